@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+# What ./serve and ./check share: Debian packages, and builds below build/. Sourced by bash in the
+# top directory of the source; the caller has set `say` and runs with set -u.
+
+jobs=$(nproc 2>/dev/null || echo 2)
+
+# Packages that a build, its documentation included, needs on Debian 12.
+packages_build="autoconf automake libtool make gcc g++ libc6-dev libhwloc-dev libev-dev
+	libgoogle-perftools-dev cmark-gfm mandoc"
+# And the tests. Never what the benchmarks compare with: see microbench/install-peers.
+packages_check="clang libclang-rt-14-dev llvm libcmocka-dev lcov pkgconf curl python3 man-db git
+	xz-utils file"
+packages_full="valgrind"
+
+# install_missing PACKAGE...: install those that are not there; quick when all are.
+install_missing()
+{
+	local missing=() package sudo=
+	if ! command -v dpkg-query >/dev/null 2>&1; then
+		say "not a Debian: assuming that these, or their like, are installed: $*"
+		return 0
+	fi
+	for package in "$@"; do
+		case $(dpkg-query -W -f '${db:Status-Abbrev}\n' "$package" 2>/dev/null) in
+		ii*) ;;
+		*) missing+=("$package") ;;
+		esac
+	done
+	[ ${#missing[@]} -eq 0 ] && return 0
+	if [ "$(id -u)" -ne 0 ]; then
+		if ! command -v sudo >/dev/null 2>&1; then
+			echo "missing, and neither root nor sudo: apt-get install ${missing[*]}" >&2
+			return 1
+		fi
+		sudo=sudo
+	fi
+	say "installing ${missing[*]}"
+	mkdir -p build
+	if ! { $sudo apt-get update &&
+	    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+		"${missing[@]}"; } >build/install.log 2>&1 </dev/null; then
+		tail -n 20 build/install.log >&2
+		echo "the packages could not be installed; see build/install.log" >&2
+		return 1
+	fi
+	# What configure did not find before may be there now.
+	rm -f build/configured-with build/*/configured-with
+}
+
+# make_configure: configure and the Makefile.in, when they are missing or older than their sources.
+make_configure()
+{
+	local source
+	if [ -x configure ] && [ -e Makefile.in ] && [ -e config/config.h.in ]; then
+		for source in configure.ac Makefile.am */*.am; do
+			if [ "$source" -nt Makefile.in ] || [ "$source" -nt configure ]; then
+				source=
+				break
+			fi
+		done
+		[ -n "$source" ] && return 0
+	fi
+	mkdir -p build
+	say "making configure"
+	if ! ./autogen.sh >build/autogen.log 2>&1; then
+		cat build/autogen.log >&2
+		return 1
+	fi
+}
+
+# configure_in DIR ARGUMENT...: an out-of-tree build directory, configured as asked.
+configure_in()
+{
+	local dir=$1 top wanted had
+	shift
+	top=$(pwd)
+	wanted="configure $*"
+	had=$(cat "$dir/configured-with" 2>/dev/null)
+	[ -e "$dir/config.status" ] && [ "$had" = "$wanted" ] && return 0
+	mkdir -p "$dir"
+	# Objects of another configuration would be taken for good.
+	if [ -e "$dir/Makefile" ]; then
+		(cd "$dir" && make -k clean) >/dev/null 2>&1
+	fi
+	if ! (cd "$dir" && "$top/configure" "$@") >"$dir/configure.out" 2>&1; then
+		grep -h 'error:' "$dir/configure.out" >&2 || tail -n 5 "$dir/configure.out" >&2
+		return 1
+	fi
+	printf '%s\n' "$wanted" >"$dir/configured-with"
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * echo.c: an echo server with a color object for each connection: connections run in parallel,
+ * the handlers of one never at the same time, without a lock. Reading and writing take turns, so
+ * that a slow reader holds up nobody but itself.
+ *
+ *     echo [PORT [CONNECTIONS]]    on 127.0.0.1; port 0 (default) takes a free one, which is
+ *                                  printed; ends after so many connections, or on SIGTERM
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <mely/mely.h>
+
+struct connection {
+	struct mely_color color;
+	int fd;
+	mely_watch reading, writing;
+	size_t length, sent; /* of what waits to be sent back */
+	char buffer[16384];
+};
+
+/* Of color 1, that of the listening socket. */
+static struct {
+	int fd;
+	mely_watch watch, term;
+	long connections_max, accepted, closed;
+} server;
+
+static struct mely_runtime *rt;
+static struct mely_color *server_color;
+
+static void
+on_closed(void *arg)
+{
+	(void)arg;
+	if (++server.closed == server.connections_max)
+		mely_stop(rt, MELY_STOP_DRAIN);
+}
+
+static struct mely_handler closed = MELY_HANDLER(on_closed);
+
+/* The connection's last event has ended: its memory is ours again. */
+static void
+connection_free(void *arg)
+{
+	free(arg);
+}
+
+static void
+connection_close(struct connection *c)
+{
+	mely_fd_close(rt, c->fd);
+	mely_color_post(server_color, &closed, NULL);
+	mely_color_release(&c->color, connection_free, c);
+}
+
+/* Send what is there; what does not fit waits until the socket is writable. */
+static void
+connection_send(struct connection *c)
+{
+	while (c->sent < c->length) {
+		ssize_t n = send(c->fd, c->buffer + c->sent, c->length - c->sent, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EAGAIN)
+			break;
+		if (n < 0) {
+			connection_close(c);
+			return;
+		}
+		c->sent += (size_t)n;
+	}
+	if (c->sent == c->length)
+		c->length = c->sent = 0;
+	mely_fd_enable(rt, c->writing, c->length > 0);
+	mely_fd_enable(rt, c->reading, c->length == 0);
+}
+
+static void
+on_readable(void *arg)
+{
+	struct connection *c = arg;
+	ssize_t n = recv(c->fd, c->buffer, sizeof c->buffer, 0);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n <= 0) {
+		connection_close(c);
+		return;
+	}
+	c->length = (size_t)n;
+	connection_send(c);
+}
+
+static void
+on_writable(void *arg)
+{
+	connection_send(arg);
+}
+
+static struct mely_handler readable = MELY_HANDLER(on_readable);
+static struct mely_handler writable = MELY_HANDLER(on_writable);
+
+/* The first event of a connection, in its own color: from here on all is done there. */
+static void
+on_open(void *arg)
+{
+	struct connection *c = arg;
+
+	if (mely_fd_watch(&c->color, c->fd, MELY_FD_WRITE, &writable, c, &c->writing) != 0 ||
+	    mely_fd_enable(rt, c->writing, 0) != 0 ||
+	    mely_fd_watch(&c->color, c->fd, MELY_FD_READ, &readable, c, &c->reading) != 0)
+		connection_close(c);
+}
+
+static struct mely_handler opened = MELY_HANDLER(on_open);
+
+static void
+on_acceptable(void *arg)
+{
+	struct connection *c;
+	int fd;
+
+	(void)arg;
+	fd = accept4(server.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return;
+	c = aligned_alloc(64, sizeof *c);
+	if (c == NULL || mely_color_init(&c->color, rt) != 0) {
+		free(c);
+		close(fd);
+		return;
+	}
+	c->fd = fd;
+	c->length = c->sent = 0;
+	mely_color_post(&c->color, &opened, c);
+	if (++server.accepted == server.connections_max)
+		mely_fd_stop(rt, server.watch);
+}
+
+static void
+on_term(void *arg)
+{
+	(void)arg;
+	mely_stop(rt, MELY_STOP_DRAIN);
+}
+
+static struct mely_handler acceptable = MELY_HANDLER(on_acceptable);
+static struct mely_handler term = MELY_HANDLER(on_term);
+
+static int
+listen_on(int port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	socklen_t length = sizeof address;
+	int on = 1;
+
+	server.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (server.fd < 0)
+		return -1;
+	setsockopt(server.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	address.sin_port = htons((uint16_t)port);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(server.fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+	    listen(server.fd, 128) != 0 ||
+	    getsockname(server.fd, (struct sockaddr *)&address, &length) != 0)
+		return -1;
+	return ntohs(address.sin_port);
+}
+
+int
+main(int argc, char **argv)
+{
+	int port = listen_on(argc > 1 ? atoi(argv[1]) : 0);
+
+	if (port < 0) {
+		perror("echo: listen");
+		return 1;
+	}
+	server.connections_max = argc > 2 ? atol(argv[2]) : -1;
+	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 1, &server_color) != 0 ||
+	    mely_signal_watch(server_color, SIGTERM, &term, NULL, &server.term) != 0 ||
+	    mely_fd_watch(server_color, server.fd, MELY_FD_READ, &acceptable, NULL,
+	    &server.watch) != 0)
+		return 1;
+	printf("echo on 127.0.0.1:%d\n", port);
+	fflush(stdout);
+	mely_run(rt);
+	printf("%ld connections\n", server.accepted);
+	close(server.fd);
+	return mely_runtime_free(rt);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mely/runtime.h: making, running and stopping a runtime.
+ *
+ * Signals: core threads other than the one that called mely_run block every signal except the
+ * synchronous ones (SEGV, BUS, FPE, ILL, TRAP, SYS, ABRT); the caller's mask is left alone.
+ * Fork: in the child every call on a runtime of the parent returns -ECHILD until
+ * mely_runtime_renew; a handler that forked must exec or _exit in the child, not return.
+ * Threads are named "mely/1", "mely/2", ...; the caller of mely_run, which is core 0, keeps its
+ * name.
+ */
+#ifndef MELY_RUNTIME_H
+#define MELY_RUNTIME_H
+
+#include <mely/base.h>
+#include <mely/event.h>
+#include <mely/color.h>
+
+MELY_BEGIN_DECLS
+
+/** Most cores of one runtime. */
+#define MELY_CORES_MAX 256
+
+enum mely_pinning {
+	MELY_PIN_AUTO = 0, /**< pinned when the runtime uses all usable processors, else not */
+	MELY_PIN_YES,      /**< one core thread to one processing unit, in turn */
+	MELY_PIN_NO
+};
+
+/** How the priority of a color with several pending events is found. */
+enum mely_priority_rule {
+	MELY_PRIORITY_HIGHEST = 0, /**< of its pending events, as in the paper */
+	MELY_PRIORITY_LAST_POST    /**< of the event posted last, as libasync-smp did */
+};
+
+enum mely_stop_mode {
+	/** Watchers and timers close, handlers go on posting, helper work is waited for, until
+	 *  nothing is left or the deadline has come. */
+	MELY_STOP_DRAIN = 0,
+	/** The running batches end (batch_events at most), and that is all. */
+	MELY_STOP_DISCARD
+};
+
+/**
+ * Called for each event that a stop leaves over, on the thread in mely_run, all cores parked.
+ * ev is the embedded event, the caller's again, or NULL for one of the library's own.
+ */
+typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_handler *handler,
+    void *arg, struct mely_event *ev);
+
+/**
+ * Settings. Fill with mely_config_init, which reads the environment too, then change what you
+ * like. Environment, over the defaults and under what the program sets afterwards:
+ *   MELY_CORES       number of cores, 1 .. MELY_CORES_MAX, more than processors included
+ *   MELY_PIN         auto, yes, no
+ *   MELY_STEAL       1 or 0
+ *   MELY_BALANCE     1 or 0
+ *   MELY_POLLERS     all, 1
+ *   MELY_BATCH       batch threshold, events
+ *   MELY_BATCH_US    batch threshold, microseconds
+ *   MELY_SPIN_US     longest spin before sleep, microseconds
+ */
+struct mely_config {
+	size_t size;              /**< set by mely_config_init: this struct's size */
+	int cores;                /**< 0: min(affinity mask, cpuset, cgroup quota rounded up) */
+	enum mely_pinning pinning;
+	int pollers;              /**< 0: one per core; 1: a single one on core 0, color 0 */
+	int steal;                /**< 1: idle cores steal */
+	int balance;              /**< 1: a core with fewer ready colors pulls one now and then */
+	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
+	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */
+	uint32_t spin_us_max;     /**< longest spin before sleep; default 10, tuned down to 0 */
+	enum mely_priority_rule priority_rule;
+	uint64_t drain_deadline_ns;  /**< longest drain; default 30 s; 0: no limit */
+	uint32_t fd_residency_ms;    /**< a descriptor stays this long on a poller; default 10 */
+	uint32_t fd_residency_events;/**< ... or for so many events; default 1,000 */
+	int helpers_files;        /**< most helper threads for files; default 4 */
+	int helpers_names;        /**< ... for name look-ups; default 4 */
+	int helpers_user;         /**< ... for the program's own; default 4 */
+	mely_handback_fn *handback; /**< gets what a stop leaves over; NULL: it is dropped */
+	void *handback_ctx;
+	const char *topology;     /**< hwloc synthetic description or XML file; NULL: the machine */
+};
+
+/**
+ * Defaults and environment into config. Any thread. 0, or -EINVAL when an environment variable
+ * can not be read (its default stands; one line on stderr names it).
+ */
+MELY_API int mely_config_init(struct mely_config *config);
+
+/**
+ * Make a runtime; no thread is started yet, posts are held. config may be NULL (as
+ * mely_config_init leaves it). Any thread. 0, -EINVAL for a setting out of range (a line on
+ * stderr names it), -ENOMEM, or what the system said.
+ */
+MELY_API int mely_runtime_new(struct mely_runtime **rt, const struct mely_config *config)
+    MELY_MUST_CHECK;
+
+/**
+ * Free a runtime that does not run. Events still queued are handed back, watchers stopped.
+ * Not in a handler of it. -EBUSY while it runs, 0. NULL is allowed.
+ */
+MELY_API int mely_runtime_free(struct mely_runtime *rt);
+
+/**
+ * Run until mely_stop: the calling thread becomes core 0, the others are started. Returns 0 when
+ * stopped and all cores have parked, -EBUSY when it runs already (or in a handler of it), -ECHILD
+ * after fork, or the error that kept a thread from starting. May be called again afterwards.
+ */
+MELY_API int mely_run(struct mely_runtime *rt);
+
+/**
+ * One pass of core 0 on the calling thread, without blocking: looks at the poller and runs what
+ * was ready when it began. Other cores, if any, are started by the first call and go on until
+ * mely_stop. Returns the number of events core 0 ran, or as mely_run.
+ */
+MELY_API int mely_run_once(struct mely_runtime *rt);
+
+/** Ask a runtime to stop; returns at once. Any thread, handlers included. A second call may
+ *  turn a drain into a discard. 0, or -EALREADY when nothing runs. */
+MELY_API int mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode);
+
+/**
+ * In the child of a fork: make a runtime of the parent usable again. Queued events are dropped
+ * (no hand-back), watchers, timers and helper work are gone, colors stay. Only the forking
+ * thread exists. 0, -EINVAL when this is not a forked child.
+ */
+MELY_API int mely_runtime_renew(struct mely_runtime *rt);
+
+/** Number of cores. Any thread. */
+MELY_API int mely_cores(const struct mely_runtime *rt);
+
+/**
+ * How many cores a runtime gets here when nobody says otherwise: processors of the affinity mask
+ * (cpusets included), at most the cgroup CPU quota rounded up, at least 1. Any thread.
+ */
+MELY_API int mely_cores_usable(void);
+
+/** One line for people about cores, processors, pinning and why. Returns its length. */
+MELY_API int mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size);
+
+/** Turn stealing on (1) or off (0) while it runs. Any thread. */
+MELY_API void mely_set_stealing(struct mely_runtime *rt, int on);
+
+/** Monotonic time in ns, the clock of the timers. Any thread. */
+MELY_API uint64_t mely_now_ns(void);
+
+/** Give memory of idle color ids and spare events back to the system now. Any thread that is no
+ *  handler of rt. Returns the bytes given back. Colors from mely_color_get stay. */
+MELY_API size_t mely_trim(struct mely_runtime *rt);
+
+/* ---- counters ------------------------------------------------------------------------------ */
+
+/** Sums over the cores since the runtime was made. Read at any time; not a consistent cut. */
+struct mely_counters {
+	uint64_t events;          /**< run */
+	uint64_t batches;
+	uint64_t posts_remote;    /**< to a color that lived on another core, or from outside */
+	uint64_t adoptions;       /**< idle colors moved to the core of their poster */
+	uint64_t steals_tried;
+	uint64_t steals;
+	uint64_t balance_steals;  /**< of these, pulled by a core that had work */
+	uint64_t sleeps;
+	uint64_t wakeups_sent;    /**< wake-up system calls */
+	uint64_t polls;           /**< looks at epoll */
+	uint64_t readiness;       /**< readiness events posted */
+	uint64_t fd_moves;        /**< registrations that followed their color */
+	uint64_t cancels;
+	uint64_t refused;         /**< posts refused at a high-water mark */
+};
+
+/** Fill *out with the sums (size: sizeof *out). core >= 0: of that core alone; -1: all cores and
+ *  the threads that are none. 0 or -EINVAL. Any thread. */
+MELY_API int mely_counters_read(const struct mely_runtime *rt, int core,
+    struct mely_counters *out, size_t size);
+
+MELY_END_DECLS
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cancel.c: cancelling posted events. Any thread.
+ *
+ * NOTE(cancel)
+ *   A. QUEUED: the event is in its color-queue; under the lock of the color's owner it is unlinked
+ *      and the caller's again.
+ *   B. PRIVATE, in a handler of its color: the batch is the caller's own core's; unlinked without
+ *      more. This makes cancel exact for handlers of the color (invariant 9).
+ *   C. PRIVATE, from elsewhere: the batch belongs to a core that takes no lock to run it. The
+ *      event is marked CANCELLED, which the core may or may not see in time, and the caller is
+ *      told -EINPROGRESS; its completion is hung on the core under the lock, and the core's next
+ *      turn, under the same lock, posts it: by then the event has run or been dropped.
+ *   D. IDLE but the current event of its color's owner: its handler runs now; as C.
+ */
+#include <errno.h>
+#include <sched.h>
+
+#include "cancel.h"
+#include "check.h"
+#include "colorext.h"
+#include "core.h"
+#include "post.h"
+
+/* Take ev out of whichever of the lists it is in. */
+static void
+unlink_from(struct mely_event **lists[], int count, struct mely_event *ev)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (*lists[i] == ev) {
+			*lists[i] = melyint_evq_remove(ev, ev);
+			return;
+		}
+	}
+	/* Not the first of any, so it has neighbours. */
+	ev->_prev->_next = ev->_next;
+	ev->_next->_prev = ev->_prev;
+}
+
+static void
+free_again(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	if (ev->_flags & MELYINT_EV_COUNTED)
+		melyint_mark_ran(color);
+	if (self != NULL)
+		MELY_COUNT(&self->counters.cancels, 1);
+	/* release: pairs with the acquire of the post that claims it next */
+	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+}
+
+/* A of NOTE(cancel). Under the owner's lock, which is dropped. */
+static int
+cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+	struct mely_event **lists[] = {&heads, &color->_tails};
+	bool finished = false;
+
+	unlink_from(lists, 2, ev);
+	/* release: as in core_post.c:melyint_append_locked */
+	MELY_STORE(&color->_heads, heads, release);
+	/* relaxed, all: under the lock */
+	if (heads == NULL && color->_tails == NULL &&
+	    MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED) {
+		melyint_core_unlink(owner, color);
+		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+		finished = (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
+	}
+	melyint_lock_drop(&owner->lock);
+	free_again(self, color, ev);
+	if (finished)
+		melyint_color_finish(color);
+	return 0;
+}
+
+/* B of NOTE(cancel). */
+static int
+cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	struct melyint_batch *batch = &self->batch;
+	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
+
+	unlink_from(lists, 3, ev);
+	free_again(self, color, ev);
+	return 0;
+}
+
+/* C and D of NOTE(cancel). Under the owner's lock. */
+static int
+hang_completion(struct melyint_core *owner, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	uint16_t idle = MELYINT_EV_IDLE;
+
+	if (done == NULL)
+		return -EINPROGRESS;
+	/* acquire: pairs with the release that made it the caller's */
+	if (!MELY_CAS(&done->_state, &idle, MELYINT_EV_CLAIMED, acquire))
+		return -EALREADY;
+	MELY_STORE(&done->_color, done_color, relaxed); /* read by the owner, under the lock */
+	done->_next = owner->waiters;
+	owner->waiters = done;
+	return -EINPROGRESS;
+}
+
+static int
+cancel_taken(struct melyint_core *owner, struct mely_event *ev, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	uint16_t taken = MELYINT_EV_PRIVATE;
+	int result = hang_completion(owner, done_color, done);
+
+	if (result == -EINPROGRESS) {
+		/* relaxed: a plea; the running core may miss it */
+		MELY_CAS(&ev->_state, &taken, MELYINT_EV_CANCELLED, relaxed);
+	}
+	return result;
+}
+
+int
+mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done)
+{
+	struct melyint_core *self = melyint_self;
+
+	for (;;) {
+		/* acquire: pairs with the release stores of the posts */
+		uint16_t state = MELY_LOAD(&ev->_state, acquire);
+		/* relaxed: published by the state */
+		struct mely_color *color = MELY_LOAD(&ev->_color, relaxed);
+		struct melyint_core *owner;
+		int result;
+
+		if (state == MELYINT_EV_CLAIMED) {
+			sched_yield(); /* a post of it is a few instructions from done */
+			continue;
+		}
+		if (color == NULL)
+			return -ENOENT;
+		if (self != NULL && self->batch.color == color && state == MELYINT_EV_PRIVATE)
+			return cancel_own(self, color, ev);
+		if (self != NULL && self->batch.color == color && state == MELYINT_EV_IDLE)
+			return -ENOENT;
+		owner = melyint_color_lock(color);
+		/* acquire: as above; under the lock QUEUED can not change any more */
+		state = MELY_LOAD(&ev->_state, acquire);
+		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED) {
+			melyint_lock_drop(&owner->lock);
+			continue;
+		}
+		if (state == MELYINT_EV_QUEUED)
+			return cancel_queued(self, owner, color, ev);
+		if (state != MELYINT_EV_IDLE)
+			result = cancel_taken(owner, ev, done_color, done);
+		else if (MELY_LOAD(&owner->current, relaxed) == ev) /* published by the state */
+			result = hang_completion(owner, done_color, done);
+		else
+			result = -ENOENT;
+		melyint_lock_drop(&owner->lock);
+		return result;
+	}
+}
+
+void
+melyint_cancel_complete(struct mely_event *waiters)
+{
+	while (waiters != NULL) {
+		struct mely_event *next = waiters->_next;
+		/* relaxed: set under the lock */
+		struct mely_color *color = MELY_LOAD(&waiters->_color, relaxed);
+
+		/* release: pairs with the acquire of melyint_post's claim */
+		MELY_STORE(&waiters->_state, MELYINT_EV_IDLE, release);
+		if (melyint_post(color, waiters, MELYINT_POST_INTERNAL) != 0)
+			melyint_say("a completion could not be posted");
+		waiters = next;
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.h: assertions about the library itself; what a caller gets wrong is an error code.
+ *   MELY_CHECK   ours: an invariant of the library; always on, costs a compare
+ *   MELY_SLOW    ours: too dear for every build; on with --enable-developer
+ * Check expressions have no side effects.
+ */
+#ifndef MELYINT_CHECK_H
+#define MELYINT_CHECK_H
+
+#include "compiler.h"
+
+_Noreturn void melyint_bug(const char *file, int line, const char *what);
+/* One line on stderr, "mely: ...", in a single write. */
+void melyint_say(const char *format, ...) MELY_PRINTF(1, 2);
+
+#define MELY_CHECK(cond) \
+	do { \
+		if (MELY_UNLIKELY(!(cond))) \
+			melyint_bug(__FILE__, __LINE__, #cond); \
+	} while (0)
+
+#ifdef MELY_DEVELOPER
+#define MELY_SLOW(cond) MELY_CHECK(cond)
+#else
+#define MELY_SLOW(cond) \
+	do { \
+		if (0) \
+			(void)(cond); \
+	} while (0)
+#endif
+
+#endif

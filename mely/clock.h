@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h: the one way to the time. melyint_ticks is the cheap counter of the hot path,
+ * melyint_now_ns the monotonic clock. Any thread.
+ */
+#ifndef MELYINT_CLOCK_H
+#define MELYINT_CLOCK_H
+
+#include "compiler.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+uint64_t melyint_now_ns(void);
+/* Ticks in a given number of ns; the rate is measured once per process (about 1 ms). */
+uint64_t melyint_ns_to_ticks(uint64_t ns);
+uint64_t melyint_ticks_to_ns(uint64_t ticks);
+void melyint_clock_init(void);
+
+MELY_INLINE uint64_t
+melyint_ticks(void)
+{
+#if defined(__x86_64__)
+	return __rdtsc();
+#else
+	return melyint_now_ns();
+#endif
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * colorext.h: what few colors have, kept out of line: names and high-water marks; and the end of a
+ * color object.
+ */
+#ifndef MELYINT_COLOREXT_H
+#define MELYINT_COLOREXT_H
+
+#include "core.h"
+
+struct melyint_colorext;
+
+int melyint_colorext_new(struct melyint_colorext **table);
+void melyint_colorext_free(struct melyint_colorext *table);
+
+/* A color with MELYINT_COLOR_MARKED: count one more pending post; false when it is full. */
+bool melyint_mark_admit(struct mely_color *color);
+/* One that was counted has run or been cancelled; posts the drained event at half the mark. */
+void melyint_mark_ran(struct mely_color *color);
+
+/* A released color is idle for good: forget it and call its release function. No lock held. */
+void melyint_color_finish(struct mely_color *color);
+
+#endif

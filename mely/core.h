@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h: one core, that is one worker thread with its queues, and the runtime around the cores.
+ *
+ * Who may touch what
+ *   owner     only the core's own thread
+ *   lock      under core->lock, by any thread
+ *   anyone    atomics
+ * The groups are on cache lines of their own.
+ */
+#ifndef MELYINT_CORE_H
+#define MELYINT_CORE_H
+
+#include <pthread.h>
+#include <mely/mely.h>
+
+#include "atomic.h"
+#include "coreq.h"
+#include "evq.h"
+#include "lock.h"
+#include "outbox.h"
+#include "pool.h"
+
+struct melyint_poller; /* poller.h */
+struct melyint_io;     /* io.h */
+struct melyint_colortab;
+struct melyint_colorext;
+
+/* core->sleep */
+enum {
+	MELYINT_AWAKE = 0,
+	MELYINT_ASLEEP,  /* in its poller until woken */
+	MELYINT_WATCHING /* in its poller, looking up every tick because some core is busy */
+};
+
+/* What a core saw of another when it last looked. */
+struct melyint_glance {
+	uint32_t dry;
+	uint64_t ticks;
+};
+
+struct melyint_counters {
+#define MELYINT_COUNTER(name) _Atomic uint64_t name
+	MELYINT_COUNTER(events);
+	MELYINT_COUNTER(batches);
+	MELYINT_COUNTER(posts_remote);
+	MELYINT_COUNTER(adoptions);
+	MELYINT_COUNTER(steals_tried);
+	MELYINT_COUNTER(steals);
+	MELYINT_COUNTER(balance_steals);
+	MELYINT_COUNTER(sleeps);
+	MELYINT_COUNTER(wakeups_sent);
+	MELYINT_COUNTER(polls);
+	MELYINT_COUNTER(readiness);
+	MELYINT_COUNTER(fd_moves);
+	MELYINT_COUNTER(cancels);
+	MELYINT_COUNTER(refused);
+#undef MELYINT_COUNTER
+};
+
+/* What the running batch is made of; see core_run.c. */
+struct melyint_batch {
+	struct mely_color *color;  /* the running color; NULL between batches */
+	uint64_t color_id;         /* its id, or MELYINT_NO_ID for an object */
+	struct mely_event *heads;  /* taken or posted by the color itself at its head */
+	struct mely_event *tails;  /* taken */
+	struct mely_event *own;    /* posted by the color itself at its tail */
+	uint32_t ran;              /* events of this batch */
+	bool all_taken;            /* nothing was left in the color-queue: own posts may follow */
+	bool own_embedded;         /* some of own are not pooled, and know their state */
+	bool mixed;                /* the same of heads and tails */
+};
+
+#define MELYINT_NO_ID UINT64_MAX
+
+struct melyint_core {
+	/* owner, and read by nobody else */
+	_Alignas(MELY_CACHE_LINE) struct melyint_batch batch;
+	struct melyint_pool pool;
+	struct mely_runtime *rt;    /* set once */
+	int index;                  /* set once */
+	uint32_t spin_ns;           /* how long to spin before the next sleep */
+	uint64_t turn_ticks;        /* when the last turn began */
+	uint64_t looked_ticks;      /* when the poller was looked at */
+	int64_t round_left;         /* turns until all that waited then have had theirs */
+	uint64_t ticked_ticks;      /* when libev was entered and balance considered */
+	uint64_t decayed_ticks;     /* when spare events were last given back */
+	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
+	struct mely_color *released;/* its release function is due after the turn */
+	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
+	uint32_t unmarked;
+	struct melyint_glance *glances; /* what it saw of each other core at its last look */
+	bool searching;             /* it was woken to look for work and has not found any */
+	struct melyint_counters counters; /* written by the owner, read by anyone */
+
+	/* lock */
+	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock;
+	_Atomic uint8_t sleep;      /* written under the lock; read as a hint by anyone */
+	bool attended;              /* a thread runs it */
+	bool has_batch;             /* set where a batch is taken, under whichever core's lock */
+	uint64_t turns;             /* for grace periods: colortab.c */
+	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
+	struct melyint_coreq ready; /* the core-queue */
+	/* What others may glance at without the lock; written under it. */
+	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t waiting; /* color-queues linked in ready */
+	_Atomic uint32_t stealable; /* of these, not pinned */
+	_Atomic uint32_t dry;       /* turns that left nothing waiting */
+	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
+	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
+	_Atomic uint8_t busy;       /* not asleep; written by the owner */
+	/* the embedded event whose handler was entered last in this batch; written by the owner */
+	_Atomic(struct mely_event *) current;
+
+	struct melyint_outbox outbox;
+
+	/* set when the runtime is made, then constant */
+	_Alignas(MELY_CACHE_LINE) struct melyint_poller *poller;
+	pthread_t thread;
+	int pu;                     /* OS index of its processing unit; -1 unpinned */
+	uint16_t *victims;          /* core set: the other cores, nearest first */
+	struct mely_color self_color; /* pinned here, for the library's own events */
+};
+
+enum melyint_phase {
+	MELYINT_IDLE = 0, /* made, or stopped */
+	MELYINT_RUNNING,
+	MELYINT_DRAINING,
+	MELYINT_STOPPED,  /* cores are to park; mely_run is about to return */
+	MELYINT_FORKED    /* this is the child of a fork */
+};
+
+struct mely_runtime {
+	struct mely_config config;  /* constant */
+	int cores_count;            /* constant */
+	struct melyint_core *cores; /* constant array, cache-line aligned */
+	struct melyint_colortab *colors;
+	struct melyint_colorext *colorext;
+	struct melyint_io *io;
+	struct melyint_depot depot; /* spare events of all cores */
+	struct mely_runtime *next;  /* list of all runtimes, fork.c */
+	uint32_t batch_events;      /* constant copies of hot settings */
+	uint64_t batch_ticks;       /* 0: no limit in time */
+	uint64_t look_ticks;        /* least time between two looks at the poller of a busy core */
+	uint64_t look_max_ticks;    /* most, when a round takes longer */
+	uint64_t tick_ticks;        /* between two entries into libev */
+	uint64_t decay_ticks;       /* between two looks at spare events */
+	uint64_t aged_ticks;        /* waiting so long behind a busy core makes any color worthy */
+	uint32_t spin_ns_max;
+	bool pinned;                /* constant: threads are bound to PUs */
+
+	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase; anyone, rarely */
+	_Atomic int stealing;       /* anyone, rarely */
+	/* what threads that are no cores do; anyone */
+	_Atomic uint64_t outside_posts, outside_wakeups, outside_refused;
+	_Atomic bool marks;         /* some color has had a high-water mark; anyone */
+	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */
+	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep or watching; anyone */
+	_Atomic int watchers;       /* of these, watching: 0 or 1 */
+	_Atomic int searching;      /* 1: a core was woken to look for work and still looks */
+
+	/* life cycle, under life_lock */
+	_Alignas(MELY_CACHE_LINE) pthread_mutex_t life_lock;
+	int threads;                /* started and not joined */
+	bool attended;              /* a thread is in mely_run or mely_run_once */
+	bool once_started;          /* mely_run_once has started the other cores */
+	_Atomic bool drained;       /* the stop ended with nothing left */
+	_Atomic uint64_t drain_until_ns;
+	char why_cores[96];         /* for mely_runtime_describe */
+};
+
+/* color->_state; written under the lock of the color's owner */
+enum {
+	MELYINT_COLOR_IDLE = 0,
+	MELYINT_COLOR_QUEUED,  /* linked in its owner's core-queue */
+	MELYINT_COLOR_RUNNING, /* its owner runs a batch of it */
+	MELYINT_COLOR_MOVING   /* has events, belongs to its owner already, is not linked yet */
+};
+
+/* color->_flags; written under the lock of the color's owner. The high byte is the core it is
+ * pinned to. */
+enum {
+	MELYINT_COLOR_OBJECT = 1,
+	MELYINT_COLOR_PINNED = 2,
+	MELYINT_COLOR_MARKED = 4,   /* has a high-water mark */
+	MELYINT_COLOR_NAMED = 8,
+	MELYINT_COLOR_HELD = 16,    /* mely_color_get gave its address away */
+	MELYINT_COLOR_RELEASED = 32,
+	MELYINT_COLOR_DEAD = 64,    /* given back; the look-up must be done again */
+	MELYINT_COLOR_MIXED = 128,  /* not all of its events are pooled */
+	MELYINT_COLOR_PIN_SHIFT = 8
+};
+
+/* The core this thread is, or NULL. Cleared in the child of a fork. */
+extern MELY_TLS struct melyint_core *melyint_self;
+
+/* Lock the core that owns a color, whichever it is by then. */
+MELY_INLINE struct melyint_core *
+melyint_color_lock(struct mely_color *color)
+{
+	struct melyint_core *owner;
+
+	for (;;) {
+		/* acquire: pairs with the release store of whoever moved the color, so that the
+		 * core's lock can be trusted */
+		owner = MELY_LOAD(&color->_owner, acquire);
+		melyint_lock_take(&owner->lock);
+		/* acquire, as above: between the look and the lock it may have gone away and
+		 * come back, stolen under the lock of another core that we never held */
+		if (MELY_LIKELY(owner == MELY_LOAD(&color->_owner, acquire)))
+			return owner;
+		melyint_lock_drop(&owner->lock);
+	}
+}
+
+/* Link a color with events into core's queue. Under core->lock, which must own it. */
+MELY_INLINE void
+melyint_core_link(struct melyint_core *core, struct mely_color *color)
+{
+	/* relaxed, all of these: written under the lock; others read them as hints */
+	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+	melyint_coreq_link(&core->ready, color);
+	MELY_COUNT(&core->waiting, 1);
+	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
+		MELY_COUNT(&core->stealable, 1);
+}
+
+/* Take a linked color out of core's queue. Under core->lock. The state is the caller's to set. */
+MELY_INLINE void
+melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
+{
+	/* relaxed, all of these: written under the lock; others read them as hints */
+	melyint_coreq_unlink(&core->ready, color);
+	MELY_COUNT(&core->waiting, -1u);
+	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
+		MELY_COUNT(&core->stealable, -1u);
+}
+
+/* Link a MOVING color on the core that owns it by now. No lock held. */
+void melyint_color_arrive(struct mely_color *color);
+
+/* Make a color object; under no lock. */
+void melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,
+    unsigned flags);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_post.c: posting an event to a color. Any thread.
+ *
+ * NOTE(post)
+ *   A. A handler that posts to its own color appends to its core's batch: no lock, no atomic. A
+ *      running color is never stolen, so nobody else looks there; what is left when the batch
+ *      ends goes back into the color-queue (core_run.c:put_back).
+ *   B. Every other post locks the core that owns the color (melyint_color_lock), appends, and
+ *      links the color-queue into the core-queue when it was idle.
+ *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,
+ *      when that core has no more waiting than the owner, or the owner sleeps: then the event
+ *      runs where its data was just written, and nobody is woken.
+ *   D. Who sleeps is written under the core's lock, so a poster that appends under that lock
+ *      sees it for certain and owes the wake-up; the system call comes after the unlock (NOTE(park)
+ *      in park.c).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "colorext.h"
+#include "colortab.h"
+#include "core.h"
+#include "park.h"
+#include "post.h"
+
+MELY_INLINE int8_t
+priority_of(const struct mely_event *ev)
+{
+	int32_t priority = ev->_handler->priority;
+
+	if (MELY_UNLIKELY(priority < MELY_PRIORITY_MIN))
+		return MELY_PRIORITY_MIN;
+	if (MELY_UNLIKELY(priority > MELY_PRIORITY_MAX))
+		return MELY_PRIORITY_MAX;
+	return (int8_t)priority;
+}
+
+/* May a thread that is no core of rt post now? */
+static int
+admit(struct mely_runtime *rt, const struct melyint_core *self, unsigned flags)
+{
+	/* acquire: pairs with the release stores of the life cycle (runtime.c) */
+	int phase = MELY_LOAD(&rt->phase, acquire);
+
+	if (MELY_UNLIKELY(phase == MELYINT_FORKED))
+		return -ECHILD;
+	if (self != NULL && self->rt == rt)
+		return 0;
+	if (MELY_UNLIKELY(phase >= MELYINT_DRAINING) && !(flags & MELYINT_POST_INTERNAL))
+		return -ESHUTDOWN;
+	return 0;
+}
+
+/* The core-queue's order follows the priority of the colors. Under the owner's lock. */
+static void
+raise_priority(struct melyint_core *owner, struct mely_color *color, int8_t priority)
+{
+	unsigned state = MELY_LOAD(&color->_state, relaxed); /* under the lock */
+	bool last = owner->rt->config.priority_rule == MELY_PRIORITY_LAST_POST;
+
+	if (state == MELYINT_COLOR_IDLE || color->_priority == priority) {
+		color->_priority = priority;
+		return;
+	}
+	if (!last && priority < color->_priority)
+		return;
+	if (state == MELYINT_COLOR_QUEUED) {
+		melyint_coreq_unlink(&owner->ready, color);
+		color->_priority = priority;
+		melyint_coreq_link(&owner->ready, color);
+	} else {
+		color->_priority = priority;
+	}
+}
+
+/* C of NOTE(post). Under the owner's lock; true when the color now belongs to self. */
+static bool
+adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color)
+{
+	/* relaxed, all of these: state and flags are under the lock, the rest are hints */
+	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE ||
+	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED) != 0)
+		return false;
+	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0)
+		return false;
+	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE &&
+	    MELY_LOAD(&self->stealable, relaxed) > MELY_LOAD(&owner->stealable, relaxed))
+		return false;
+	/* release: pairs with the acquire in melyint_color_lock */
+	MELY_STORE(&color->_owner, self, release);
+	MELY_COUNT(&self->counters.adoptions, 1);
+	return true;
+}
+
+int
+melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev, unsigned flags)
+{
+	/* relaxed: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
+		return MELYINT_APPEND_DEAD;
+	raise_priority(owner, color, priority_of(ev));
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
+		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
+		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
+	}
+	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD)) {
+		struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+
+		/* release: pairs with the acquire of the running core, which looks for heads
+		 * between events (core_run.c) */
+		MELY_STORE(&color->_heads, melyint_evq_append(heads, ev), release);
+	} else {
+		color->_tails = melyint_evq_append(color->_tails, ev);
+	}
+	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE) /* under the lock */
+		return MELYINT_APPEND_QUEUED;
+	melyint_core_link(owner, color);
+	return MELYINT_APPEND_LINKED;
+}
+
+/* A of NOTE(outbox). The owner's lock is held. */
+static void
+count_remote(struct melyint_core *self, struct melyint_core *owner)
+{
+	MELY_COUNT(&self->counters.posts_remote, 1);
+	/* relaxed, all: the owner's words are hints; open is ours but for those who close it */
+	if (++self->outbox.remote >= MELYINT_OUTBOX_AFTER && !MELY_LOAD(&self->rt->marks, relaxed))
+		MELY_STORE(&self->outbox.open, MELY_LOAD(&owner->waiting, relaxed) >= 2, relaxed);
+}
+
+/* B, C and D of NOTE(post). The event has been claimed. */
+static MELY_NOINLINE int
+enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	struct melyint_core *owner;
+	bool woken;
+	int how;
+
+	if (self != NULL && MELY_UNLIKELY(!melyint_outbox_empty(&self->outbox)))
+		melyint_outbox_deliver(self, self); /* B of NOTE(outbox) */
+	owner = melyint_color_lock(color);
+	if (self != NULL && self->rt != owner->rt)
+		self = NULL;
+	if (self != NULL && owner != self) {
+		if (adopt(self, owner, color)) {
+			melyint_lock_drop(&owner->lock);
+			owner = melyint_color_lock(color);
+		} else {
+			count_remote(self, owner);
+		}
+	} else if (self == NULL) {
+		MELY_ADD(&owner->rt->outside_posts, 1, relaxed); /* a count */
+	}
+	how = melyint_append_locked(owner, color, ev, flags);
+	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
+	melyint_lock_drop(&owner->lock);
+	if (woken)
+		melyint_wake_finish(self, owner);
+	else if (how == MELYINT_APPEND_LINKED)
+		melyint_offer(self, owner);
+	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
+}
+
+/* A of NOTE(outbox): false when the event has to take the ordinary way. */
+static bool
+put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	struct melyint_outbox *out = &self->outbox;
+	uint32_t tail = MELY_LOAD(&out->tail, relaxed); /* ours */
+	/* acquire: whoever delivered from this entry before is done with it */
+	uint32_t head = MELY_LOAD(&out->head, acquire);
+
+	/* relaxed: a mark set at this moment may count from the next post on */
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
+		return false;
+	out->ring[tail % MELYINT_OUTBOX].color = color;
+	out->ring[tail % MELYINT_OUTBOX].ev = ev;
+	/* release: pairs with the acquire in melyint_outbox_deliver */
+	MELY_STORE(&out->tail, tail + 1, release);
+	if (tail + 1 - head >= MELYINT_OUTBOX_FULL)
+		melyint_outbox_deliver(self, self);
+	return true;
+}
+
+MELY_INLINE int
+enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	/* A of NOTE(post) */
+	if (self != NULL && self->batch.color == color) {
+		struct melyint_batch *batch = &self->batch;
+
+		if (!(flags & MELYINT_POST_HEAD)) {
+			if (!(ev->_flags & MELYINT_EV_POOLED)) {
+				/* relaxed: published by the state */
+				MELY_STORE(&ev->_color, color, relaxed);
+				batch->own_embedded = true;
+				/* release: as in append */
+				MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
+			}
+			batch->own = melyint_evq_append(batch->own, ev);
+			return 0;
+		}
+	}
+	return enqueue_slow(self, color, ev, flags);
+}
+
+static MELY_NOINLINE int
+post_marked(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	if (!melyint_mark_admit(color)) {
+		if (self != NULL)
+			MELY_COUNT(&self->counters.refused, 1);
+		else
+			/* relaxed: a count */
+			MELY_ADD(&mely_color_runtime(color)->outside_refused, 1, relaxed);
+		return -EAGAIN;
+	}
+	ev->_flags |= MELYINT_EV_COUNTED;
+	return enqueue(self, color, ev, flags);
+}
+
+/* The rules for posts of the program that are not to the running color. */
+static int
+post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	/* acquire: as in melyint_color_lock */
+	struct mely_runtime *rt = MELY_LOAD(&color->_owner, acquire)->rt;
+	int error = admit(rt, self, flags);
+
+	if (error != 0)
+		return error;
+	/* relaxed: a mark set at this moment may count from the next post on */
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MARKED) &&
+	    !(flags & MELYINT_POST_INTERNAL))
+		return post_marked(self, color, ev, flags);
+	return enqueue(self, color, ev, flags);
+}
+
+int
+melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
+{
+	struct melyint_core *self = melyint_self;
+	uint16_t state = MELY_LOAD(&ev->_state, relaxed); /* a hint; the exchange decides */
+	int error;
+
+	if (MELY_UNLIKELY(state != MELYINT_EV_IDLE))
+		return -EALREADY;
+	/* acquire: pairs with the release in core_run.c that gave the event back */
+	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
+		return -EALREADY;
+	ev->_flags = 0;
+	if (MELY_LIKELY(self != NULL && self->batch.color == color))
+		return enqueue(self, color, ev, flags);
+	error = post_ruled(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0)) {
+		/* release: gives the claim back to whoever posts next */
+		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+	}
+	return error;
+}
+
+/* ---- pooled events -------------------------------------------------------------------------- */
+
+MELY_INLINE void
+fill(struct mely_event *ev, struct mely_handler *handler, void *arg, uint32_t time_ns)
+{
+	ev->_handler = handler;
+	ev->_arg = arg;
+	ev->_time_ns = time_ns;
+	ev->_flags = MELYINT_EV_POOLED;
+}
+
+/* By a handler, to another color of its own runtime: no rule but the marks can refuse it. */
+MELY_INLINE int
+post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	/* relaxed: opened by this core; one that closes it collects what is put in too late */
+	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
+		return 0;
+	/* relaxed: a mark set at this moment may count from the next post on */
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
+		return post_ruled(self, color, ev, flags);
+	return enqueue_slow(self, color, ev, flags);
+}
+
+static int
+post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_handler *handler,
+    void *arg, uint32_t time_ns, unsigned flags)
+{
+	struct mely_event *ev =
+	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
+	int error;
+
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, time_ns);
+	if (self != NULL && self->batch.color == color)
+		return enqueue(self, color, ev, flags);
+	/* acquire: as in melyint_color_lock; a color's core may change, its runtime does not */
+	if (self != NULL && MELY_LOAD(&color->_owner, acquire)->rt == self->rt)
+		error = post_inside(self, color, ev, flags);
+	else
+		error = post_ruled(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		free(ev);
+	return error;
+}
+
+static MELY_NOINLINE int
+post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
+    struct mely_handler *handler, void *arg, unsigned flags)
+{
+	struct mely_color *color;
+	int error;
+
+	do {
+		error = melyint_colortab_enter(rt, self, id, &color);
+		if (error != 0)
+			return error;
+		error = post_pooled(self, color, handler, arg, 0, flags);
+		melyint_colortab_leave(rt, self);
+	} while (MELY_UNLIKELY(error == -ESTALE));
+	return error;
+}
+
+int
+mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_color *color;
+	struct mely_event *ev;
+	int error;
+
+	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	if (MELY_LIKELY(self->batch.color_id == id)) {
+		color = NULL;
+	} else {
+		color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
+		if (MELY_UNLIKELY(color == NULL))
+			return post_id_slow(self, rt, id, handler, arg, 0);
+	}
+	ev = melyint_pool_get(&self->pool);
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	if (MELY_LIKELY(color == NULL)) {
+		self->batch.own = melyint_evq_append(self->batch.own, ev);
+		return 0;
+	}
+	error = post_inside(self, color, ev, 0);
+	if (MELY_LIKELY(error == 0))
+		return 0;
+	free(ev);
+	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+}
+
+int
+mely_post_head(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	return post_id_slow(melyint_self, rt, id, handler, arg, MELYINT_POST_HEAD);
+}
+
+int
+mely_color_post(struct mely_color *color, struct mely_handler *handler, void *arg)
+{
+	return post_pooled(melyint_self, color, handler, arg, 0, 0);
+}
+
+int
+mely_color_post_head(struct mely_color *color, struct mely_handler *handler, void *arg)
+{
+	return post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
+}
+
+int
+mely_color_post_timed(struct mely_color *color, struct mely_handler *handler, void *arg,
+    uint32_t time_ns)
+{
+	return post_pooled(melyint_self, color, handler, arg, time_ns, 0);
+}
+
+/* ---- embedded events ------------------------------------------------------------------------ */
+
+int
+mely_event_post(struct mely_color *color, struct mely_event *ev)
+{
+	return melyint_post(color, ev, 0);
+}
+
+int
+mely_event_post_head(struct mely_color *color, struct mely_event *ev)
+{
+	return melyint_post(color, ev, MELYINT_POST_HEAD);
+}
+
+int
+mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_color *color;
+	int error;
+
+	if (self != NULL && self->batch.color_id == id && self->rt == rt)
+		return melyint_post(self->batch.color, ev, 0);
+	do {
+		error = melyint_colortab_enter(rt, self, id, &color);
+		if (error != 0)
+			return error;
+		error = melyint_post(color, ev, 0);
+		melyint_colortab_leave(rt, self);
+	} while (MELY_UNLIKELY(error == -ESTALE));
+	return error;
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_run.c: a core's turns. One lock per turn: the finished batch goes back and the next
+ * color-queue is taken in the same critical section. Owner's thread only.
+ *
+ * NOTE(batch)
+ *   A. Taking a color-queue makes it RUNNING and moves its events into the core's batch, where no
+ *      lock is needed: all of them, without walking the list, when they are all pooled; else at
+ *      most a batch threshold, and embedded ones are marked PRIVATE, so that a cancel from
+ *      elsewhere knows that it comes too late to unlink them (NOTE(cancel)).
+ *   B. Order: heads taken, heads that came meanwhile, tails taken, then what the color posted to
+ *      itself (own), but own only when the color-queue had been taken whole; else earlier own
+ *      posts may still be in it.
+ *   C. Putting back: what was taken and not run goes to the front, own to the end. Both are marked
+ *      QUEUED again under the lock.
+ *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
+ */
+#include "check.h"
+#include "clock.h"
+#include "colorext.h"
+#include "core.h"
+#include "core_run.h"
+#include "cancel.h"
+#include "park.h"
+
+enum { RESCAN_MAX = 16 };
+
+/* ---- giving a batch back -------------------------------------------------------------------- */
+
+/* An event that was cancelled after it had been taken is the caller's again. Its mark is taken
+ * off after the turn: that may post, which nothing under a core's lock may. */
+static void
+drop(struct melyint_core *core, struct mely_event *ev)
+{
+	if (ev->_flags & MELYINT_EV_COUNTED) {
+		core->unmarked_color = core->batch.color;
+		core->unmarked++;
+	}
+	/* release: pairs with the acquire of the post that claims it next */
+	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+}
+
+/* Mark a taken list QUEUED again; drop what has been cancelled. Under the lock. */
+static struct mely_event *
+requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
+{
+	struct mely_event *ev = first, *end, *kept = NULL;
+
+	if (first == NULL || !mixed)
+		return first;
+	end = first->_prev;
+	for (;;) {
+		struct mely_event *next = ev->_next;
+		bool last = ev == end;
+
+		if (ev->_flags & MELYINT_EV_POOLED) {
+			kept = melyint_evq_append(kept, ev);
+		} else {
+			/* relaxed: cancels from elsewhere hold the lock that we hold */
+			if (MELY_LOAD(&ev->_state, relaxed) == MELYINT_EV_PRIVATE) {
+				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
+				kept = melyint_evq_append(kept, ev);
+			} else {
+				drop(core, ev);
+			}
+		}
+		if (last)
+			return kept;
+		ev = next;
+	}
+}
+
+/* The color's priority is that of its most urgent event, found again when there are few. */
+static void
+settle_priority(struct melyint_core *core, struct mely_color *color, struct mely_event *heads)
+{
+	struct mely_event *lists[2] = {heads, color->_tails};
+	int best = MELY_PRIORITY_MIN, seen = 0, i;
+
+	if (core->rt->config.priority_rule == MELY_PRIORITY_LAST_POST)
+		return;
+	for (i = 0; i < 2; i++) {
+		struct mely_event *ev = lists[i];
+
+		if (ev == NULL)
+			continue;
+		do {
+			int priority = ev->_handler->priority;
+
+			best = priority > best ? priority : best;
+			ev = ev->_next;
+			if (++seen == RESCAN_MAX)
+				return;
+		} while (ev != lists[i]);
+	}
+	color->_priority = (int8_t)(best > MELY_PRIORITY_MAX ? MELY_PRIORITY_MAX : best);
+}
+
+/* Where does a color with events go after its batch? Under the lock. */
+static void
+place(struct melyint_core *core, struct mely_color *color)
+{
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
+	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+
+	if (MELY_UNLIKELY((flags & MELYINT_COLOR_PINNED) && home != core)) {
+		/* relaxed: under the lock */
+		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		/* release: pairs with the acquire in melyint_color_lock */
+		MELY_STORE(&color->_owner, home, release);
+		core->leaving = color;
+		return;
+	}
+	melyint_core_link(core, color);
+}
+
+/* C of NOTE(batch). Under the lock. */
+static void
+put_back(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+	struct mely_color *color = batch->color;
+	struct mely_event *heads;
+
+	/* Embedded events go back with what was not run: the next take has to mark them again. */
+	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
+		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+	if (MELY_UNLIKELY(batch->heads != NULL)) {
+		heads = requeue(core, batch->heads, batch->mixed);
+		heads = melyint_evq_join(heads, MELY_LOAD(&color->_heads, relaxed));
+		/* release: as in core_post.c:melyint_append_locked */
+		MELY_STORE(&color->_heads, heads, release);
+		batch->heads = NULL;
+	}
+	if (batch->tails != NULL) {
+		batch->tails = requeue(core, batch->tails, batch->mixed);
+		color->_tails = melyint_evq_join(batch->tails, color->_tails);
+		batch->tails = NULL;
+	}
+	if (batch->own != NULL) {
+		batch->own = requeue(core, batch->own, batch->own_embedded);
+		color->_tails = melyint_evq_join(color->_tails, batch->own);
+		batch->own = NULL;
+		if (batch->own_embedded)
+			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+	}
+	batch->own_embedded = false;
+	batch->color = NULL;
+	batch->color_id = MELYINT_NO_ID;
+	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
+	heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+	if (color->_tails != NULL || heads != NULL) {
+		if (MELY_UNLIKELY(color->_priority != 0))
+			settle_priority(core, color, heads);
+		place(core, color);
+	} else {
+		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed); /* under the lock */
+		/* relaxed: under the lock */
+		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+			core->released = color;
+	}
+}
+
+/* ---- taking one ----------------------------------------------------------------------------- */
+
+/* Take up to *room events off a color's list; the rest stays. Under the lock. */
+static struct mely_event *
+take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
+{
+	struct mely_event *ev = first;
+
+	*rest = NULL;
+	if (first == NULL)
+		return NULL;
+	do {
+		if (*room == 0) {
+			if (ev == first) {
+				*rest = first;
+				return NULL;
+			}
+			*rest = melyint_evq_cut(first, ev);
+			return first;
+		}
+		--*room;
+		if (!(ev->_flags & MELYINT_EV_POOLED)) {
+			/* relaxed: cancels read it under the lock, which we hold */
+			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
+		}
+		ev = ev->_next;
+	} while (ev != first);
+	return first;
+}
+
+void
+melyint_batch_take(struct melyint_core *core, struct mely_color *color)
+{
+	struct melyint_batch *batch = &core->batch;
+	uint32_t room = core->rt->batch_events;
+	struct mely_event *heads, *rest_heads = NULL;
+	unsigned flags;
+
+	MELY_SLOW(batch->color == NULL && batch->heads == NULL && batch->tails == NULL);
+	/* relaxed, all of these: under the lock */
+	heads = MELY_LOAD(&color->_heads, relaxed);
+	flags = MELY_LOAD(&color->_flags, relaxed);
+	MELY_STORE(&color->_state, MELYINT_COLOR_RUNNING, relaxed);
+	batch->mixed = (flags & MELYINT_COLOR_MIXED) != 0;
+	if (MELY_LIKELY(!batch->mixed)) {
+		batch->heads = heads;
+		batch->tails = color->_tails;
+		color->_tails = NULL;
+	} else {
+		batch->heads = take_some(heads, &room, &rest_heads);
+		batch->tails = take_some(color->_tails, &room, &color->_tails);
+	}
+	if (MELY_UNLIKELY(heads != NULL))
+		MELY_STORE(&color->_heads, rest_heads, relaxed);
+	batch->all_taken = rest_heads == NULL && color->_tails == NULL;
+	if (batch->mixed && batch->all_taken)
+		MELY_STORE(&color->_flags, (uint16_t)(flags & ~MELYINT_COLOR_MIXED), relaxed);
+	batch->color = color;
+	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
+	batch->ran = 0;
+	core->has_batch = true;
+}
+
+/* ---- the turn -------------------------------------------------------------------------------- */
+
+static void
+turn_afterwards(struct melyint_core *core, struct mely_event *waiters)
+{
+	struct mely_color *color = core->leaving;
+
+	if (color != NULL) {
+		core->leaving = NULL;
+		melyint_color_arrive(color);
+	}
+	for (; core->unmarked > 0; core->unmarked--)
+		melyint_mark_ran(core->unmarked_color);
+	color = core->released;
+	if (color != NULL) {
+		core->released = NULL;
+		melyint_color_finish(color);
+	}
+	melyint_cancel_complete(waiters);
+}
+
+/* What a finished batch leaves to be done without the lock: it is dropped meanwhile. No batch runs
+ * then, but has_batch tells a drain that the core is not done. */
+static MELY_NOINLINE void
+turn_afterwards_slow(struct melyint_core *core)
+{
+	struct mely_event *waiters = core->waiters;
+
+	core->waiters = NULL;
+	core->has_batch = true;
+	melyint_lock_drop(&core->lock);
+	turn_afterwards(core, waiters);
+	melyint_lock_take(&core->lock);
+}
+
+static void
+prefetch_next(struct melyint_coreq *ready, const struct mely_color *taken)
+{
+	unsigned level = melyint_coreq_level(taken);
+	const struct mely_color *next = ready->first[level];
+
+	/* The next color's line was fetched a turn ago; its event and its successor come now. */
+	if (next != NULL) {
+		MELY_PREFETCH(next->_next);
+		MELY_PREFETCH(next->_tails);
+	}
+}
+
+/* Under the lock. */
+static bool
+take_next(struct melyint_core *core)
+{
+	struct mely_color *color = melyint_coreq_first(&core->ready);
+
+	if (color == NULL)
+		return false;
+	melyint_core_unlink(core, color);
+	prefetch_next(&core->ready, color);
+	melyint_batch_take(core, color);
+	if (core->ready.length == 0)
+		MELY_COUNT(&core->dry, 1);
+	return true;
+}
+
+MELY_INLINE bool
+turn(struct melyint_core *core, bool take)
+{
+	bool taken;
+
+	melyint_lock_take(&core->lock);
+	core->turns++;
+	if (MELY_LIKELY(core->batch.color != NULL))
+		put_back(core);
+	if (MELY_UNLIKELY(core->waiters != NULL || core->leaving != NULL ||
+	    core->released != NULL || core->unmarked != 0))
+		turn_afterwards_slow(core);
+	taken = take && take_next(core);
+	core->has_batch = taken;
+	melyint_lock_drop(&core->lock);
+	return taken;
+}
+
+bool
+melyint_turn(struct melyint_core *core)
+{
+	return turn(core, true);
+}
+
+void
+melyint_turn_end(struct melyint_core *core)
+{
+	turn(core, false);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* Heads posted since the batch was taken. */
+static MELY_NOINLINE void
+take_heads_slow(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+	struct mely_color *color = batch->color;
+	uint32_t room = core->rt->batch_events;
+	struct mely_event *heads, *rest;
+
+	melyint_lock_take(&core->lock);
+	heads = take_some(MELY_LOAD(&color->_heads, relaxed), &room, &rest);
+	MELY_STORE(&color->_heads, rest, relaxed); /* under the lock */
+	batch->mixed |= (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MIXED) != 0;
+	melyint_lock_drop(&core->lock);
+	batch->heads = melyint_evq_join(batch->heads, heads);
+}
+
+/* B of NOTE(batch): the next event of the batch, or NULL. */
+MELY_INLINE struct mely_event *
+next_event(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+
+	/* acquire: pairs with the release in core_post.c:melyint_append_locked */
+	if (MELY_UNLIKELY(batch->heads == NULL &&
+	    MELY_LOAD(&batch->color->_heads, acquire) != NULL))
+		take_heads_slow(core);
+	if (MELY_UNLIKELY(batch->heads != NULL))
+		return melyint_evq_pop(&batch->heads);
+	if (batch->tails != NULL)
+		return melyint_evq_pop(&batch->tails);
+	if (batch->own != NULL && batch->all_taken)
+		return melyint_evq_pop(&batch->own);
+	return NULL;
+}
+
+/* Embedded or counted: false when it has been cancelled. */
+static bool
+unqueue(struct melyint_core *core, struct mely_event *ev, unsigned flags)
+{
+	if (!(flags & MELYINT_EV_POOLED)) {
+		/* relaxed: a cancel from elsewhere that we just miss has said -EINPROGRESS */
+		if (MELY_UNLIKELY(MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_PRIVATE)) {
+			drop(core, ev);
+			return false;
+		}
+		/* relaxed: published by the state */
+		MELY_STORE(&core->current, ev, relaxed);
+		/* release: pairs with the acquire of the post that claims it next, and of a
+		 * cancel that then looks whether it is the current one */
+		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+	}
+	if (MELY_UNLIKELY(flags & MELYINT_EV_COUNTED))
+		melyint_mark_ran(core->batch.color);
+	return true;
+}
+
+/* B of NOTE(outbox). In the child of a fork the core is nobody's any more. */
+static void
+end_row(struct melyint_core *core)
+{
+	core->outbox.remote = 0;
+	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
+	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
+		melyint_outbox_deliver(core, core);
+}
+
+void
+melyint_batch_run(struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	struct melyint_batch *batch = &core->batch;
+	uint32_t limit = rt->batch_events, ran = 0;
+
+	while (ran < limit) {
+		struct mely_event *ev = next_event(core);
+		void (*fn)(void *);
+		void *arg;
+
+		if (ev == NULL)
+			break;
+		MELY_PREFETCH(ev->_next);
+		fn = ev->_handler->fn;
+		arg = ev->_arg;
+		if (MELY_LIKELY(ev->_flags == MELYINT_EV_POOLED)) {
+			melyint_pool_put(&core->pool, ev);
+		} else {
+			unsigned flags = ev->_flags;
+
+			if (!unqueue(core, ev, flags))
+				continue;
+			if (flags & MELYINT_EV_POOLED)
+				melyint_pool_put(&core->pool, ev);
+		}
+		ran++;
+		fn(arg);
+		if (MELY_UNLIKELY(rt->batch_ticks != 0) &&
+		    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
+			break;
+	}
+	batch->ran = ran;
+	if (MELY_UNLIKELY(core->outbox.remote != 0))
+		end_row(core);
+	MELY_COUNT(&core->counters.events, ran);
+	MELY_COUNT(&core->counters.batches, 1);
+}

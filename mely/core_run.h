@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core_run.h: the turns of a core: give the finished batch back, take the next color-queue, run it.
+ */
+#ifndef MELYINT_CORE_RUN_H
+#define MELYINT_CORE_RUN_H
+
+#include "core.h"
+
+/* Owner: end the batch, if any, and begin the next. False: nothing is ready. */
+bool melyint_turn(struct melyint_core *core);
+
+/* Owner: end the batch without beginning another. */
+void melyint_turn_end(struct melyint_core *core);
+
+/* Under core->lock, which owns color: make it core's running batch. Unlinked before. */
+void melyint_batch_take(struct melyint_core *core, struct mely_color *color);
+
+/* Owner: run the batch that was taken, up to the threshold. */
+void melyint_batch_run(struct melyint_core *core);
+
+#endif

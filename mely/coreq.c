@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * coreq.c: which color-queue is next when several priorities are waiting (paper, section 4.1, with
+ * ageing so that a low priority waits but does not starve).
+ */
+#include "coreq.h"
+
+unsigned
+melyint_coreq_pick_slow(struct melyint_coreq *q)
+{
+	unsigned best = 0, best_rank = 0;
+	uint32_t rest;
+
+	for (rest = q->levels; rest != 0; rest &= rest - 1) {
+		unsigned level = (unsigned)__builtin_ctz(rest);
+		unsigned rank = level + q->passed[level];
+
+		/* Among equals the lower level has waited longer. */
+		if (rank > best_rank || rest == q->levels) {
+			best = level;
+			best_rank = rank;
+		}
+	}
+	for (rest = q->levels; rest != 0; rest &= rest - 1) {
+		unsigned level = (unsigned)__builtin_ctz(rest);
+
+		if (level != best && q->passed[level] < MELYINT_LEVELS)
+			q->passed[level]++;
+	}
+	q->passed[best] = 0;
+	return best;
+}
+
+bool
+melyint_coreq_validate(const struct melyint_coreq *q)
+{
+	uint32_t count = 0;
+	unsigned level;
+
+	for (level = 0; level < MELYINT_LEVELS; level++) {
+		const struct mely_color *color = q->first[level];
+
+		if ((color != NULL) != ((q->levels >> level & 1) != 0))
+			return false;
+		if (color == NULL)
+			continue;
+		do {
+			if (melyint_coreq_level(color) != level || color->_next->_prev != color)
+				return false;
+			count++;
+			color = color->_next;
+		} while (color != q->first[level] && count <= q->length);
+	}
+	return count == q->length;
+}

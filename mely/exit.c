@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exit.c: exit while a runtime runs, from a handler or from any other thread. The cores are parked
+ * before the program's exit functions destroy what handlers use; the thread that called exit, if
+ * it is a core itself, is in its handler and stays there. Nothing is handed back.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "core.h"
+#include "park.h"
+#include "runtimes.h"
+
+enum {
+	REGISTRATIONS_MAX = 16,
+	WAIT_MS = 2000 /* for cores in a long handler */
+};
+
+static _Atomic bool exiting; /* set once, by the thread that exits */
+
+static void
+stop_cores(struct mely_runtime *rt)
+{
+	int phase = MELY_LOAD(&rt->phase, acquire); /* pairs with the life cycle's release stores */
+
+	/* release: pairs with the acquire loads of the cores */
+	while ((phase == MELYINT_RUNNING || phase == MELYINT_DRAINING) &&
+	    !MELY_CAS(&rt->phase, &phase, MELYINT_STOPPED, release))
+		;
+	melyint_wake_all(rt);
+}
+
+static void
+await_cores(struct mely_runtime *rt)
+{
+	const struct timespec nap = {0, 1000000};
+	int i, ms;
+
+	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_STOPPED) /* as above */
+		return;
+	for (i = 0; i < rt->cores_count; i++) {
+		struct melyint_core *core = &rt->cores[i];
+		bool attended = core != melyint_self;
+
+		for (ms = 0; ms < WAIT_MS && attended; ms++) {
+			melyint_lock_take(&core->lock);
+			attended = core->attended;
+			melyint_lock_drop(&core->lock);
+			if (attended)
+				nanosleep(&nap, NULL);
+		}
+		if (attended && core != melyint_self)
+			melyint_say("exit: core %d is still in a handler", core->index);
+	}
+}
+
+static void
+park_all(void)
+{
+	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* once is enough; pairs with itself */
+		return;
+	melyint_runtimes_each(stop_cores);
+	melyint_runtimes_each(await_cores);
+}
+
+void
+melyint_exit_prepare(void)
+{
+	static _Atomic int registered;
+
+	/* Exit functions run in reverse order, so each run registers anew to come before what the
+	 * program has registered by then. Relaxed: only a count. */
+	if (MELY_ADD(&registered, 1, relaxed) < REGISTRATIONS_MAX && atexit(park_all) != 0)
+		melyint_say("no memory for an exit function");
+}
+
+void
+melyint_exit_hold(void)
+{
+	/* acquire: pairs with the exchange in park_all */
+	while (MELY_LOAD(&exiting, acquire))
+		pause();
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outbox.c: rows of posts to other cores.
+ *
+ * NOTE(outbox)
+ *   A. A handler whose batch has posted a few events to cores that are busy with work waiting opens
+ *      its core's outbox; from then on its plain posts (pooled events, at the tail, not to the
+ *      running color) go into the ring: no lock, and no touch of the color's cache line.
+ *   B. The owner delivers when enough wait, before any other kind of post (which must not overtake
+ *      them), and when the batch ends, before its turn is over. Delivery locks each receiving core
+ *      once for all its colors, whose cache lines have been fetched ahead.
+ *   C. A core that runs out of work delivers what the others hold back, and closes their outboxes,
+ *      so that a handler that posts and then computes for long holds nothing back from idle
+ *      cores. What slips in while it does is seen by the watcher (NOTE(park)), within its tick.
+ *   D. Two deliverers of one outbox exclude each other by its lock, held until the events are in
+ *      their color-queues: so events of one producer keep their order.
+ */
+#include "check.h"
+#include "colortab.h"
+#include "core.h"
+#include "outbox.h"
+#include "park.h"
+#include "post.h"
+
+/* The color was given back since it was looked up: C of NOTE(colortab). */
+static void
+post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
+    struct mely_event *ev)
+{
+	struct mely_color *color;
+	bool done = false;
+
+	while (!done) {
+		struct melyint_core *owner;
+
+		if (melyint_colortab_enter(rt, self, id, &color) != 0) {
+			melyint_say("no memory for color %u: an event is lost", id);
+			return;
+		}
+		owner = melyint_color_lock(color);
+		done = melyint_append_locked(owner, color, ev, 0) != MELYINT_APPEND_DEAD;
+		melyint_lock_drop(&owner->lock);
+		melyint_colortab_leave(rt, self);
+	}
+}
+
+/* Append all entries whose color lives on owner, whose lock is held. */
+static bool
+deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head, uint32_t tail)
+{
+	bool linked = false;
+
+	for (; head != tail; head++) {
+		uint32_t i = head % MELYINT_OUTBOX;
+		struct mely_color *color = out->ring[i].color;
+		int how;
+
+		/* acquire: as the second look in melyint_color_lock */
+		if (color == NULL || MELY_LOAD(&color->_owner, acquire) != owner)
+			continue;
+		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
+		if (how == MELYINT_APPEND_DEAD)
+			continue;
+		linked |= how == MELYINT_APPEND_LINKED;
+		out->ring[i].color = NULL;
+	}
+	return linked;
+}
+
+static void
+deliver_row(struct melyint_core *self, struct melyint_outbox *out, struct mely_color *first,
+    uint32_t head, uint32_t tail)
+{
+	struct melyint_core *owner = melyint_color_lock(first);
+	bool linked = deliver_to(owner, out, head, tail);
+	bool woken = owner != self && melyint_wake_locked(owner);
+
+	melyint_lock_drop(&owner->lock);
+	if (woken)
+		melyint_wake_finish(self, owner);
+	else if (linked)
+		melyint_offer(self, owner);
+}
+
+void
+melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
+{
+	struct melyint_outbox *out = &box->outbox;
+	uint32_t head, tail, at;
+
+	melyint_lock_take(&out->lock);
+	head = MELY_LOAD(&out->head, relaxed); /* under the lock */
+	/* acquire: pairs with the release of the owner's put */
+	tail = MELY_LOAD(&out->tail, acquire);
+	for (at = head; at != tail; at++)
+		MELY_PREFETCH(out->ring[at % MELYINT_OUTBOX].color);
+	for (at = head; at != tail; at++) {
+		uint32_t i = at % MELYINT_OUTBOX;
+		struct mely_color *color = out->ring[i].color;
+
+		if (color == NULL)
+			continue;
+		deliver_row(self, out, color, at, tail);
+		if (MELY_UNLIKELY(out->ring[i].color != NULL)) {
+			/* It moved between the look and the lock, or is dead. */
+			if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD) {
+				post_anew(box->rt, self, color->_id, out->ring[i].ev);
+				out->ring[i].color = NULL;
+			} else {
+				at--;
+			}
+		}
+	}
+	/* release: pairs with the acquire in melyint_outbox_empty */
+	MELY_STORE(&out->head, tail, release);
+	melyint_lock_drop(&out->lock);
+}
+
+bool
+melyint_outbox_collect(struct melyint_core *self)
+{
+	struct mely_runtime *rt = self->rt;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < rt->cores_count - 1; i++) {
+		struct melyint_core *box = &rt->cores[self->victims[i]];
+
+		if (melyint_outbox_empty(&box->outbox))
+			continue;
+		/* relaxed: C of NOTE(outbox) */
+		MELY_STORE(&box->outbox.open, false, relaxed);
+		melyint_outbox_deliver(self, box);
+		any = true;
+	}
+	return any;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pages.c: aligned blocks from mmap; see pages.h.
+ */
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "check.h"
+#include "pages.h"
+
+void *
+melyint_block_new(void)
+{
+	size_t size = 2 * (size_t)MELYINT_BLOCK, before;
+	char *area = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *block;
+
+	if (area == MAP_FAILED)
+		return NULL;
+	/* Keep the aligned half and give the rest back. */
+	before = (size_t)(-(uintptr_t)area & (MELYINT_BLOCK - 1));
+	block = area + before;
+	if (before > 0)
+		munmap(area, before);
+	munmap(block + MELYINT_BLOCK, size - MELYINT_BLOCK - before);
+	return block;
+}
+
+void
+melyint_block_free(void *block)
+{
+	int error = munmap(block, MELYINT_BLOCK);
+
+	MELY_CHECK(error == 0);
+}

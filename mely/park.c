@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * park.c: sleep and wake.
+ *
+ * NOTE(park)
+ *   A. A core goes to sleep under its own lock, and only with an empty core-queue. Whoever posts
+ *      to it does so under the same lock: either the sleeper sees the event, or the poster sees
+ *      the sleeper, marks it awake and owes it one wake-up system call, made after the unlock.
+ *      No wake-up is lost and none is sent to a core that is awake.
+ *   B. For work that waits behind a busy core a sleeper is woken as a thief when that pays
+ *      (victim.c). At most one woken core searches at a time (rt->searching); when it finds
+ *      something and more is left, it wakes the next.
+ *   C. The glances of B are not ordered against a core that is just going to sleep, so both could
+ *      miss each other. Therefore one of the sleepers is the watcher while any core is busy: it
+ *      looks up every millisecond. A core that goes to sleep takes the role if somebody is busy
+ *      and nobody has it; a poster that leaves work waiting where nobody watches, and a core that
+ *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
+ *      work of its own wakes a successor. When all cores sleep, nobody watches and nothing ticks.
+ */
+#include "check.h"
+#include "clock.h"
+#include "core_run.h"
+#include "drain.h"
+#include "outbox.h"
+#include "park.h"
+#include "poller.h"
+#include "steal.h"
+#include "victim.h"
+
+enum {
+	WATCH_NS = 1000000,
+	DRAIN_LOOK_NS = 2000000,
+	SPIN_NS_MIN = 500,
+	SHORT_SLEEP_NS = 20000
+};
+
+/* ---- waking ---------------------------------------------------------------------------------- */
+
+bool
+melyint_wake_locked(struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	uint8_t sleep = MELY_LOAD(&core->sleep, relaxed); /* under the lock */
+
+	if (MELY_LIKELY(sleep == MELYINT_AWAKE))
+		return false;
+	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed); /* under the lock */
+	/* relaxed, both: counts that are looked at as hints */
+	if (sleep == MELYINT_WATCHING)
+		MELY_SUB(&rt->watchers, 1, relaxed);
+	MELY_SUB(&rt->sleepers, 1, relaxed);
+	return true;
+}
+
+void
+melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
+{
+	melyint_poller_wake(core);
+	if (self != NULL)
+		MELY_COUNT(&self->counters.wakeups_sent, 1);
+	else
+		MELY_ADD(&core->rt->outside_wakeups, 1, relaxed); /* a count */
+}
+
+/* Wake the sleeper nearest to core, to search for work. */
+static void
+wake_searcher(struct melyint_core *self, struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	int none = 0, i;
+
+	/* relaxed: one searcher at a time is a courtesy; nothing is passed on by it */
+	if (!MELY_CAS(&rt->searching, &none, 1, relaxed))
+		return;
+	for (i = 0; i < rt->cores_count - 1; i++) {
+		struct melyint_core *sleeper = &rt->cores[core->victims[i]];
+		bool woken = false;
+
+		/* relaxed: a hint; the lock decides */
+		if (sleeper == self || MELY_LOAD(&sleeper->sleep, relaxed) == MELYINT_AWAKE)
+			continue;
+		melyint_lock_take(&sleeper->lock);
+		woken = melyint_wake_locked(sleeper);
+		if (woken)
+			sleeper->searching = true;
+		melyint_lock_drop(&sleeper->lock);
+		if (woken) {
+			melyint_wake_finish(self, sleeper);
+			return;
+		}
+	}
+	MELY_STORE(&rt->searching, 0, relaxed);
+}
+
+static MELY_NOINLINE void
+offer_slow(struct melyint_core *self, struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
+	uint32_t n = MELY_LOAD(&core->stealable, relaxed);
+
+	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0 ||
+	    MELY_LOAD(&rt->searching, relaxed) != 0)
+		return;
+	if (melyint_victim_pays_wakeup(core, n) || MELY_LOAD(&rt->watchers, relaxed) == 0)
+		wake_searcher(self, core);
+}
+
+void
+melyint_offer(struct melyint_core *self, struct melyint_core *core)
+{
+	/* relaxed: a hint, as in offer_slow */
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0))
+		offer_slow(self, core);
+}
+
+void
+melyint_wake_all(struct mely_runtime *rt)
+{
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		struct melyint_core *core = &rt->cores[i];
+		bool woken;
+
+		melyint_lock_take(&core->lock);
+		woken = melyint_wake_locked(core);
+		melyint_lock_drop(&core->lock);
+		if (woken)
+			melyint_wake_finish(NULL, core);
+	}
+}
+
+/* ---- sleeping -------------------------------------------------------------------------------- */
+
+/* Spin on what arrives in memory. True: something has. */
+static bool
+spin(struct melyint_core *core)
+{
+	uint64_t until;
+
+	if (core->spin_ns < SPIN_NS_MIN)
+		return false;
+	until = melyint_ticks() + melyint_ns_to_ticks(core->spin_ns);
+	do {
+		/* relaxed: the lock of the turn that follows orders what it announces */
+		if (MELY_LOAD(&core->waiting, relaxed) != 0) {
+			core->spin_ns *= 2;
+			if (core->spin_ns > core->rt->spin_ns_max)
+				core->spin_ns = core->rt->spin_ns_max;
+			return true;
+		}
+		melyint_cpu_relax();
+	} while (melyint_ticks() < until);
+	core->spin_ns /= 2;
+	return false;
+}
+
+/* A of NOTE(park): false when there is something to do after all. */
+static bool
+fall_asleep(struct melyint_core *core)
+{
+	bool empty;
+
+	melyint_lock_take(&core->lock);
+	empty = core->ready.length == 0;
+	if (empty) {
+		MELY_STORE(&core->sleep, MELYINT_ASLEEP, relaxed); /* under the lock */
+		MELY_ADD(&core->rt->sleepers, 1, relaxed);         /* a hint */
+	}
+	melyint_lock_drop(&core->lock);
+	return empty;
+}
+
+/* Back, whoever woke us. True: somebody else had marked us awake. */
+static bool
+stand_up(struct melyint_core *core)
+{
+	bool by_other;
+
+	melyint_lock_take(&core->lock);
+	by_other = !melyint_wake_locked(core);
+	melyint_lock_drop(&core->lock);
+	return by_other;
+}
+
+static bool
+anybody_busy(const struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		/* relaxed: a hint; a core that gets busy later sees that nobody watches */
+		if (&rt->cores[i] != core && MELY_LOAD(&rt->cores[i].busy, relaxed) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Become the watcher if there is something to watch: C of NOTE(park). */
+static bool
+take_watch(struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	int none = 0;
+	bool asleep;
+
+	if (rt->cores_count == 1 || MELY_LOAD(&rt->stealing, relaxed) == 0 || !anybody_busy(core))
+		return false;
+	/* relaxed: a count of 0 or 1, looked at as a hint */
+	if (!MELY_CAS(&rt->watchers, &none, 1, relaxed))
+		return false;
+	melyint_lock_take(&core->lock);
+	asleep = MELY_LOAD(&core->sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
+	if (asleep)
+		MELY_STORE(&core->sleep, MELYINT_WATCHING, relaxed);
+	melyint_lock_drop(&core->lock);
+	if (!asleep)
+		MELY_SUB(&rt->watchers, 1, relaxed);
+	return asleep;
+}
+
+/* A woken searcher has looked: the next may be woken. */
+static void
+end_search(struct melyint_core *core)
+{
+	bool was;
+
+	melyint_lock_take(&core->lock);
+	was = core->searching;
+	core->searching = false;
+	melyint_lock_drop(&core->lock);
+	if (was)
+		MELY_STORE(&core->rt->searching, 0, relaxed); /* as in wake_searcher */
+}
+
+static uint64_t
+longest_sleep(struct melyint_core *core, bool watching)
+{
+	/* acquire: pairs with the release stores of the life cycle; mely_stop wakes all after it */
+	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
+		return DRAIN_LOOK_NS;
+	return watching ? WATCH_NS : UINT64_MAX;
+}
+
+/* In the poller until somebody wakes us, or there is something to take. */
+static void
+doze(struct melyint_core *core, bool watching)
+{
+	do {
+		MELY_COUNT(&core->counters.sleeps, 1);
+		/* relaxed, both: only others' glances; no queue is touched by it */
+		MELY_STORE(&core->busy, 0, relaxed);
+		melyint_poller_sleep(core, longest_sleep(core, watching));
+		MELY_STORE(&core->busy, 1, relaxed);
+		/* relaxed: a hint; the turn that follows takes the lock. The watcher keeps its
+		 * role through the looks that show nothing. */
+	} while (watching && MELY_LOAD(&core->waiting, relaxed) == 0 &&
+	    MELY_LOAD(&core->sleep, relaxed) == MELYINT_WATCHING && anybody_busy(core) &&
+	    !melyint_outbox_collect(core) && !melyint_steal(core));
+}
+
+/* A watcher that has work of its own leaves the others to a successor. */
+static void
+hand_over_watch(struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	int i;
+
+	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
+		return;
+	for (i = 0; i < rt->cores_count - 1; i++)
+		melyint_offer(core, &rt->cores[core->victims[i]]);
+}
+
+void
+melyint_park(struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	bool watching;
+	uint64_t began;
+
+	if (spin(core) || !fall_asleep(core))
+		return;
+	/* Look at all hints again, now that posters can see us sleep. */
+	if (melyint_steal(core)) {
+		stand_up(core);
+		end_search(core);
+		return;
+	}
+	watching = take_watch(core);
+	began = melyint_ticks();
+	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
+	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
+		doze(core, watching);
+	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS) &&
+	    core->spin_ns < rt->spin_ns_max)
+		core->spin_ns = core->spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->spin_ns * 2;
+	/* Look at once for what we may have been woken for, so that the next can be woken. */
+	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
+		melyint_steal(core);
+	end_search(core);
+	if (watching)
+		hand_over_watch(core);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * post.h: posting from inside the library.
+ */
+#ifndef MELYINT_POST_H
+#define MELYINT_POST_H
+
+#include "core.h"
+
+enum {
+	MELYINT_POST_HEAD = 1,
+	/* Not the program's post: never refused at a high-water mark nor while stopping. */
+	MELYINT_POST_INTERNAL = 2
+};
+
+/* What became of melyint_append_locked. */
+enum {
+	MELYINT_APPEND_QUEUED,
+	MELYINT_APPEND_LINKED, /* the color was idle and is in the core-queue now */
+	MELYINT_APPEND_DEAD    /* nothing done: the color was given back */
+};
+
+/* Append a claimed or pooled event to a color. Under the lock of owner, who owns the color. */
+int melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev, unsigned flags);
+
+/* Post an embedded event to a color. Any thread. Errors as mely_event_post. */
+int melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags);
+
+#endif

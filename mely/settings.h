@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings.h: is a configuration sound?
+ */
+#ifndef MELYINT_SETTINGS_H
+#define MELYINT_SETTINGS_H
+
+#include <stdbool.h>
+#include <mely/runtime.h>
+
+/* 0, or -EINVAL after a line on stderr that names the setting. */
+int melyint_settings_check(const struct mely_config *config);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steal.c: moving color-queues between cores. Thief's thread only.
+ *
+ * NOTE(steal)
+ *   A. The thief glances at each victim in core-set order without a lock (victim.c), and only
+ *      tries the lock: a victim that is at its queue now is not worth waiting for.
+ *   B. Under the victim's lock the color is unlinked, and as the last thing its owner set to the
+ *      thief: from then on posters that lock the victim find that it has moved and lock the
+ *      thief instead. A RUNNING color is in no core-queue and so can not be stolen.
+ *   C. An idle thief makes the color its running batch in the same critical section. A busy one
+ *      (balance) leaves it MOVING, with posts appended but nobody linking it, until it has
+ *      linked it under its own lock. At no time are two core locks held.
+ */
+#include "clock.h"
+#include "core_run.h"
+#include "park.h"
+#include "steal.h"
+#include "victim.h"
+
+enum {
+	PULLS_MAX = 16, /* under one lock */
+	ROUNDS_MAX = 8
+};
+
+/* Under the victim's lock. The color is not the thief's before hand_over. */
+static struct mely_color *
+unlink_one(struct melyint_core *victim)
+{
+	struct mely_color *color = melyint_victim_choose(victim);
+
+	if (color == NULL)
+		return NULL;
+	melyint_core_unlink(victim, color);
+	if (victim->ready.length == 0)
+		MELY_COUNT(&victim->dry, 1);
+	return color;
+}
+
+/* B of NOTE(steal): the last touch of the color under the victim's lock. */
+static void
+hand_over(struct melyint_core *thief, struct mely_color *color)
+{
+	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
+	 * color as the victim's lock left it */
+	MELY_STORE(&color->_owner, thief, release);
+}
+
+static bool
+steal_from(struct melyint_core *thief, struct melyint_core *victim)
+{
+	struct mely_color *color;
+
+	MELY_COUNT(&thief->counters.steals_tried, 1);
+	if (!melyint_lock_try(&victim->lock))
+		return false;
+	color = unlink_one(victim);
+	if (color != NULL) {
+		melyint_batch_take(thief, color);
+		hand_over(thief, color);
+	}
+	melyint_lock_drop(&victim->lock);
+	if (color == NULL)
+		return false;
+	MELY_COUNT(&thief->counters.steals, 1);
+	thief->glances[victim->index].ticks = 0;
+	return true;
+}
+
+/* The next victim at or behind place *at of the core set that is worth a try, or NULL. */
+static struct melyint_core *
+worthy_victim(struct melyint_core *thief, uint64_t now, int *at)
+{
+	struct mely_runtime *rt = thief->rt;
+
+	/* relaxed: a switch */
+	if (MELY_LOAD(&rt->stealing, relaxed) == 0)
+		return NULL;
+	while (*at < rt->cores_count - 1) {
+		struct melyint_core *victim = &rt->cores[thief->victims[(*at)++]];
+
+		if (melyint_victim_worthy(thief, victim, now))
+			return victim;
+	}
+	return NULL;
+}
+
+bool
+melyint_steal_glance(struct melyint_core *thief)
+{
+	int at = 0;
+
+	return worthy_victim(thief, melyint_ticks(), &at) != NULL;
+}
+
+bool
+melyint_steal(struct melyint_core *thief)
+{
+	uint64_t now = melyint_ticks();
+	struct melyint_core *victim;
+	int at = 0;
+
+	while ((victim = worthy_victim(thief, now, &at)) != NULL) {
+		if (steal_from(thief, victim)) {
+			/* There may be work for one more. */
+			melyint_offer(thief, victim);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- balance --------------------------------------------------------------------------------- */
+
+/* Pull up to count colors, one steal each, into the thief's own core-queue: C of NOTE(steal). */
+static uint32_t
+pull(struct melyint_core *core, struct melyint_core *victim, uint32_t count)
+{
+	struct mely_color *pulled[PULLS_MAX];
+	uint32_t n = 0, i;
+
+	if (!melyint_lock_try(&victim->lock)) {
+		MELY_COUNT(&core->counters.steals_tried, 1);
+		return 0;
+	}
+	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
+	MELY_COUNT(&core->moving, 1);
+	while (n < count && n < PULLS_MAX) {
+		struct mely_color *color = unlink_one(victim);
+
+		if (color == NULL)
+			break;
+		/* relaxed: under the lock of the old owner; the new one is us */
+		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		hand_over(core, color);
+		pulled[n++] = color;
+	}
+	melyint_lock_drop(&victim->lock);
+
+	melyint_lock_take(&core->lock);
+	for (i = 0; i < n; i++)
+		melyint_core_link(core, pulled[i]);
+	MELY_COUNT(&core->moving, -1u);
+	melyint_lock_drop(&core->lock);
+	MELY_COUNT(&core->counters.steals_tried, n > 0 ? n : 1);
+	MELY_COUNT(&core->counters.steals, n);
+	MELY_COUNT(&core->counters.balance_steals, n);
+	return n;
+}
+
+void
+melyint_balance(struct melyint_core *core, uint64_t now_ticks)
+{
+	struct mely_runtime *rt = core->rt;
+	uint32_t mine = MELY_LOAD(&core->stealable, relaxed); /* ours */
+	int i;
+
+	/* relaxed: a switch */
+	if (!rt->config.balance || MELY_LOAD(&rt->stealing, relaxed) == 0)
+		return;
+	for (i = 0; i < rt->cores_count - 1; i++) {
+		struct melyint_core *victim = &rt->cores[core->victims[i]];
+		struct melyint_glance *glance = &core->glances[victim->index];
+		/* relaxed, both: hints, written under the victim's lock */
+		uint32_t theirs = MELY_LOAD(&victim->stealable, relaxed);
+		uint32_t dry = MELY_LOAD(&victim->dry, relaxed);
+		bool loaded = dry == glance->dry && glance->ticks != 0;
+
+		glance->dry = dry;
+		glance->ticks = now_ticks;
+		/* A core that had waiting work through the whole interval, and more than we:
+		 * half of the difference, and the odd one goes to and fro, so that colors on
+		 * unequal cores get equal turns in the long run. */
+		if (loaded && theirs > mine) {
+			uint32_t count = (theirs - mine + 1) / 2, got = 1, round;
+
+			for (round = 0; round < ROUNDS_MAX && count > 0 && got > 0; round++) {
+				got = pull(core, victim, count);
+				count -= got;
+			}
+			return;
+		}
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steal.h: one core takes whole color-queues from another. Mechanism in steal.c; which victim and
+ * which color is policy, in victim.h.
+ */
+#ifndef MELYINT_STEAL_H
+#define MELYINT_STEAL_H
+
+#include "core.h"
+
+/* Owner: is there a victim worth a try? By glances alone. */
+bool melyint_steal_glance(struct melyint_core *thief);
+
+/* Owner, idle: take one color from the nearest victim that has one worth it; it becomes the
+ * running batch. False: nobody had any. */
+bool melyint_steal(struct melyint_core *thief);
+
+/* Owner, busy, once a millisecond: pull colors from a core that has more waiting. */
+void melyint_balance(struct melyint_core *core, uint64_t now_ticks);
+
+#endif

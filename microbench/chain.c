@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chain: K colors, each with one event that posts itself again. What an event costs when nothing
+ * is done in it, and whether the colors get on equally.
+ */
+#include "mb_mely.h"
+
+#include <stdlib.h>
+
+/* One color's chain: two cache lines, of which a plain run touches only the second. */
+struct link {
+	MB_APART struct mely_color color; /* --objects */
+	struct mely_event event;          /* --objects, --embedded */
+	_Atomic uint64_t count;
+	uint32_t id;
+};
+
+static struct chain {
+	struct mely_runtime *rt;
+	struct link *links;
+	int colors;
+	const struct mb_options *opt;
+	struct mb_sample *out;
+	uint64_t limit;         /* events of one color; without --events, beyond reach */
+	struct mb_fixed *fixed; /* --events */
+	bool objects, embedded, skewed, scattered;
+} chain;
+
+/* ---- handlers ----------------------------------------------------------------------------- */
+
+static void chain_plain(void *arg);
+static void chain_embedded(void *arg);
+static void chain_object(void *arg);
+
+static struct mely_handler plain_handler = MELY_HANDLER(chain_plain);
+static struct mely_handler embedded_handler = MELY_HANDLER(chain_embedded);
+static struct mely_handler object_handler = MELY_HANDLER(chain_object);
+
+/* One more. False when it was the last. */
+static inline bool
+counted(struct link *link)
+{
+	mb_count(&link->count);
+	if (__builtin_expect(mb_counted(&link->count) != chain.limit, 1))
+		return true;
+	mb_fixed_done(chain.fixed);
+	return false;
+}
+
+static void
+chain_plain(void *arg)
+{
+	struct link *link = arg;
+
+	if (counted(link))
+		mb_must(mely_post(chain.rt, link->id, &plain_handler, link), "mely_post");
+}
+
+static void
+chain_embedded(void *arg)
+{
+	struct link *link = arg;
+
+	if (counted(link))
+		mb_must(mely_event_post_id(chain.rt, link->id, &link->event), "mely_event_post_id");
+}
+
+static void
+chain_object(void *arg)
+{
+	struct link *link = arg;
+
+	if (counted(link))
+		mb_must(mely_event_post(&link->color, &link->event), "mely_event_post");
+}
+
+/* ---- a run -------------------------------------------------------------------------------- */
+
+/* Put a color by id on core 0, free to go: pinned there, and let go again. */
+static void
+start_on_core_0(uint32_t id)
+{
+	struct mely_color *color;
+
+	mb_must(mely_color_get(chain.rt, id, &color), "mely_color_get");
+	mb_must(mely_color_pin(color, 0), "mely_color_pin");
+	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
+	if (mely_color_core(color) != 0)
+		mb_fail("a color that was pinned to core 0 does not live there", 0);
+}
+
+static void
+link_start(struct link *link)
+{
+	if (chain.objects) {
+		if (chain.skewed)
+			mb_must(mely_color_init_on(&link->color, chain.rt, 0),
+			    "mely_color_init_on");
+		else
+			mb_must(mely_color_init(&link->color, chain.rt), "mely_color_init");
+		mely_event_init(&link->event, &object_handler, link);
+		mb_must(mely_event_post(&link->color, &link->event), "mely_event_post");
+		return;
+	}
+	if (chain.skewed)
+		start_on_core_0(link->id);
+	if (chain.embedded) {
+		mely_event_init(&link->event, &embedded_handler, link);
+		mb_must(mely_event_post_id(chain.rt, link->id, &link->event),
+		    "mely_event_post_id");
+	} else {
+		mb_must(mely_post(chain.rt, link->id, &plain_handler, link), "mely_post");
+	}
+}
+
+static void
+start_all(void *arg)
+{
+	int i;
+
+	(void)arg;
+	if (chain.fixed != NULL)
+		mb_fixed_begin(chain.fixed);
+	for (i = 0; i < chain.colors; i++)
+		link_start(&chain.links[i]);
+}
+
+static struct mely_handler start_handler = MELY_HANDLER(start_all);
+
+static uint64_t
+link_count(void *ctx, int i)
+{
+	(void)ctx;
+	return mb_counted(&chain.links[i].count);
+}
+
+static void
+measure(void *ctx)
+{
+	struct mb_window window = {
+		.read = link_count,
+		.count = chain.colors,
+		.warmup_s = MB_WARMUP_S,
+		.seconds = chain.opt->seconds,
+	};
+
+	(void)ctx;
+	if (chain.fixed != NULL)
+		mb_fixed_measure(chain.fixed, chain.limit * (uint64_t)chain.colors, chain.out);
+	else
+		mb_window_measure(&window, chain.out);
+}
+
+static void
+run(void *ctx, struct mb_sample *out)
+{
+	uint64_t colors = (uint64_t)chain.colors, events = chain.opt->events;
+	int i;
+
+	(void)ctx;
+	chain.out = out;
+	chain.rt = mb_runtime_new(chain.opt->cores);
+	out->cores = mely_cores(chain.rt);
+	chain.links = mb_array((size_t)chain.colors, sizeof(*chain.links),
+	    _Alignof(struct link));
+	for (i = 0; i < chain.colors; i++)
+		chain.links[i].id = mb_color_id(i, chain.scattered);
+	chain.limit = UINT64_MAX;
+	if (events > 0) {
+		/* The clock must not count the start of the runtime: start from a handler. */
+		chain.limit = (events + colors - 1) / colors;
+		chain.fixed = mb_fixed_new(chain.colors);
+		mb_must(mely_post(chain.rt, 0, &start_handler, NULL), "mely_post");
+	} else {
+		start_all(NULL);
+	}
+	mb_runtime_run(chain.rt, measure, NULL);
+	free(chain.links);
+	if (chain.fixed != NULL)
+		mb_fixed_free(chain.fixed);
+}
+
+static const char *
+variant(void)
+{
+	if (chain.opt->events > 0)
+		return chain.objects ? "objects,fixed work" : chain.embedded ?
+		    "embedded,fixed work" : "fixed work";
+	if (chain.objects)
+		return chain.skewed ? "objects,skewed" : "objects";
+	if (chain.embedded)
+		return chain.skewed ? "embedded,skewed" : "embedded";
+	if (chain.scattered)
+		return chain.skewed ? "scattered,skewed" : "scattered";
+	return chain.skewed ? "skewed" : NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct mb_switch switches[] = {
+		{"objects", "color objects and embedded events", &chain.objects},
+		{"embedded", "color ids and embedded events (default: ids, pooled events)",
+		    &chain.embedded},
+		{"skewed", "all colors on core 0 at the start; measured after 100 ms",
+		    &chain.skewed},
+		{"scattered", "ids spread over all 32 bits", &chain.scattered},
+		{0},
+	};
+	static const struct mb_program program = {
+		.name = "chain",
+		.what = "Each of K colors has one event, which counts and posts itself again:\n"
+		    "events a second, and fairness: the slowest color's count over the\n"
+		    "fastest one's.",
+		.colors_help = "colors",
+		.colors_default = 64,
+		.colors_max = 10000000,
+		.seconds_default = 1,
+		.has_events = true,
+		.switches = switches,
+	};
+	struct mb_options opt;
+	struct mb_series series;
+	struct mb_sample sample;
+	int i, r;
+
+	mb_options_parse(&program, argc, argv, &opt);
+	chain.opt = &opt;
+	for (i = 0; i < opt.colors_count; i++) {
+		chain.colors = opt.colors[i];
+		mb_series_init(&series, "chain", "mely", "events/s", chain.colors, opt.runs);
+		series.variant = variant();
+		for (r = 0; r < opt.runs; r++) {
+			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
+			mb_series_add(&series, &sample);
+		}
+		mb_series_report(&series, opt.json);
+	}
+	return 0;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fan: one producing handler posts an event to each of 1,024 colors in turn; each spins for
+ * 100 ns. Eight rounds are outstanding: the last color returns one credit for each event it
+ * runs. How much of the processors' time the work gets when one core has to feed the others.
+ */
+#include "mb_mely.h"
+
+#include <stdlib.h>
+
+enum {
+	ROUNDS_OUT = 8,
+	WORK_NS = 100
+};
+
+struct blade {
+	MB_APART struct mely_color color; /* --objects */
+	_Atomic uint64_t count;
+	uint32_t id;
+};
+
+static struct fan {
+	struct mely_runtime *rt;
+	struct blade *blades;
+	int colors;
+	uint32_t producer_id;
+	uint64_t spin_ticks;
+	const struct mb_options *opt;
+	struct mb_sample *out;
+	bool objects;
+} fan;
+
+/* ---- handlers ----------------------------------------------------------------------------- */
+
+static void fan_round(void *arg);
+static void fan_work(void *arg);
+
+static struct mely_handler round_handler = MELY_HANDLER(fan_round);
+static struct mely_handler work_handler = MELY_HANDLER_WITH(fan_work, WORK_NS, 0, 0);
+
+static void
+fan_work(void *arg)
+{
+	struct blade *blade = arg;
+
+	mb_spin(fan.spin_ticks);
+	mb_count(&blade->count);
+	if (blade == &fan.blades[fan.colors - 1])
+		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
+}
+
+static void
+fan_round(void *arg)
+{
+	struct blade *blade;
+	int i;
+
+	(void)arg;
+	for (i = 0; i < fan.colors; i++) {
+		blade = &fan.blades[i];
+		if (fan.objects)
+			mb_must(mely_color_post(&blade->color, &work_handler, blade),
+			    "mely_color_post");
+		else
+			mb_must(mely_post(fan.rt, blade->id, &work_handler, blade), "mely_post");
+	}
+}
+
+/* ---- a run -------------------------------------------------------------------------------- */
+
+static uint64_t
+blade_count(void *ctx, int i)
+{
+	(void)ctx;
+	return mb_counted(&fan.blades[i].count);
+}
+
+static void
+measure(void *ctx)
+{
+	struct mb_window window = {
+		.read = blade_count,
+		.count = fan.colors,
+		.warmup_s = MB_WARMUP_S,
+		.seconds = fan.opt->seconds,
+	};
+
+	(void)ctx;
+	mb_window_measure(&window, fan.out);
+	fan.out->ideal_pct = fan.out->value * WORK_NS * 1e-9 / fan.out->cores * 100;
+}
+
+static void
+run(void *ctx, struct mb_sample *out)
+{
+	int i;
+
+	(void)ctx;
+	fan.out = out;
+	fan.spin_ticks = (uint64_t)(mb_ticks_per_s() * WORK_NS * 1e-9);
+	fan.rt = mb_runtime_new(fan.opt->cores);
+	out->cores = mely_cores(fan.rt);
+	fan.blades = mb_array((size_t)fan.colors, sizeof(*fan.blades), _Alignof(struct blade));
+	for (i = 0; i < fan.colors; i++) {
+		fan.blades[i].id = mb_color_id(i, false);
+		if (fan.objects)
+			mb_must(mely_color_init(&fan.blades[i].color, fan.rt), "mely_color_init");
+	}
+	fan.producer_id = mb_color_id(fan.colors, false);
+	for (i = 0; i < ROUNDS_OUT; i++)
+		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
+	mb_runtime_run(fan.rt, measure, NULL);
+	free(fan.blades);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct mb_switch switches[] = {
+		{"objects", "color objects (default: ids)", &fan.objects},
+		{0},
+	};
+	static const struct mb_program program = {
+		.name = "fan",
+		.what = "One handler posts an event to each of K colors in turn, 100 ns of\n"
+		    "spinning each, 8 rounds outstanding: events a second; ideal: cores / 100 ns.",
+		.colors_help = "colors that get events",
+		.colors_default = 1024,
+		.colors_max = 1000000,
+		.seconds_default = 1,
+		.switches = switches,
+	};
+	struct mb_options opt;
+	struct mb_series series;
+	struct mb_sample sample;
+	int i, r;
+
+	mb_options_parse(&program, argc, argv, &opt);
+	fan.opt = &opt;
+	for (i = 0; i < opt.colors_count; i++) {
+		fan.colors = opt.colors[i];
+		mb_series_init(&series, "fan", "mely", "events/s", fan.colors, opt.runs);
+		series.variant = fan.objects ? "objects" : NULL;
+		for (r = 0; r < opt.runs; r++) {
+			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
+			mb_series_add(&series, &sample);
+		}
+		mb_series_report(&series, opt.json);
+	}
+	return 0;
+}

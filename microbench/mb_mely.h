@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mb_mely.h: what our own microbenchmarks share on top of mb.h: counters that another thread
+ * reads, and a runtime that runs while a side thread measures.
+ */
+#ifndef MB_MELY_H
+#define MB_MELY_H
+
+#include <stdatomic.h>
+
+#include <mely/mely.h>
+
+#include "mb.h"
+
+/* Counters of different colors are two cache lines apart: processors fetch lines in pairs. */
+#define MB_APART _Alignas(128)
+
+/*
+ * One more. Only the events of one color write a counter, so a plain load and store will do;
+ * relaxed, because the measuring thread wants no more than some recent value (pairs with
+ * mb_counted).
+ */
+static inline void
+mb_count(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter,
+	    atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+}
+
+static inline uint64_t
+mb_counted(const _Atomic uint64_t *counter)
+{
+	/* Relaxed: pairs with mb_count, see there. */
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* The call must succeed; err is what it returned. */
+static inline void
+mb_must(int err, const char *what)
+{
+	if (__builtin_expect(err < 0, 0))
+		mb_fail(what, -err);
+}
+
+/* A zeroed array at a multiple of align; fatal without memory. free() gives it back. */
+void *mb_array(size_t count, size_t size, size_t align);
+
+/* The color id of number i: dense from 1 up, or scattered over all 32 bits. */
+static inline uint32_t
+mb_color_id(int i, bool scattered)
+{
+	uint32_t n = (uint32_t)i + 1;
+
+	/* Odd, so no two numbers share an id. */
+	return scattered ? n * 2654435761u : n;
+}
+
+/* A runtime with so many cores, or as many as it chooses when cores is 0. */
+struct mely_runtime *mb_runtime_new(int cores);
+
+/* How many cores that will be. */
+int mb_runtime_cores(int cores);
+
+/* Run rt on this thread until side(ctx), on a thread of its own, returns; then free rt. */
+void mb_runtime_run(struct mely_runtime *rt, void (*side)(void *ctx), void *ctx);
+
+#endif

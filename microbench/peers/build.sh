@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# build.sh SRCDIR OUTDIR: build the peers that can be built here, say which can not and what they
+# need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers. Never part
+# of an ordinary build: make peers.
+set -eu
+
+src=${1:?usage: build.sh SRCDIR OUTDIR}
+out=${2:?usage: build.sh SRCDIR OUTDIR}
+mkdir -p "$out"
+src=$(cd "$src" && pwd)
+out=$(cd "$out" && pwd)
+here=$src/microbench/peers
+flags="-O2 -DNDEBUG -Wall -pthread -I$src/include"
+objects=
+
+missing() {
+	echo "peers: $1 not found, left out (Debian: $2)"
+}
+
+# has HEADER LIBS: can a program with this header be linked?
+has() {
+	echo "#include <$1>
+int main() { return 0; }" >"$out/probe.cpp"
+	found=0
+	${CXX:-c++} -std=gnu++17 -pthread "$out/probe.cpp" -o "$out/probe" $2 >/dev/null 2>&1 &&
+		found=1
+	rm -f "$out/probe.cpp" "$out/probe"
+	[ "$found" = 1 ]
+}
+
+# peer NAME HEADER LIBS
+peer() {
+	echo "peers: $1"
+	${CXX:-c++} -std=gnu++17 $flags -DPEER_HEADER="\"$2\"" "$here/bench.cpp" $objects \
+		-o "$out/$1.new" $3
+	mv "$out/$1.new" "$out/$1"
+}
+
+for f in machine options report run fixed wake idle; do
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE $flags -c "$src/microbench/mb_$f.c" -o "$out/mb_$f.o"
+	objects="$objects $out/mb_$f.o"
+done
+
+if has boost/asio.hpp ""; then
+	peer asio-strand asio_strand.hpp ""
+	peer asio-iostrand asio_iostrand.hpp ""
+else
+	missing Boost.Asio libboost-dev
+fi
+if has oneapi/tbb/task_arena.h -ltbb; then
+	peer tbb-actor tbb_actor.hpp -ltbb
+else
+	missing oneTBB libtbb-dev
+fi
+if command -v "${GO:-go}" >/dev/null 2>&1; then
+	echo "peers: go-channel"
+	# Without the network: the program needs no module but Go's own.
+	(cd "$here/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=0 \
+		"${GO:-go}" build -o "$out/go-channel" .)
+else
+	missing Go golang-go
+fi

@@ -1,0 +1,3 @@
+module mely/peers
+
+go 1.19

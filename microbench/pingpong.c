@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pingpong: pairs of colors that post to each other in turn. What an event costs when its post
+ * goes to another color, and often to another core.
+ */
+#include "mb_mely.h"
+
+#include <stdlib.h>
+
+/* One side of a pair. */
+struct paddle {
+	MB_APART struct mely_color color; /* --objects */
+	struct mely_event event;          /* --objects */
+	_Atomic uint64_t count;
+	uint32_t id;
+	struct paddle *peer;
+};
+
+static struct pingpong {
+	struct mely_runtime *rt;
+	struct paddle *paddles; /* 2 * pairs; a pair is next to each other */
+	int pairs;
+	const struct mb_options *opt;
+	struct mb_sample *out;
+	bool objects;
+} pingpong;
+
+/* ---- handlers ----------------------------------------------------------------------------- */
+
+static void hit_plain(void *arg);
+static void hit_object(void *arg);
+
+static struct mely_handler plain_handler = MELY_HANDLER(hit_plain);
+static struct mely_handler object_handler = MELY_HANDLER(hit_object);
+
+static void
+hit_plain(void *arg)
+{
+	struct paddle *paddle = arg;
+
+	mb_count(&paddle->count);
+	mb_must(mely_post(pingpong.rt, paddle->peer->id, &plain_handler, paddle->peer),
+	    "mely_post");
+}
+
+static void
+hit_object(void *arg)
+{
+	struct paddle *peer = ((struct paddle *)arg)->peer;
+
+	mb_count(&((struct paddle *)arg)->count);
+	mb_must(mely_event_post(&peer->color, &peer->event), "mely_event_post");
+}
+
+/* ---- a run -------------------------------------------------------------------------------- */
+
+static void
+paddle_init(int i)
+{
+	struct paddle *paddle = &pingpong.paddles[i];
+
+	paddle->id = mb_color_id(i, false);
+	paddle->peer = &pingpong.paddles[i ^ 1];
+	if (pingpong.objects) {
+		mb_must(mely_color_init(&paddle->color, pingpong.rt), "mely_color_init");
+		mely_event_init(&paddle->event, &object_handler, paddle);
+	}
+}
+
+static void
+serve(struct paddle *paddle)
+{
+	if (pingpong.objects)
+		mb_must(mely_event_post(&paddle->color, &paddle->event), "mely_event_post");
+	else
+		mb_must(mely_post(pingpong.rt, paddle->id, &plain_handler, paddle), "mely_post");
+}
+
+static uint64_t
+pair_count(void *ctx, int i)
+{
+	(void)ctx;
+	return mb_counted(&pingpong.paddles[2 * i].count) +
+	    mb_counted(&pingpong.paddles[2 * i + 1].count);
+}
+
+static void
+measure(void *ctx)
+{
+	struct mb_window window = {
+		.read = pair_count,
+		.count = pingpong.pairs,
+		.warmup_s = MB_WARMUP_S,
+		.seconds = pingpong.opt->seconds,
+	};
+
+	(void)ctx;
+	mb_window_measure(&window, pingpong.out);
+}
+
+static void
+run(void *ctx, struct mb_sample *out)
+{
+	int i;
+
+	(void)ctx;
+	pingpong.out = out;
+	pingpong.rt = mb_runtime_new(pingpong.opt->cores);
+	out->cores = mely_cores(pingpong.rt);
+	pingpong.paddles = mb_array(2 * (size_t)pingpong.pairs, sizeof(*pingpong.paddles),
+	    _Alignof(struct paddle));
+	for (i = 0; i < 2 * pingpong.pairs; i++)
+		paddle_init(i);
+	for (i = 0; i < pingpong.pairs; i++)
+		serve(&pingpong.paddles[2 * i]);
+	mb_runtime_run(pingpong.rt, measure, NULL);
+	free(pingpong.paddles);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct mb_switch switches[] = {
+		{"objects", "color objects and embedded events (default: ids, pooled events)",
+		    &pingpong.objects},
+		{0},
+	};
+	static const struct mb_program program = {
+		.name = "pingpong",
+		.what = "Pairs of colors post to each other in turn, one event a pair: hops a\n"
+		    "second, and fairness: the slowest pair's count over the fastest one's.",
+		.colors_help = "pairs of colors",
+		.colors_default = 1,
+		.colors_max = 1000000,
+		.seconds_default = 1,
+		.switches = switches,
+	};
+	struct mb_options opt;
+	struct mb_series series;
+	struct mb_sample sample;
+	int i, r;
+
+	mb_options_parse(&program, argc, argv, &opt);
+	pingpong.opt = &opt;
+	for (i = 0; i < opt.colors_count; i++) {
+		pingpong.pairs = opt.colors[i];
+		mb_series_init(&series, "pingpong", "mely", "hops/s", pingpong.pairs, opt.runs);
+		series.variant = pingpong.objects ? "objects" : NULL;
+		for (r = 0; r < opt.runs; r++) {
+			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
+			mb_series_add(&series, &sample);
+		}
+		mb_series_report(&series, opt.json);
+	}
+	return 0;
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What the documentation quotes holds:
+#   ```c FILE    the block is made of excerpts of FILE, in its order; a line "..." parts them
+#   ```sh run    the block is run, with set -e, in a scratch directory of its document, against
+#                the library as installed; `examples/` is there
+#   ```sh        may hold only commands of the list below, which tests can not run in a test
+#   links        lead to files that exist, in the sources and in the HTML made of them
+#   `names`      mely_x and melyint_x, and file names with a folder, exist in the tree
+set -u
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${top_builddir:-}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+cd "$top" || exit 1
+
+complain()
+{
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# blocks FILE DIR: each fenced block into DIR/N, what follows its fence into DIR/N.info.
+blocks()
+{
+	mkdir -p "$2"
+	awk -v dir="$2" '
+		/^```/ && !inside { inside = 1; n++; info = substr($0, 4)
+			name = sprintf("%s/%03d", dir, n); print info >(name ".info")
+			printf "" >name; next }
+		/^```/ { inside = 0; close(name); close(name ".info"); next }
+		inside { print >name }' "$1"
+}
+
+# excerpt BLOCK FILE: is the block made of runs of lines of the file, in its order?
+excerpt()
+{
+	awk '
+		function flush(   i, j, ok) {
+			if (!k) return
+			for (i = at; i + k - 1 <= n; i++) {
+				ok = 1
+				for (j = 1; j <= k && ok; j++) ok = file[i + j - 1] == run[j]
+				if (ok) { at = i + k; k = 0; return }
+			}
+			print "not in the file, or not in this order:"
+			for (j = 1; j <= k; j++) print "\t" run[j]
+			bad = 1; k = 0
+		}
+		BEGIN { at = 1 }
+		FNR == NR { file[++n] = $0; next }
+		/^[ \t]*\.\.\.$/ { flush(); next }
+		!k && /^$/ { next }
+		{ run[++k] = $0; total++ }
+		END { while (k && run[k] == "") k--; flush(); exit bad || !total }' "$2" "$1"
+}
+
+# links FILE: relative links that lead nowhere.
+links()
+{
+	local link bad=0
+	while read -r link; do
+		link=${link%%#*}
+		[ -z "$link" ] || [ -e "$(dirname "$1")/$link" ] && continue
+		echo "$1: $link: no such file"
+		bad=1
+	done < <(grep -oE '\]\([^)]*\)' "$1" | sed 's/^](//; s/)$//' | grep -vE '^[a-z]+://')
+	return $bad
+}
+
+folders='mely|include|tests|examples|docs|man|microbench|webserver'
+
+# known FILE: names in backquotes that are nowhere in the sources.
+known()
+{
+	local name bad=0
+	while read -r name; do
+		grep -rqwF -e "$name" include mely && continue
+		echo "$1: \`$name\`: no such name"
+		bad=1
+	done < <(grep -oE '`[^`]+`' "$1" | grep -oE '\b(mely|melyint|MELY|MELYINT)_[A-Za-z0-9_]*' |
+	    grep -vE '_$' | sort -u)
+	while read -r name; do
+		compgen -G "$name" >/dev/null && continue
+		[ -n "$build" ] && [ -e "$build/${name#build/}" ] && continue
+		echo "$1: \`$name\`: no such file"
+		bad=1
+	done < <(grep -oE "\`($folders)/[a-z0-9_/.*-]+\`" "$1" | tr -d '`' | sort -u)
+	return $bad
+}
+
+# unrunnable BLOCK: lines of a block that is not run which are none of the known few.
+unrunnable()
+{
+	! grep -vE '^(\./(serve|check)( .*)?|git clone .*|cd mely|microbench/.*|#.*|)$' "$1"
+}
+
+# html_links DIR: links between the pages of the built documentation that lead nowhere.
+html_links()
+{
+	local bad=0 page link
+	while read -r page link; do
+		[ -e "$(dirname "$page")/$link" ] && continue
+		echo "$page: $link: no such page"
+		bad=1
+	done < <(grep -roE --include='*.html' 'href="[^"#]+' "$1" | sed 's/:href="/ /' |
+	    grep -vE ' (https?|data|mailto):' | sort -u)
+	return $bad
+}
+
+# ---- canaries ----------------------------------------------------------------------------------
+
+printf 'one\ntwo\nthree\nfour\n' >"$scratch/file"
+printf 'one\ntwo\n...\nfour\n' >"$scratch/right"
+printf 'two\nfour\n' >"$scratch/wrong"
+printf 'three\n...\none\n' >"$scratch/disordered"
+excerpt "$scratch/right" "$scratch/file" || complain "excerpt refuses what is one"
+excerpt "$scratch/wrong" "$scratch/file" >/dev/null && complain "excerpt accepts a gap"
+excerpt "$scratch/disordered" "$scratch/file" >/dev/null && complain "excerpt accepts disorder"
+printf '[x](nowhere.md) `mely_nothing_such` `mely/nothing.c`\n' >"$scratch/canary.md"
+links "$scratch/canary.md" >/dev/null && complain "links accepts its canary"
+known "$scratch/canary.md" >/dev/null && complain "known accepts its canary"
+mkdir "$scratch/html"
+printf '<a href="gone.html#x">x</a>\n' >"$scratch/html/x.html"
+html_links "$scratch/html" >/dev/null && complain "html_links accepts its canary"
+printf 'rm -r x\n' >"$scratch/command"
+unrunnable "$scratch/command" >/dev/null && complain "unrunnable accepts its canary"
+
+# ---- an installed library for the commands -------------------------------------------------------
+
+prefix=$scratch/prefix
+installed=no
+install_library()
+{
+	[ "$installed" = yes ] && return
+	installed=yes
+	# The make that runs the tests must not tell this one what to do.
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	make -C "$build" install DESTDIR="$scratch/dest" >"$scratch/install.log" 2>&1 || {
+		tail -n 20 "$scratch/install.log"
+		complain "make install"
+	}
+	local pc wanted
+	pc=$(find "$scratch/dest" -name mely.pc)
+	wanted=$(sed -n 's/^prefix=//p' "$pc")
+	mv "$scratch/dest$wanted" "$prefix"
+	pc=$(find "$prefix" -name mely.pc)
+	sed -i "s#^prefix=.*#prefix=$prefix#" "$pc"
+	mkdir -p "$scratch/bin"
+	# The compiler of the build, with its instruments, under the name that everyone types.
+	printf '#!/bin/sh\nexec %s %s -Wl,-rpath,%s/lib "$@"\n' "${CC:-cc}" \
+	    "${INSTRUMENT_FLAGS:-}" "$prefix" >"$scratch/bin/cc"
+	chmod +x "$scratch/bin/cc"
+}
+
+# run_block BLOCK DIR
+run_block()
+{
+	(cd "$2" && PATH=$scratch/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib \
+	    PKG_CONFIG_PATH=$prefix/lib/pkgconfig MANPATH=$prefix/share/man \
+	    timeout 120 bash -eu "$1" </dev/null) >"$1.out" 2>&1
+}
+
+# ---- the documents -----------------------------------------------------------------------------
+
+quoted=0
+ran=0
+for doc in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
+	dir=$scratch/$(echo "$doc" | tr / -)
+	blocks "$doc" "$dir/blocks"
+	mkdir -p "$dir/work"
+	cp -R examples "$dir/work/"
+	for block in "$dir"/blocks/*.info; do
+		[ -e "$block" ] || continue
+		info=$(cat "$block")
+		block=${block%.info}
+		case $info in
+		'c '*)
+			quoted=$((quoted + 1))
+			[ -e "${info#c }" ] && excerpt "$block" "${info#c }" ||
+			    complain "$doc: the quotation of ${info#c }" ;;
+		c|C|cpp)
+			complain "$doc: a program without the name of its file" ;;
+		'sh run')
+			[ -n "$build" ] || continue
+			install_library
+			ran=$((ran + 1))
+			run_block "$block" "$dir/work" || {
+				cat "$block" "$block.out"
+				complain "$doc: the commands above"
+			} ;;
+		sh)
+			unrunnable "$block" || complain "$doc: commands above are not run" ;;
+		text|make) ;;
+		*)
+			complain "$doc: a block of no known kind: '$info'" ;;
+		esac
+	done
+	links "$doc" || complain "$doc: links"
+	known "$doc" || complain "$doc: names"
+done
+for command in ./serve ./check; do
+	"$command" --help | grep -q "^usage: $command" || complain "$command --help"
+done
+if [ -n "$build" ] && [ -e "$build/docs/html/index.html" ]; then
+	html_links "$build/docs/html" || complain "links between the pages of HTML"
+fi
+[ "$quoted" -ge 5 ] || complain "only $quoted quotations were found"
+[ -z "$build" ] || [ "$ran" -ge 1 ] || complain "no command was run"
+
+[ "$failures" -eq 0 ] && echo "documents: $quoted quotations, $ran blocks of commands: well"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: MIT
+"""sws, end to end: what it answers. Usage: sws_http_test.py PATH-TO-SWS"""
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from sws_lib import Checks, Server, make_root, read, remove_root
+
+check = Checks()
+HOST = b"Host: a\r\n"
+
+
+def files(server, root):
+    """Plain answers: bodies, types, directories, decoding."""
+    for path, name, kind in [
+            ("/", "index.html", "text/html; charset=utf-8"),
+            ("/page.html", "page.html", "text/html; charset=utf-8"),
+            ("/page.html?a=/../b", "page.html", "text/html; charset=utf-8"),
+            ("/empty.txt", "empty.txt", "text/plain; charset=utf-8"),
+            ("/a%20b.txt", "a b.txt", "text/plain; charset=utf-8"),
+            ("/50%25.txt", "50%.txt", "text/plain; charset=utf-8"),
+            ("/%70age.html", "page.html", "text/html; charset=utf-8"),
+            ("//page.html", "page.html", "text/html; charset=utf-8"),
+            ("/sub/../page.html", "page.html", "text/html; charset=utf-8"),
+            ("/./sub/deep//file.css", "sub/deep/file.css", "text/css; charset=utf-8"),
+            ("/sub/", "sub/index.html", "text/html; charset=utf-8"),
+            ("/medium.bin", "medium.bin", "application/octet-stream"),
+            ("/large.bin", "large.bin", "application/octet-stream"),
+            ("/unknown.zzyzx", "unknown.zzyzx", "application/octet-stream"),
+            ("/link-in", "page.html", "application/octet-stream"),
+            ("/self/self/page.html", "page.html", "text/html; charset=utf-8"),
+            ("/.well-known/acme", ".well-known/acme", "application/octet-stream"),
+            ("http://other/page.html", "page.html", "text/html; charset=utf-8")]:
+        for turn in ("first", "again"):
+            r = server.get(path)
+            body = read(root, name)
+            check.equal(r.status, 200, "%s %s: status" % (turn, path))
+            check(r.body == body, "%s %s: body" % (turn, path))
+            check.equal(r["content-length"], str(len(body)), "%s %s: length" % (turn, path))
+            if not name.endswith(".bin"):
+                check.equal(r["content-type"], kind, "%s %s: type" % (turn, path))
+            check(r["date"].endswith(" GMT") and r["etag"] and r["last-modified"],
+                  "%s %s: fields" % (turn, path), r.head)
+    for path, where in [("/sub", "/sub/"), ("/sub?q=1", "/sub/?q=1"), ("//sub", "/sub/"),
+                        ("/self", "/self/"), ("/%73ub", "/sub/")]:
+        r = server.get(path)
+        check.equal((r.status, r["location"]), (301, where), "redirect " + path)
+
+
+def refusals(server):
+    """Everything that is not served, and with which status."""
+    for path, status in [
+            ("/nothing", 404), ("/bare/", 404), ("/page.html/", 404), ("/page.html/x", 404),
+            ("/.secret", 404), ("/%2esecret", 404), ("/.git/config", 404), ("/.git", 404),
+            ("/sub/..%2f.secret", 404), ("/.well-known", 301), ("/.well-known/", 404),
+            ("/loop-a", 404), ("/loop-b/x", 404),
+            ("/link-out", 403), ("/link-abs", 403), ("/link-up/outside.txt", 403), ("/fifo", 403),
+            ("/../outside.txt", 400), ("/%2e%2e/outside.txt", 400), ("/..%2foutside.txt", 400),
+            ("/sub/../../outside.txt", 400), ("/%2e%2e%2foutside.txt", 400),
+            ("/%252e%252e/outside.txt", 404), ("/..;/outside.txt", 404),
+            ("/..\\outside.txt", 404), ("/%00", 400), ("/page.html%00.txt", 400), ("/%", 400),
+            ("/%zz", 400), ("/" + "x" * 300, 404), ("/" + "d/" * 3000, 404)]:
+        r = server.get(path)
+        check.equal(r and r.status, status, "refused " + path[:60])
+    with server.connect() as c:
+        check.equal(c.get("/nothing").status, 404, "404 on a connection")
+        check.equal(c.get("/page.html").status, 200, "... that goes on")
+        check.equal(c.get("/fifo").status, 403, "403 on a connection")
+        check.equal(c.get("/page.html").status, 200, "... that goes on")
+        r = c.get("/nothing", method="HEAD")
+        check.equal((r.status, c.get("/").status), (404, 200), "HEAD of nothing has no body")
+
+
+BAD_HEADS = [
+    (400, b"GET / HTTP/1.1\nHost: a\r\n\r\n", "bare LF after the request line"),
+    (400, b"GET / HTTP/1.1\r\nHost: a\n\r\n", "bare LF after a field"),
+    (400, b"GET / HTTP/1.1\r\nHost: a\r\n\n", "bare LF at the end"),
+    (400, b"GET / HTTP/1.1\r\nHost : a\r\n\r\n", "space before the colon"),
+    (400, b"GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n z\r\n\r\n", "obs-fold"),
+    (400, b"GET / HTTP/1.1\r\n Host: a\r\n\r\n", "space before the first field"),
+    (400, b"GET / HTTP/1.1\r\nHost: a\r\nX: \x00\r\n\r\n", "NUL"),
+    (400, b"GET / HTTP/1.1\r\nHost: a\r\nX: \x0b\r\n\r\n", "control"),
+    (400, b"GET /\x01 HTTP/1.1\r\nHost: a\r\n\r\n", "control in the target"),
+    (400, b"GET / HTTP/1.1\r\nHost: a\r\nX: y\rz\r\n\r\n", "bare CR"),
+    (400, b"GET / HTTP/1.1\r\n\r\n", "no Host"),
+    (400, b"GET / HTTP/1.1\r\n" + HOST + HOST + b"\r\n", "two Hosts"),
+    (400, b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n",
+     "duplicate Content-Length"),
+    (400, b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\n",
+     "mismatched Content-Length"),
+    (400, b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: 3, 3\r\n\r\n", "list Content-Length"),
+    (400, b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: -1\r\n\r\n", "negative length"),
+    (400, b"GET / HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+     "Transfer-Encoding on a GET"),
+    (400, b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n"
+     b"\r\n0\r\n\r\n", "length and coding"),
+    (400, b"GET /\r\n\r\n", "HTTP/0.9"),
+    (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc", "a TLS hello"),
+    (400, b"GET x HTTP/1.1\r\n" + HOST + b"\r\n", "no slash"),
+    (400, b"GET / HTTP/1.1 \r\n" + HOST + b"\r\n", "space after the version"),
+    (405, b"POST / HTTP/1.1\r\n" + HOST + b"Content-Length: 3\r\n\r\nabc", "POST"),
+    (405, b"DELETE / HTTP/1.1\r\n" + HOST + b"\r\n", "DELETE"),
+    (405, b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n", "OPTIONS"),
+    (413, b"GET / HTTP/1.1\r\n" + HOST + b"Content-Length: 1000000\r\n\r\n", "a long body"),
+    (414, b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", "a long target"),
+    (414, b"GET /" + b"x" * 20000, "a longer target"),
+    (431, b"GET / HTTP/1.1\r\n" + HOST + b"X: " + b"y" * 20000, "a long field"),
+    (431, b"GET / HTTP/1.1\r\n" + HOST + b"X: y\r\n" * 101 + b"\r\n", "many fields"),
+    (501, b"BREW / HTTP/1.1\r\n" + HOST + b"\r\n", "an unknown method"),
+    (501, b"get / HTTP/1.1\r\n" + HOST + b"\r\n", "a method in lower case"),
+    (505, b"GET / HTTP/2.0\r\n" + HOST + b"\r\n", "HTTP/2.0"),
+    (505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "the preface of HTTP/2"),
+]
+
+
+def framing(server):
+    """Each bad head: one answer that can be read, then the end; nothing behind it is a request."""
+    smuggled = b"GET /page.html HTTP/1.1\r\nHost: a\r\n\r\n"
+    good = b"GET /n/3.txt HTTP/1.1\r\nHost: a\r\n\r\n"
+    for status, head, name in BAD_HEADS:
+        with server.connect() as c:
+            c.send(head)
+            r = c.response()
+            check.equal(r and r.status, status, name)
+            check.equal(r and r["connection"], "close", name + ": says close")
+            check(c.at_end(), name + ": closes")
+        if status == 405:
+            check(r["allow"] == "GET, HEAD", name + ": Allow")
+        with server.connect() as c:
+            c.send(good + head + smuggled)
+            first, second = c.response(), c.response()
+            check.equal(first and first.status, 200, name + ": the request before is answered")
+            check.equal(second and second.status, status, name + ": then the error")
+            check(c.at_end(), name + ": the request behind is never parsed", short_data(c))
+
+
+def short_data(client):
+    return repr(client.data[:100])
+
+
+def bodies(server):
+    """A GET with a body: thrown away, also when it comes late, and never read as a request."""
+    inner = b"GET /page.html HTTP/1.1\r\nHost: a\r\n\r\n"
+    head = b"GET /n/1.txt HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(inner)
+    after = b"GET /n/2.txt HTTP/1.1\r\nHost: a\r\n\r\n"
+    with server.connect() as c:
+        c.send(head + inner + after)
+        check.equal([c.response().body, c.response().body], [b"1\n" * 2, b"2\n" * 3],
+                    "a body is skipped")
+        c.send(head)
+        check.equal(c.response().body, b"1\n" * 2, "answer before the body")
+        for i in range(len(inner)):
+            c.send(inner[i:i + 1])
+        c.send(after)
+        check.equal(c.response().body, b"2\n" * 3, "a late body is skipped")
+    with server.connect() as c:
+        c.send(b"GET /n/1.txt HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+               b"Content-Length: 5\r\n\r\n")
+        r = c.response()
+        check.equal((r.status, r["connection"]), (200, "close"), "Expect with a body closes")
+        check(c.at_end(), "... really")
+
+
+def keep_alive(server):
+    with server.connect() as c:
+        for i in range(20):
+            r = c.get("/n/%d.txt" % i)
+            check.equal((r.status, r["connection"]), (200, None), "keep-alive request %d" % i)
+        r = c.get("/", Connection="close")
+        check.equal((r.status, r["connection"]), (200, "close"), "close when asked")
+        check(c.at_end(), "... and closed")
+    with server.connect() as c:
+        r = c.get("/", version="1.0")
+        check.equal((r.status, r["connection"]), (200, "close"), "HTTP/1.0 closes")
+        check(c.at_end(), "... really")
+    with server.connect() as c:
+        for i in range(3):
+            r = c.get("/", version="1.0", Connection="keep-alive")
+            check.equal((r.status, r["connection"]), (200, "keep-alive"), "HTTP/1.0 keep-alive")
+    with server.connect() as c:
+        r = c.get("/large.bin", method="HEAD")
+        check.equal((r.status, r["content-length"]), (200, str(3 << 20)), "HEAD of a large file")
+        r = c.get("/page.html", method="HEAD")
+        check.equal((r.status, r["content-length"]), (200, "1024"), "HEAD has no body")
+        check.equal(c.get("/n/1.txt").body, b"1\n" * 2, "... as the next answer shows")
+
+
+def conditions(server):
+    r = server.get("/page.html")
+    etag, modified = r["etag"], r["last-modified"]
+    for fields, status in [
+            ({"If_None_Match": etag}, 304), ({"If_None_Match": "W/" + etag}, 304),
+            ({"If_None_Match": '"x", W/"y", ' + etag}, 304), ({"If_None_Match": "*"}, 304),
+            ({"If_None_Match": '"x"'}, 200), ({"If_None_Match": "nonsense"}, 200),
+            ({"If_Modified_Since": modified}, 304),
+            ({"If_Modified_Since": "Fri, 31 Dec 9999 23:59:59 GMT"}, 304),
+            ({"If_Modified_Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, 200),
+            ({"If_Modified_Since": "Sunday, 06-Nov-94 08:49:37 GMT"}, 200),
+            ({"If_Modified_Since": "yesterday"}, 200),
+            ({"If_None_Match": '"x"', "If_Modified_Since": modified}, 200),
+            ({"If_None_Match": etag, "If_Modified_Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, 304)]:
+        for method in ("GET", "HEAD"):
+            with server.connect() as c:
+                r = c.get("/page.html", method=method, **fields)
+                check.equal(r.status, status, "%s %r" % (method, fields))
+                if status == 304:
+                    check.equal((r["etag"], r["last-modified"]), (etag, modified),
+                                "304 has the validators of the 200")
+                check.equal(c.get("/n/1.txt").body, b"1\n" * 2, "a 304 has no body")
+    etag = server.get("/large.bin")["etag"]
+    with server.connect() as c:
+        r = c.get("/large.bin", If_None_Match=etag)
+        check.equal((r.status, c.get("/").status), (304, 200), "304 of a large file")
+
+
+def pieces(server):
+    """Requests byte by byte, and cut at every place."""
+    text = (b"GET /n/7.txt HTTP/1.1\r\nHost: a\r\nUser-Agent: test\r\n\r\n"
+            b"HEAD /n/7.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+    with server.connect() as c:
+        for i in range(len(text)):
+            c.send(text[i:i + 1])
+        check.equal(c.response().body, b"7\n" * 8, "byte by byte: GET")
+        check.equal(c.response(no_body=True).status, 200, "byte by byte: HEAD")
+    for cut in range(1, len(text)):
+        with server.connect() as c:
+            c.send(text[:cut])
+            time.sleep(0.001)
+            c.send(text[cut:])
+            ok = c.response().body == b"7\n" * 8 and c.response(no_body=True).status == 200
+            check(ok, "cut at %d" % cut)
+
+
+def half_close(server):
+    """A client that says it will send no more still gets all its answers."""
+    import socket
+    for count in (1, 3, 100):
+        with server.connect() as c:
+            c.send(b"GET /n/9.txt HTTP/1.1\r\nHost: a\r\n\r\n" * count)
+            c.s.shutdown(socket.SHUT_WR)
+            good = sum(1 for _ in range(count) if (c.response() or c).__dict__.get("status") == 200)
+            check.equal(good, count, "half-close after %d requests" % count)
+            check(c.at_end(), "half-close: then the end")
+    with server.connect() as c:
+        c.send(b"GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n")
+        c.s.shutdown(socket.SHUT_WR)
+        r = c.response()
+        check.equal(r and len(r.body), 3 << 20, "half-close: a large file")
+    with server.connect() as c:
+        c.send(b"GET /n/9.txt HTTP/1.1\r\nHost:")
+        c.s.shutdown(socket.SHUT_WR)
+        check(c.at_end(), "half-close in a head: no answer, the end")
+
+
+def edits(server, root):
+    """Changed, replaced, removed and new files are seen; each body is one version as a whole."""
+    path = os.path.join(root, "www", "edited.txt")
+
+    def until(condition):
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if condition(server.get("/edited.txt")):
+                return True
+            time.sleep(0.05)
+        return False
+
+    check.equal(server.get("/edited.txt").status, 404, "not there yet")
+    for content in (b"one", b"two", b"three and more", b"3"):
+        with open(path, "wb") as f:
+            f.write(content)
+        check(until(lambda r: r.body == content), "edit is served: %r" % content)
+    with open(path + ".new", "wb") as f:
+        f.write(b"X")
+    os.rename(path + ".new", path)
+    check(until(lambda r: r.body == b"X"), "a replaced file is served")
+    os.unlink(path)
+    check(until(lambda r: r.status == 404), "a removed file is gone")
+    os.mkdir(path)
+    check(until(lambda r: r.status == 301), "a directory in its place")
+    os.rmdir(path)
+
+    versions = [bytes([65 + v]) * (v * 3001 + 7) for v in range(8)]
+    stop = threading.Event()
+
+    def writer():
+        v = 0
+        while not stop.is_set():
+            with open(path + ".new", "wb") as f:
+                f.write(versions[v % 8])
+            os.rename(path + ".new", path)
+            v += 1
+
+    with open(path, "wb") as f:
+        f.write(versions[0])
+    thread = threading.Thread(target=writer)
+    thread.start()
+    tags, end, wrong = {}, time.monotonic() + 3, 0
+    with server.connect() as c:
+        while time.monotonic() < end:
+            r = c.get("/edited.txt")
+            if r is None or r.status != 200 or r.body not in versions \
+                    or tags.setdefault(r["etag"], r.body) != r.body:
+                wrong += 1
+    stop.set()
+    thread.join()
+    check.equal(wrong, 0, "every body is one version, and its tag always the same")
+
+
+def curl(server, root):
+    """A client that is not ours."""
+    url = "http://127.0.0.1:%d" % server.port
+    out = subprocess.run(["curl", "-sS", "--max-time", "60", url + "/large.bin"],
+                         capture_output=True)
+    check(out.returncode == 0 and out.stdout == read(root, "large.bin"), "curl: a large file",
+          out.stderr)
+    out = subprocess.run(["curl", "-sS", "--max-time", "60", "-L", "-o", "/dev/null", "-w",
+                          "%{http_code} %{num_redirects}", url + "/sub"], capture_output=True)
+    check.equal(out.stdout, b"200 1", "curl: follows the redirect")
+    out = subprocess.run(["curl", "-sS", "--max-time", "60", "-o", "/dev/null", "-w",
+                          "%{http_code}", "--compressed", "-z", "Thu, 01 Jan 2099 00:00:00 GMT", url + "/"],
+                         capture_output=True)
+    check.equal(out.stdout, b"304", "curl: -z")
+
+
+def main():
+    program = sys.argv[1]
+    root = make_root()
+    try:
+        with Server(program, os.path.join(root, "www")) as server:
+            files(server, root)
+            refusals(server)
+            framing(server)
+            bodies(server)
+            keep_alive(server)
+            conditions(server)
+            pieces(server)
+            half_close(server)
+            edits(server, root)
+            curl(server, root)
+            check.equal(server.get("/").status, 200, "still serves at the end")
+            check.equal(server.stop(), 0, "exit status")
+            check.equal(server.stderr(), "", "nothing on stderr")
+        # With next to no room for prebuilt responses everything is still right.
+        with Server(program, os.path.join(root, "www"), "--cache-size", "20k",
+                    "--cache-file-size", "8k", "--cores", "3") as server:
+            files(server, root)
+            conditions(server)
+            check.equal(server.stop(), 0, "small cache: exit status")
+        with Server(program, os.path.join(root, "www"), "--cache-size", "0") as server:
+            files(server, root)
+            check.equal(server.stop(), 0, "no cache: exit status")
+    finally:
+        remove_root(root)
+    check.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs every example and compares what it prints. The echo server is driven with many
+# connections at once, ended by their number and by SIGTERM.
+set -u
+dir=${top_builddir:-$(pwd)}/examples
+scratch=$(mktemp -d) || exit 1
+server=
+finish()
+{
+	[ -n "$server" ] && kill -9 "$server" 2>/dev/null
+	rm -rf "$scratch"
+}
+trap finish EXIT
+failures=0
+
+fail()
+{
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# compare NAME EXPECTED ACTUAL
+compare()
+{
+	if [ "$2" = "$3" ]; then
+		echo "ok $1"
+	else
+		fail "$1 printed:"
+		diff <(printf '%s\n' "$2") <(printf '%s\n' "$3")
+	fi
+}
+
+# A comparison that could not fail would prove nothing.
+if [ "$(failures=0; compare canary a b >/dev/null; echo $failures)" != 1 ]; then
+	fail "the comparison does not see a difference"
+fi
+
+run()
+{
+	timeout 120 "$dir/$@" || fail "$1 ended with status $?"
+}
+
+for cores in 1 2 8; do
+	export MELY_CORES=$cores
+	compare "hello on $cores" "$(printf 'hello %d\n' 1 2 3 4 5 6 7 8 9 10)" "$(run hello)"
+	compare "timers on $cores" "one millisecond has passed
+tick 1
+tick 2
+tick 3
+nothing has happened for 30 ms: stop" "$(run timers)"
+	compare "two_colors on $cores" "500000 + 500000 = 1000000" "$(run two_colors)"
+	compare "embedded on $cores" "100 parcels were seen 100000 times" "$(run embedded)"
+	printf 'abc' > "$scratch/three"
+	: > "$scratch/none"
+	head -c 100000 /dev/zero > "$scratch/many"
+	compare "blocking on $cores" "$scratch/gone: can not be read
+$scratch/many: 100000 bytes
+$scratch/none: 0 bytes
+$scratch/three: 3 bytes" \
+	    "$(run blocking "$scratch"/{three,none,many,gone} | sort)"
+done
+unset MELY_CORES
+
+# ---- echo --------------------------------------------------------------------------------------
+
+# start_echo OUT ARGUMENTS: sets server and port
+start_echo()
+{
+	local out=$1 i
+	shift
+	: > "$out"
+	"$dir/echo" "$@" > "$out" 2>&1 &
+	server=$!
+	for i in $(seq 600); do
+		port=$(sed -n 's/^echo on 127\.0\.0\.1:\([0-9]*\)$/\1/p' "$out")
+		[ -n "$port" ] && return 0
+		sleep 0.1
+	done
+	fail "echo does not start: $(cat "$out")"
+	exit 1
+}
+
+# One connection: a line comes back, then another.
+talk()
+{
+	local line i
+	exec 3<>"/dev/tcp/127.0.0.1/$port" || return 1
+	for i in 1 2 3; do
+		printf 'connection %s line %s\n' "$1" "$i" >&3
+		IFS= read -r -t 60 line <&3 || return 1
+		[ "$line" = "connection $1 line $i" ] || return 1
+	done
+	exec 3>&-
+}
+
+connections=50
+start_echo "$scratch/echo" 0 $((connections + 1))
+pids=
+for i in $(seq $connections); do
+	( talk "$i" ) &
+	pids="$pids $!"
+done
+for pid in $pids; do
+	wait "$pid" || fail "a connection did not get its lines back"
+done
+# More than fits into the buffers of a socket, written before any of it is read.
+head -c 3000000 /dev/urandom > "$scratch/sent"
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+cat "$scratch/sent" >&3 &
+writer=$!
+sleep 0.2
+head -c 3000000 <&3 > "$scratch/received"
+wait "$writer"
+exec 3>&-
+if cmp -s "$scratch/sent" "$scratch/received"; then
+	echo "ok echo of 3 MB"
+else
+	fail "echo of 3 MB came back changed"
+fi
+wait "$server" || fail "echo ended with status $?"
+server=
+compare "echo of $connections connections" "echo on 127.0.0.1:$port
+$((connections + 1)) connections" "$(cat "$scratch/echo")"
+
+start_echo "$scratch/echo" 0
+( talk 1 ) || fail "a connection did not get its lines back"
+kill -TERM "$server"
+wait "$server" || fail "echo ended with status $? on SIGTERM"
+server=
+compare "echo and SIGTERM" "echo on 127.0.0.1:$port
+1 connections" "$(cat "$scratch/echo")"
+
+[ "$failures" = 0 ]

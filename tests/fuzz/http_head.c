@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_head.c: fuzz target for request heads, and for the paths, dates and tags in them.
+ *
+ * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files
+ * and directories of the command line, so that the corpus is a test in every build.
+ *
+ * What is checked of any input: it parses the same whole and in two pieces, wherever the cut; a
+ * complete head ends with an empty line, has no byte that framing forbids, and all its spans lie
+ * within; a path in normal form stays as it is, and climbs nowhere.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../../webserver/http_cond.h"
+#include "../../webserver/http_date.h"
+#include "../../webserver/http_parse.h"
+#include "../../webserver/http_path.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Not assert: it has to hold in builds without debugging too. */
+#define REQUIRE(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+/* A copy that ends, for the sanitizers, right behind the bytes that may be read. */
+static char *
+padded(const char *text, size_t len, int fill)
+{
+	char *copy = malloc(len + HTTP_PAD);
+
+	REQUIRE(copy != NULL);
+	memcpy(copy, text, len);
+	memset(copy + len, fill, HTTP_PAD);
+	return copy;
+}
+
+static int
+parse(const char *text, size_t len, int fill, struct http_parser *ps, struct http_request *req)
+{
+	char *copy = padded(text, len, fill);
+	int result = http_parse(ps, copy, len, req);
+
+	free(copy);
+	return result;
+}
+
+static void
+check_span(struct http_span span, int head)
+{
+	REQUIRE(span.at + span.len <= head);
+}
+
+static void
+check_path(const char *raw, size_t len)
+{
+	char *out = malloc(len + 2), *again = malloc(len + 4), *encoded = malloc(3 * len + 4);
+	size_t n, m;
+
+	REQUIRE(out != NULL && again != NULL && encoded != NULL);
+	if (http_path_normal(raw, len, out, &n) == 0) {
+		REQUIRE(n >= 1 && n <= len + 1 && out[0] == '/' && out[n] == '\0');
+		REQUIRE(strlen(out) == n && strstr(out, "//") == NULL);
+		REQUIRE(strstr(out, "/./") == NULL && strstr(out, "/../") == NULL);
+		REQUIRE(n < 3 || strcmp(out + n - 3, "/..") != 0);
+		/* What is encoded decodes to the same. */
+		m = http_path_encode(out, n, encoded);
+		again = realloc(again, m + 2);
+		REQUIRE(again != NULL);
+		REQUIRE(http_path_normal(encoded, m, again, &m) == 0);
+		REQUIRE(m == n && memcmp(again, out, n) == 0);
+	}
+	free(out);
+	free(again);
+	free(encoded);
+}
+
+static void
+check_head(const char *text, int head, const struct http_request *req)
+{
+	int64_t second;
+	char date[HTTP_DATE_LEN];
+
+	REQUIRE(head >= 18 && memcmp(text + head - 4, "\r\n\r\n", 4) == 0);
+	for (int i = 0; i < head; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		REQUIRE(c >= 0x20 || c == '\t' || c == '\r' || c == '\n');
+		REQUIRE(c != 0x7f);
+		REQUIRE(c != '\n' || (i > 0 && text[i - 1] == '\r'));
+		REQUIRE(c != '\r' || text[i + 1] == '\n');
+		/* No line is folded. */
+		REQUIRE(c != '\n' || i + 1 == head || (text[i + 1] != ' ' && text[i + 1] != '\t'));
+	}
+	check_span(req->path, head);
+	check_span(req->query, head);
+	check_span(req->if_none_match, head);
+	check_span(req->if_modified_since, head);
+	REQUIRE(req->method <= HTTP_HEAD && req->minor <= 1);
+	REQUIRE(req->body_len <= HTTP_BODY_MAX);
+	if (req->flags & HTTP_PLAIN) {
+		char out[HTTP_TARGET_MAX + 2];
+		size_t n;
+
+		/* A path that is called plain is in normal form, and not hidden. */
+		REQUIRE(http_path_normal(text + req->path.at, req->path.len, out, &n) == 0);
+		REQUIRE(n == req->path.len && memcmp(out, text + req->path.at, n) == 0);
+	}
+	check_path(text + req->path.at, req->path.len);
+	http_etag_listed(text + req->if_none_match.at, req->if_none_match.len,
+	    "\"0123456789abcdef\"", 18);
+	if (http_date_parse(text + req->if_modified_since.at, req->if_modified_since.len,
+	    1800000000, &second))
+		http_date_format(second, date);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	struct http_request whole = {0}, pieces = {0};
+	struct http_parser ps = {0}, ps2 = {0};
+	size_t cut;
+	int result;
+
+	if (size > HTTP_HEAD_MAX)
+		size = HTTP_HEAD_MAX;
+	result = parse(text, size, ':', &ps, &whole);
+	REQUIRE(result <= (int)size);
+	if (result > 0)
+		check_head(text, result, &whole);
+	/* The cut depends on the input, so that the fuzzer can choose it. */
+	cut = size > 0 ? (data[0] * 31u + data[size - 1] * 7u + size / 2) % size : 0;
+	if (parse(text, cut, '\n', &ps2, &pieces) == 0) {
+		REQUIRE(parse(text, size, '\r', &ps2, &pieces) == result);
+		if (result > 0) {
+			REQUIRE(memcmp(&whole.path, &pieces.path, sizeof whole.path) == 0);
+			REQUIRE(whole.flags == pieces.flags && whole.body_len == pieces.body_len);
+			REQUIRE(whole.method == pieces.method && whole.minor == pieces.minor);
+		}
+	}
+	check_path(text, size < HTTP_TARGET_MAX ? size : HTTP_TARGET_MAX);
+	return 0;
+}
+
+#ifndef SWS_LIBFUZZER
+
+static int
+run_file(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	uint8_t *data = malloc(1 << 20);
+	size_t n;
+
+	if (f == NULL || data == NULL) {
+		perror(path);
+		exit(1);
+	}
+	n = fread(data, 1, 1 << 20, f);
+	fclose(f);
+	/* Also every beginning of it: heads are cut off anywhere. */
+	for (size_t len = n > 4096 ? n : 0; len <= n; len++)
+		LLVMFuzzerTestOneInput(data, len);
+	free(data);
+	return 1;
+}
+
+static int
+run(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	char name[4096];
+	int files = 0;
+
+	if (dir == NULL)
+		return run_file(path);
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+		files += run_file(name);
+	}
+	closedir(dir);
+	return files;
+}
+
+int
+main(int argc, char **argv)
+{
+	int files = 0;
+
+	for (int i = 1; i < argc; i++)
+		files += run(argv[i]);
+	printf("%d inputs\n", files);
+	/* A corpus that is not found must not pass for a test. */
+	return files >= 20 ? 0 : 1;
+}
+
+#endif

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A program outside of the tree builds against an installed copy, with what pkg-config says, in C
+# and in C++, shared and static; only what is promised is installed; uninstall takes it away.
+set -u
+src=${top_srcdir:?} build=${top_builddir:?}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+dest=$scratch/dest
+
+for tool in pkg-config make; do
+	if ! command -v "$tool" >/dev/null; then
+		echo "skipped: $tool not found"
+		exit 77
+	fi
+done
+
+fail()
+{
+	echo "FAIL: $*"
+	exit 1
+}
+
+# The make that runs the tests must not tell the inner one what to do.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+make -s -C "$build" install DESTDIR="$dest" > "$scratch/log" 2>&1 ||
+	{ tail -20 "$scratch/log"; fail "make install"; }
+
+pc=$(find "$dest" -name mely.pc)
+[ -f "$pc" ] || fail "no mely.pc is installed"
+libdir=$(find "$dest" -name 'libmely.so' -printf '%h\n')
+[ -n "$libdir" ] || fail "no libmely.so is installed"
+[ -f "$libdir/libmely.a" ] || fail "no libmely.a is installed"
+
+# Headers: the public ones and no others.
+installed=$(cd "$(dirname "$(find "$dest" -name mely.h)")" && ls)
+public=$(cd "$src/include/mely" && ls)
+[ "$installed" = "$public" ] || fail "headers installed: $installed; public: $public"
+
+# Exported symbols: mely_* and nothing else.
+foreign=$(nm -D --defined-only "$libdir/libmely.so" | awk '{ print $3 }' |
+	grep -vE '^mely_|^_(init|fini|edata|end)$|^__(asan|tsan|ubsan|odr|gcov|bss_start)')
+[ -z "$foreign" ] || fail "libmely.so exports $foreign"
+
+# pkg-config, with the prefix below DESTDIR.
+pkg()
+{
+	PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$dest pkg-config "$@" mely
+}
+version=$(sed -n 's/^#define MELY_VERSION_STRING "\(.*\)"/\1/p' "$src/include/mely/base.h")
+[ "$(pkg --modversion)" = "$version" ] || fail "mely.pc says version $(pkg --modversion)"
+cflags=$(pkg --cflags) && libs=$(pkg --libs) && static=$(pkg --static --libs) ||
+	fail "pkg-config does not like mely.pc"
+
+expected=$(printf 'hello %d\n' 1 2 3 4 5 6 7 8 9 10)
+try()
+{
+	local what=$1
+	shift
+	"$@" -o "$scratch/hello" > "$scratch/log" 2>&1 || { cat "$scratch/log"; fail "$what"; }
+	[ "$(cd / && LD_LIBRARY_PATH=$libdir "$scratch/hello")" = "$expected" ] ||
+		fail "$what: the program prints something else"
+	echo "ok $what"
+}
+
+cc=${CC:-cc} cxx=${CXX:-c++}
+# shellcheck disable=SC2086 # flags are words
+{
+	cp "$src/examples/hello.c" "$scratch/hello.c"
+	cp "$src/examples/hello.c" "$scratch/hello.cc"
+	# In C++ a void pointer needs a cast.
+	sed -i 's/int \*n = arg;/int *n = static_cast<int *>(arg);/' "$scratch/hello.cc"
+	try "C11, shared" $cc $INSTRUMENT_FLAGS -std=c11 -Wall -Wextra -Werror $cflags \
+	    "$scratch/hello.c" $libs -pthread
+	# Of ours the archive, of others what there is.
+	try "C11, static" $cc $INSTRUMENT_FLAGS -std=c11 -Wall -Wextra -Werror $cflags \
+	    "$scratch/hello.c" "$libdir/libmely.a" \
+	    $(printf '%s\n' $static | grep -v '^-lmely$') -pthread
+	if command -v "${cxx%% *}" >/dev/null; then
+		try "C++17, shared" $cxx $INSTRUMENT_FLAGS -std=c++17 -Wall -Wextra -Werror \
+		    $cflags "$scratch/hello.cc" $libs -pthread
+	fi
+}
+
+make -s -C "$build" uninstall DESTDIR="$dest" > "$scratch/log" 2>&1 ||
+	{ tail -20 "$scratch/log"; fail "make uninstall"; }
+left=$(find "$dest" ! -type d)
+[ -z "$left" ] || fail "uninstall leaves $left"
+echo "ok uninstall"

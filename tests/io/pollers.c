@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pollers.c: one poller or one a core; a descriptor follows its color, but not at every steal; a
+ * busy core still looks at its poller.
+ */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static struct mely_runtime *rt;
+
+struct line {
+	struct mely_color *color;
+	int fd[2];              /* the color reads the first and writes back to it */
+	mely_watch watch;
+	_Atomic uint64_t echoes;
+};
+
+static void
+on_line(void *arg)
+{
+	struct line *line = arg;
+	char byte;
+
+	TEST_CHECK(mely_current_color() == line->color);
+	while (read(line->fd[0], &byte, 1) == 1) {
+		TEST_EQ(write(line->fd[0], &byte, 1), 1);
+		test_add(&line->echoes, 1);
+	}
+	mely_fd_drained();
+}
+
+static struct mely_handler line_handler = MELY_HANDLER(on_line);
+
+static void
+open_line(struct line *line, int core)
+{
+	memset(line, 0, sizeof *line);
+	TEST_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, line->fd), 0);
+	line->color = test_color_on(rt, core);
+	TEST_OK(mely_fd_watch(line->color, line->fd[0], MELY_FD_READ, &line_handler, line,
+	    &line->watch));
+}
+
+static void
+close_line(struct line *line)
+{
+	close(line->fd[0]);
+	close(line->fd[1]);
+	free(line->color);
+}
+
+static void
+ping_line(struct line *line)
+{
+	uint64_t before = test_get(&line->echoes);
+	char byte = 'x';
+
+	TEST_EQ(write(line->fd[1], &byte, 1), 1);
+	test_await(&line->echoes, before + 1);
+	while (read(line->fd[1], &byte, 1) != 1)
+		test_nap_us(20);
+}
+
+static void
+echoes_with(int cores, int pollers)
+{
+	enum { LINES = 50 };
+	struct mely_config config;
+	struct test_runner runner;
+	struct line lines[LINES];
+	unsigned i, k;
+
+	test_config(&config, cores);
+	config.pollers = pollers;
+	rt = test_runtime_with(&config);
+	test_run_start(&runner, rt);
+	for (i = 0; i < LINES; i++)
+		open_line(&lines[i], (int)i % cores);
+	for (k = 0; k < test_scale(60); k++)
+		for (i = 0; i < LINES; i++)
+			ping_line(&lines[i]);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_CHECK(test_counters(rt).readiness > 0);
+	if (pollers == 1)
+		/* Nobody else has a poller that a descriptor could move to. */
+		TEST_EQ(test_counters(rt).fd_moves, 0);
+	TEST_OK(mely_runtime_free(rt));
+	for (i = 0; i < LINES; i++)
+		close_line(&lines[i]);
+}
+
+static void
+one_poller_or_many(void)
+{
+	echoes_with(1, 0);
+	echoes_with(2, 0);
+	echoes_with(8, 0);
+	echoes_with(1, 1);
+	echoes_with(2, 1);
+	echoes_with(8, 1);
+}
+
+static _Atomic uint64_t holding, let_go;
+
+static void
+on_hold(void *arg)
+{
+	(void)arg;
+	test_add(&holding, 1);
+	test_await(&let_go, 1);
+}
+
+static struct mely_handler hold = MELY_HANDLER(on_hold);
+
+/*
+ * The paper's arrangement: the poller is an event of color 0, so that a handler of color 0 holds
+ * up all readiness, though other cores are idle; with a poller a core it does not.
+ */
+static void
+held_by_color_0(int pollers)
+{
+	struct mely_config config;
+	struct test_runner runner;
+	struct line line;
+	char byte = 'x';
+
+	atomic_store(&holding, 0);
+	atomic_store(&let_go, 0);
+	test_config(&config, 2);
+	config.pollers = pollers;
+	rt = test_runtime_with(&config);
+	test_run_start(&runner, rt);
+	open_line(&line, 1);
+	ping_line(&line);
+	TEST_OK(mely_post(rt, 0, &hold, NULL));
+	test_await(&holding, 1);
+	TEST_EQ(write(line.fd[1], &byte, 1), 1);
+	if (pollers == 1) {
+		test_nap_us(20000);
+		TEST_EQ(test_get(&line.echoes), 1);
+		test_add(&let_go, 1);
+		test_await(&line.echoes, 2);
+	} else {
+		test_await(&line.echoes, 2);
+		test_add(&let_go, 1);
+	}
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+	close_line(&line);
+}
+
+static void
+single_poller_is_color_0(void)
+{
+	held_by_color_0(1);
+	held_by_color_0(0);
+}
+
+/* ---- following ------------------------------------------------------------------------------ */
+
+static uint64_t
+readiness_of(int core)
+{
+	struct mely_counters one;
+
+	TEST_OK(mely_counters_read(rt, core, &one, sizeof one));
+	return one.readiness;
+}
+
+/* The color is pinned elsewhere: after the residency its descriptor is found there. */
+static void
+descriptor_follows(void)
+{
+	struct mely_config config;
+	struct test_runner runner;
+	struct line line;
+	uint64_t before;
+
+	test_config(&config, 2);
+	config.fd_residency_ms = 2;
+	config.fd_residency_events = 20;
+	rt = test_runtime_with(&config);
+	test_run_start(&runner, rt);
+	open_line(&line, 0);
+	TEST_OK(mely_color_pin(line.color, 0));
+	ping_line(&line);
+	TEST_OK(mely_color_pin(line.color, 1));
+	while (test_counters(rt).fd_moves == 0)
+		ping_line(&line);
+	/* From now on core 1 finds it. */
+	before = readiness_of(1);
+	while (readiness_of(1) < before + 10)
+		ping_line(&line);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+	close_line(&line);
+}
+
+/* With a long residency it stays though the color is pinned to and fro. */
+static void
+residency_holds_it(void)
+{
+	struct mely_config config;
+	struct test_runner runner;
+	struct line line;
+	int i;
+
+	test_config(&config, 2);
+	config.fd_residency_ms = 3600000;
+	config.fd_residency_events = UINT32_MAX;
+	rt = test_runtime_with(&config);
+	test_run_start(&runner, rt);
+	open_line(&line, 0);
+	for (i = 0; i < 50; i++) {
+		TEST_OK(mely_color_pin(line.color, i % 2));
+		ping_line(&line);
+	}
+	TEST_CHECK(test_counters(rt).fd_moves <= 1);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+	close_line(&line);
+}
+
+/* ---- a busy core ---------------------------------------------------------------------------- */
+
+static _Atomic uint64_t turns;
+
+static void on_endless(void *arg);
+static struct mely_handler endless = MELY_HANDLER(on_endless);
+
+static void
+on_endless(void *arg)
+{
+	test_add(&turns, 1);
+	TEST_OK(mely_color_post(arg, &endless, arg));
+}
+
+/* However busy the cores are, descriptors and timers are served. */
+static void
+busy_cores_look_on(int cores, int colors)
+{
+	struct mely_color *busy[64];
+	struct test_runner runner;
+	struct line line;
+	int i;
+
+	rt = test_runtime(cores);
+	test_run_start(&runner, rt);
+	for (i = 0; i < colors; i++) {
+		busy[i] = test_color(rt);
+		TEST_OK(mely_color_post(busy[i], &endless, busy[i]));
+	}
+	open_line(&line, 0);
+	for (i = 0; i < 50; i++)
+		ping_line(&line);
+	test_run_stop(&runner, MELY_STOP_DISCARD);
+	TEST_OK(mely_runtime_free(rt));
+	close_line(&line);
+	for (i = 0; i < colors; i++)
+		free(busy[i]);
+}
+
+static void
+busy_cores_look(void)
+{
+	busy_cores_look_on(1, 1);
+	busy_cores_look_on(1, 64);
+	busy_cores_look_on(2, 3);
+	busy_cores_look_on(8, 64);
+}
+
+int
+main(int argc, char **argv)
+{
+	test_init(argc, argv, 90);
+	TEST_CASE(one_poller_or_many);
+	TEST_CASE(single_poller_is_color_0);
+	TEST_CASE(descriptor_follows);
+	TEST_CASE(residency_holds_it);
+	TEST_CASE(busy_cores_look);
+	return test_done();
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.c: signals and children as events: several watchers of one signal, a signal that belongs
+ * to another runtime, children reaped one by one and no other.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static struct mely_runtime *rt;
+static _Atomic uint64_t first, second, third;
+
+static void
+on_signal(void *arg)
+{
+	test_add(arg, 1);
+}
+
+static struct mely_handler signal_handler = MELY_HANDLER(on_signal);
+
+/* Signals may merge while they are pending: each is awaited before the next is sent. */
+static void
+signals_arrive_on(int cores)
+{
+	struct test_runner runner;
+	struct mely_color *a, *b;
+	mely_watch wa, wb, wc;
+	uint64_t i;
+
+	atomic_store(&first, 0);
+	atomic_store(&second, 0);
+	atomic_store(&third, 0);
+	rt = test_runtime(cores);
+	a = test_color(rt);
+	b = test_color(rt);
+	TEST_OK(mely_signal_watch(a, SIGUSR1, &signal_handler, &first, &wa));
+	test_run_start(&runner, rt);
+	TEST_OK(mely_signal_watch(b, SIGUSR1, &signal_handler, &second, &wb));
+	TEST_OK(mely_signal_watch(b, SIGUSR2, &signal_handler, &third, &wc));
+	for (i = 1; i <= 50; i++) {
+		TEST_EQ(kill(getpid(), SIGUSR1), 0);
+		test_await(&first, i);
+		test_await(&second, i);
+		TEST_EQ(kill(getpid(), SIGUSR2), 0);
+		test_await(&third, i);
+	}
+	TEST_OK(mely_signal_stop(rt, wa));
+	TEST_EQ(mely_signal_stop(rt, wa), -ENOENT);
+	TEST_EQ(kill(getpid(), SIGUSR1), 0);
+	test_await(&second, 51);
+	TEST_EQ(test_get(&first), 50);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+	free(a);
+	free(b);
+}
+
+static void
+signals_arrive(void)
+{
+	signals_arrive_on(1);
+	signals_arrive_on(2);
+	signals_arrive_on(8);
+}
+
+static void
+belongs_to_one_runtime(void)
+{
+	struct mely_runtime *other;
+	struct mely_color *a, *b;
+	mely_watch wa, wb;
+
+	rt = test_runtime(1);
+	other = test_runtime(1);
+	a = test_color(rt);
+	b = test_color(other);
+	TEST_OK(mely_signal_watch(a, SIGUSR1, &signal_handler, &first, &wa));
+	TEST_EQ(mely_signal_watch(b, SIGUSR1, &signal_handler, &first, &wb), -EBUSY);
+	TEST_EQ(mely_signal_watch(a, 0, &signal_handler, &first, &wb), -EINVAL);
+	TEST_EQ(mely_signal_watch(a, -1, &signal_handler, &first, &wb), -EINVAL);
+	TEST_EQ(mely_signal_watch(a, 100000, &signal_handler, &first, &wb), -EINVAL);
+	TEST_EQ(mely_signal_watch(a, SIGKILL, &signal_handler, &first, &wb), -EINVAL);
+	/* Given up, it is free for the other. */
+	TEST_OK(mely_signal_stop(rt, wa));
+	TEST_OK(mely_signal_watch(b, SIGUSR1, &signal_handler, &first, &wb));
+	TEST_OK(mely_runtime_free(other));
+	TEST_OK(mely_signal_watch(a, SIGUSR1, &signal_handler, &first, &wa));
+	TEST_OK(mely_runtime_free(rt));
+	free(a);
+	free(b);
+}
+
+/* ---- children ------------------------------------------------------------------------------- */
+
+enum { CHILDREN = 20 };
+
+struct child {
+	pid_t pid;
+	mely_watch watch;
+	int status;
+	_Atomic uint64_t ended;
+};
+
+static struct child children[CHILDREN];
+static _Atomic uint64_t ended;
+
+static void
+on_child(void *arg)
+{
+	struct child *child = arg;
+
+	child->status = mely_child_status();
+	test_add(&child->ended, 1);
+	test_add(&ended, 1);
+}
+
+static struct mely_handler child_handler = MELY_HANDLER(on_child);
+
+/* A child that waits for a byte, then ends with the status given, or of a signal. */
+static pid_t
+make_child(const int go[2], int status)
+{
+	pid_t pid = fork();
+	char byte;
+
+	TEST_CHECK(pid >= 0);
+	if (pid > 0)
+		return pid;
+	close(go[1]);
+	if (read(go[0], &byte, 1) < 0)
+		_exit(99);
+	if (status < 0)
+		raise(-status);
+	_exit(status);
+}
+
+static void
+children_end(void)
+{
+	struct test_runner runner;
+	int go[2], i, status;
+	struct mely_color *color;
+	pid_t unwatched;
+
+	TEST_EQ(pipe(go), 0);
+	fflush(stdout);
+	atomic_store(&ended, 0);
+	/* Before there are threads: the race detector wants no others at a fork. */
+	for (i = 0; i < CHILDREN; i++) {
+		children[i].pid = make_child(go, i % 4 == 3 ? -SIGKILL : i);
+		atomic_store(&children[i].ended, 0);
+	}
+	unwatched = make_child(go, 77);
+	rt = test_runtime(2);
+	color = test_color(rt);
+	for (i = 0; i < CHILDREN / 2; i++)
+		TEST_OK(mely_child_watch(color, children[i].pid, &child_handler, &children[i],
+		    &children[i].watch));
+	test_run_start(&runner, rt);
+	for (; i < CHILDREN; i++)
+		TEST_OK(mely_child_watch(color, children[i].pid, &child_handler, &children[i],
+		    &children[i].watch));
+	TEST_OK(mely_child_stop(rt, children[4].watch));
+	TEST_EQ(mely_child_stop(rt, children[4].watch), -ENOENT);
+	TEST_EQ(mely_child_status(), 0);
+	close(go[0]);
+	close(go[1]); /* the end of the file lets them all go */
+	test_await(&ended, CHILDREN - 1);
+	for (i = 0; i < CHILDREN; i++) {
+		if (i == 4) {
+			TEST_EQ(test_get(&children[i].ended), 0);
+			continue;
+		}
+		TEST_EQ(test_get(&children[i].ended), 1);
+		if (i % 4 == 3)
+			TEST_CHECK(WIFSIGNALED(children[i].status) &&
+			    WTERMSIG(children[i].status) == SIGKILL);
+		else
+			TEST_CHECK(WIFEXITED(children[i].status) &&
+			    WEXITSTATUS(children[i].status) == i);
+		/* It has been reaped. */
+		TEST_EQ(waitpid(children[i].pid, NULL, WNOHANG), -1);
+	}
+	/* The others are ours to reap. */
+	TEST_EQ(waitpid(unwatched, &status, 0), unwatched);
+	TEST_EQ(WEXITSTATUS(status), 77);
+	TEST_EQ(waitpid(children[4].pid, &status, 0), children[4].pid);
+	TEST_EQ(WEXITSTATUS(status), 4);
+	TEST_EQ(mely_child_watch(color, unwatched, &child_handler, NULL, &children[0].watch),
+	    -ESRCH);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+}
+
+int
+main(int argc, char **argv)
+{
+	test_init(argc, argv, 60);
+	TEST_CASE(children_end);
+	TEST_CASE(signals_arrive);
+	TEST_CASE(belongs_to_one_runtime);
+	return test_done();
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * env.c: settings: defaults, the environment over them, the program over that, and bad values of
+ * each, which are refused with a line that names them.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_BALANCE",
+    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US"};
+
+static void
+clear_environment(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		unsetenv(names[i]);
+}
+
+/* ---- stderr of a call ----------------------------------------------------------------------- */
+
+static int saved_stderr, pipe_end;
+
+static void
+capture(void)
+{
+	int ends[2];
+
+	fflush(stderr);
+	TEST_EQ(pipe2(ends, O_CLOEXEC), 0);
+	saved_stderr = dup(STDERR_FILENO);
+	TEST_CHECK(saved_stderr >= 0);
+	TEST_CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
+	close(ends[1]);
+	pipe_end = ends[0];
+}
+
+/* What was written meanwhile; a line at most, ended. */
+static void
+captured(char *buf, size_t size)
+{
+	ssize_t n;
+
+	fflush(stderr);
+	TEST_CHECK(dup2(saved_stderr, STDERR_FILENO) >= 0);
+	close(saved_stderr);
+	n = read(pipe_end, buf, size - 1);
+	TEST_CHECK(n >= 0);
+	buf[n] = '\0';
+	close(pipe_end);
+}
+
+/* ---- cases ---------------------------------------------------------------------------------- */
+
+static void
+defaults(void)
+{
+	struct mely_config config;
+
+	clear_environment();
+	memset(&config, 0xff, sizeof config);
+	TEST_OK(mely_config_init(&config));
+	TEST_EQ(config.size, sizeof config);
+	TEST_EQ(config.cores, 0);
+	TEST_EQ(config.pinning, MELY_PIN_AUTO);
+	TEST_EQ(config.pollers, 0);
+	TEST_EQ(config.steal, 1);
+	TEST_EQ(config.balance, 1);
+	TEST_EQ(config.batch_events, 10);
+	TEST_EQ(config.batch_us, 0);
+	TEST_EQ(config.spin_us_max, 10);
+	TEST_EQ(config.priority_rule, MELY_PRIORITY_HIGHEST);
+	TEST_EQ(config.drain_deadline_ns, UINT64_C(30000000000));
+	TEST_EQ(config.fd_residency_ms, 10);
+	TEST_EQ(config.fd_residency_events, 1000);
+	TEST_EQ(config.helpers_files, 4);
+	TEST_EQ(config.helpers_names, 4);
+	TEST_EQ(config.helpers_user, 4);
+	TEST_CHECK(config.handback == NULL && config.topology == NULL);
+}
+
+static void
+environment_is_read(void)
+{
+	struct mely_config config;
+	struct mely_runtime *rt;
+
+	clear_environment();
+	setenv("MELY_CORES", "13", 1);
+	setenv("MELY_PIN", "no", 1);
+	setenv("MELY_STEAL", "0", 1);
+	setenv("MELY_BALANCE", "0", 1);
+	setenv("MELY_POLLERS", "1", 1);
+	setenv("MELY_BATCH", "3", 1);
+	setenv("MELY_BATCH_US", "70", 1);
+	setenv("MELY_SPIN_US", "0", 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_EQ(config.cores, 13);
+	TEST_EQ(config.pinning, MELY_PIN_NO);
+	TEST_EQ(config.steal, 0);
+	TEST_EQ(config.balance, 0);
+	TEST_EQ(config.pollers, 1);
+	TEST_EQ(config.batch_events, 3);
+	TEST_EQ(config.batch_us, 70);
+	TEST_EQ(config.spin_us_max, 0);
+	TEST_OK(mely_runtime_new(&rt, NULL));
+	TEST_EQ(mely_cores(rt), 13);
+	test_run_dry(rt);
+	TEST_OK(mely_runtime_free(rt));
+	/* The program has the last word. */
+	config.cores = 2;
+	TEST_OK(mely_runtime_new(&rt, &config));
+	TEST_EQ(mely_cores(rt), 2);
+	TEST_OK(mely_runtime_free(rt));
+	setenv("MELY_PIN", "yes", 1);
+	setenv("MELY_POLLERS", "all", 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_EQ(config.pinning, MELY_PIN_YES);
+	TEST_EQ(config.pollers, 0);
+	setenv("MELY_PIN", "auto", 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_EQ(config.pinning, MELY_PIN_AUTO);
+}
+
+struct bad {
+	const char *name, *value;
+};
+
+static void
+bad_environment(void)
+{
+	static const struct bad bad[] = {
+	    {"MELY_CORES", "0"}, {"MELY_CORES", "-1"}, {"MELY_CORES", "257"},
+	    {"MELY_CORES", "two"}, {"MELY_CORES", "2x"}, {"MELY_CORES", " "},
+	    {"MELY_CORES", "99999999999999999999"}, {"MELY_PIN", "maybe"},
+	    {"MELY_STEAL", "2"}, {"MELY_STEAL", "yes"}, {"MELY_BALANCE", "-1"},
+	    {"MELY_POLLERS", "2"}, {"MELY_POLLERS", "none"}, {"MELY_BATCH", "0"},
+	    {"MELY_BATCH", "ten"}, {"MELY_BATCH_US", "-5"}, {"MELY_BATCH_US", "1.5"},
+	    {"MELY_SPIN_US", "x"}, {"MELY_SPIN_US", "4294967296"},
+	};
+	struct mely_config config;
+	char line[512];
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		int rc;
+
+		clear_environment();
+		setenv(bad[i].name, bad[i].value, 1);
+		capture();
+		rc = mely_config_init(&config);
+		captured(line, sizeof line);
+		if (rc != -EINVAL)
+			test_fail(__FILE__, __LINE__, "%s='%s' gives %d", bad[i].name,
+			    bad[i].value, rc);
+		/* Named, in one line, and the default stands. */
+		TEST_CHECK(strstr(line, bad[i].name) != NULL);
+		TEST_CHECK(strchr(line, '\n') == line + strlen(line) - 1);
+		TEST_EQ(config.cores, 0);
+		TEST_EQ(config.pinning, MELY_PIN_AUTO);
+		TEST_EQ(config.steal, 1);
+		TEST_EQ(config.balance, 1);
+		TEST_EQ(config.pollers, 0);
+		TEST_EQ(config.batch_events, 10);
+		TEST_EQ(config.batch_us, 0);
+		TEST_EQ(config.spin_us_max, 10);
+	}
+	clear_environment();
+}
+
+static void
+refuse(const struct mely_config *config, const char *what)
+{
+	struct mely_runtime *rt = NULL;
+	char line[512];
+	int rc;
+
+	capture();
+	rc = mely_runtime_new(&rt, config);
+	captured(line, sizeof line);
+	if (rc != -EINVAL)
+		test_fail(__FILE__, __LINE__, "a bad %s gives %d", what, rc);
+	TEST_CHECK(strstr(line, what) != NULL);
+	TEST_CHECK(strchr(line, '\n') == line + strlen(line) - 1);
+}
+
+static void
+bad_settings(void)
+{
+	struct mely_config good, config;
+
+	clear_environment();
+	TEST_OK(mely_config_init(&good));
+	config = good, config.cores = -1;
+	refuse(&config, "cores");
+	config = good, config.cores = MELY_CORES_MAX + 1;
+	refuse(&config, "cores");
+	config = good, config.pinning = (enum mely_pinning)7;
+	refuse(&config, "pinning");
+	config = good, config.pollers = 2;
+	refuse(&config, "pollers");
+	config = good, config.batch_events = 0;
+	refuse(&config, "batch_events");
+	config = good, config.priority_rule = (enum mely_priority_rule)9;
+	refuse(&config, "priority_rule");
+	config = good, config.helpers_files = -1;
+	refuse(&config, "helpers_files");
+	config = good, config.helpers_user = -1;
+	refuse(&config, "helpers_user");
+	config = good, config.size = 3;
+	refuse(&config, "size");
+	config = good, config.topology = "no such machine";
+	refuse(&config, "topology");
+}
+
+static _Atomic uint64_t ran;
+
+static void
+on_count(void *arg)
+{
+	(void)arg;
+	test_add(&ran, 1);
+}
+
+/* Machines that nobody here has: the runtime starts and works on each. */
+static void
+topologies(void)
+{
+	static const char *const machines[] = {"pack:2 l2:2 core:2 pu:1", "core:1 pu:1",
+	    "numa:4 core:4 pu:2", "pack:2 numa:2 l3:1 core:8 pu:2"};
+	static struct mely_handler count = MELY_HANDLER(on_count);
+	size_t i;
+
+	clear_environment();
+	for (i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+		struct mely_config config;
+		struct mely_runtime *rt;
+		char line[256];
+		uint32_t k;
+
+		atomic_store(&ran, 0);
+		TEST_OK(mely_config_init(&config));
+		config.topology = machines[i];
+		config.cores = 8;
+		TEST_OK(mely_runtime_new(&rt, &config));
+		TEST_CHECK(mely_runtime_describe(rt, line, sizeof line) > 0);
+		puts(line);
+		for (k = 0; k < 1000; k++)
+			TEST_OK(mely_post(rt, k, &count, NULL));
+		test_run_dry(rt);
+		TEST_EQ(test_get(&ran), 1000);
+		TEST_OK(mely_runtime_free(rt));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	test_init(argc, argv, 60);
+	TEST_CASE(defaults);
+	TEST_CASE(environment_is_read);
+	TEST_CASE(bad_environment);
+	TEST_CASE(bad_settings);
+	TEST_CASE(topologies);
+	return test_done();
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * life.c: one pass of the loop, join counters, several runtimes at once, posts between them,
+ * counters, and what a runtime says of itself.
+ */
+#include "test.h"
+
+static struct mely_runtime *rt;
+static _Atomic uint64_t ran;
+
+static void
+on_count(void *arg)
+{
+	(void)arg;
+	test_add(&ran, 1);
+}
+
+static struct mely_handler count = MELY_HANDLER(on_count);
+
+/* ---- one pass ------------------------------------------------------------------------------- */
+
+static void
+on_again(void *arg)
+{
+	struct mely_handler *handler = arg;
+
+	TEST_EQ(mely_current_core(), 0);
+	TEST_EQ(mely_run_once(rt), -EBUSY);
+	test_add(&ran, 1);
+	TEST_OK(mely_post(rt, 3, handler, handler));
+}
+
+static struct mely_handler again = MELY_HANDLER(on_again);
+
+static void
+one_pass(void)
+{
+	uint64_t events = 0;
+	int i, n;
+
+	atomic_store(&ran, 0);
+	rt = test_runtime(1);
+	TEST_EQ(mely_run_once(rt), 0);
+	for (i = 0; i < 5; i++)
+		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
+	for (i = 0; i < 100 && test_get(&ran) < 5; i++) {
+		n = mely_run_once(rt);
+		TEST_CHECK(n >= 0);
+		events += (uint64_t)n;
+	}
+	TEST_EQ(test_get(&ran), 5);
+	TEST_CHECK(events >= 5);
+	TEST_EQ(mely_run_once(rt), 0);
+	/* What is posted meanwhile waits for the next pass: it returns though there is more. */
+	atomic_store(&ran, 0);
+	TEST_OK(mely_post(rt, 3, &again, &again));
+	for (i = 1; i <= 50; i++) {
+		n = mely_run_once(rt);
+		TEST_CHECK(n >= 1 && n <= 20);
+		TEST_EQ(mely_current_core(), -1);
+	}
+	TEST_CHECK(test_get(&ran) >= 50);
+	TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* With other cores, which go on between the passes. */
+static void
+one_pass_of_many(void)
+{
+	struct mely_color *color;
+	uint64_t n = 0;
+	int i;
+
+	atomic_store(&ran, 0);
+	rt = test_runtime(3);
+	color = test_color_on(rt, 0);
+	TEST_OK(mely_color_pin(color, 0));
+	TEST_CHECK(mely_run_once(rt) >= 0);
+	for (i = 0; i < 100; i++)
+		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
+	TEST_OK(mely_color_post(color, &count, NULL));
+	while (test_get(&ran) < 101) {
+		int rc = mely_run_once(rt);
+
+		TEST_CHECK(rc >= 0);
+		n += (uint64_t)rc;
+	}
+	TEST_CHECK(n >= 1);
+	TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+}
+
+/* ---- join counters -------------------------------------------------------------------------- */
+
+enum { PARTS = 100 };
+
+struct sum {
+	struct mely_join join;
+	struct mely_event joined;
+	struct mely_color *color;
+	uint64_t parts[PARTS]; /* plain: each written by one part */
+	uint64_t rounds;
+};
+
+static struct sum sum;
+static _Atomic uint64_t sums, last_reports;
+
+static void
+on_part(void *arg)
+{
+	uint64_t *part = arg;
+	int rc;
+
+	*part = (uint64_t)(part - sum.parts) + sum.rounds;
+	rc = mely_join_done(&sum.join);
+	TEST_CHECK(rc == 0 || rc == 1);
+	test_add(&last_reports, (uint64_t)rc);
+}
+
+static struct mely_handler part_handler = MELY_HANDLER(on_part);
+
+static void
+fork_parts(void)
+{
+	uint32_t i;
+
+	TEST_OK(mely_join_init(&sum.join, PARTS / 2, sum.color, &sum.joined));
+	mely_join_add(&sum.join, PARTS - PARTS / 2);
+	for (i = 0; i < PARTS; i++)
+		TEST_OK(mely_post(rt, 1000 + i, &part_handler, &sum.parts[i]));
+}
+
+static void
+on_joined(void *arg)
+{
+	uint64_t expected = 0, total = 0, i;
+
+	TEST_CHECK(arg == &sum);
+	for (i = 0; i < PARTS; i++) {
+		total += sum.parts[i];
+		expected += i + sum.rounds;
+	}
+	TEST_EQ(total, expected);
+	test_add(&sums, 1);
+	if (--sum.rounds > 0)
+		fork_parts();
+}
+
+static struct mely_handler joined_handler = MELY_HANDLER(on_joined);
+
+static void
+join_on(int cores)
+{
+	unsigned rounds = test_scale(500);
+
+	rt = test_runtime(cores);
+	sum.color = test_color(rt);
+	sum.rounds = rounds;
+	atomic_store(&sums, 0);
+	atomic_store(&last_reports, 0);
+	mely_event_init(&sum.joined, &joined_handler, &sum);
+	fork_parts();
+	test_run_dry(rt);
+	TEST_EQ(test_get(&sums), rounds);
+	TEST_EQ(test_get(&last_reports), rounds);
+	TEST_EQ(mely_join_init(&sum.join, 0, sum.color, &sum.joined), -EINVAL);
+	TEST_OK(mely_runtime_free(rt));
+	free(sum.color);
+}
+
+static void
+join(void)
+{
+	join_on(1);
+	join_on(2);
+	join_on(8);
+}
+
+/* ---- several runtimes ----------------------------------------------------------------------- */
+
+enum { RUNTIMES = 4 };
+
+struct island {
+	struct mely_runtime *rt;
+	struct mely_color *color;
+	struct mely_event ev;
+	struct test_runner runner;
+	uint64_t visits; /* plain: of the color */
+};
+
+static struct island islands[RUNTIMES];
+static _Atomic uint64_t trips_over;
+static uint64_t trip_length;
+
+/* One embedded event travels from runtime to runtime. */
+static void
+on_visit(void *arg)
+{
+	struct island *here = arg, *next = &islands[(here - islands + 1) % RUNTIMES];
+
+	TEST_CHECK(mely_current_runtime() == here->rt);
+	TEST_CHECK(mely_current_color() == here->color);
+	if (++here->visits < trip_length)
+		TEST_OK(mely_event_post(next->color, &next->ev));
+	else
+		test_add(&trips_over, 1);
+}
+
+static struct mely_handler visit = MELY_HANDLER(on_visit);
+
+static void
+between_runtimes(void)
+{
+	int i;
+
+	trip_length = test_scale(5000);
+	atomic_store(&trips_over, 0);
+	for (i = 0; i < RUNTIMES; i++) {
+		islands[i].rt = test_runtime(i + 1);
+		islands[i].color = test_color(islands[i].rt);
+		islands[i].visits = 0;
+		mely_event_init(&islands[i].ev, &visit, &islands[i]);
+	}
+	for (i = 0; i < RUNTIMES; i++)
+		test_run_start(&islands[i].runner, islands[i].rt);
+	TEST_OK(mely_event_post(islands[0].color, &islands[0].ev));
+	test_await(&trips_over, 1);
+	for (i = 0; i < RUNTIMES; i++)
+		test_run_stop(&islands[i].runner, MELY_STOP_DRAIN);
+	/* A post to a runtime that is idle is held there, whoever posts. */
+	for (i = 0; i < RUNTIMES; i++) {
+		TEST_CHECK(islands[i].visits >= trip_length - 1);
+		TEST_OK(mely_runtime_free(islands[i].rt));
+		free(islands[i].color);
+	}
+}
+
+static void
+made_and_freed(void)
+{
+	struct mely_runtime *many[16];
+	int i, round;
+
+	atomic_store(&ran, 0);
+	for (round = 0; round < 10; round++) {
+		for (i = 0; i < 16; i++)
+			many[i] = test_runtime(1 + i % 4);
+		for (i = 0; i < 16; i += 2) {
+			TEST_OK(mely_post(many[i], 1, &count, NULL));
+			test_run_dry(many[i]);
+		}
+		for (i = 15; i >= 0; i--)
+			TEST_OK(mely_runtime_free(many[i]));
+	}
+	TEST_EQ(test_get(&ran), 80);
+}
+
+/* ---- counters and words --------------------------------------------------------------------- */
+
+static void
+counters(void)
+{
+	struct mely_counters all, one, small;
+	uint64_t events = 0;
+	char line[256];
+	int i;
+
+	atomic_store(&ran, 0);
+	rt = test_runtime(4);
+	for (i = 0; i < 1000; i++)
+		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
+	test_run_dry(rt);
+	all = test_counters(rt);
+	for (i = 0; i < 4; i++) {
+		TEST_OK(mely_counters_read(rt, i, &one, sizeof one));
+		events += one.events;
+	}
+	TEST_EQ(all.events, events);
+	TEST_CHECK(all.events >= 1001 && all.batches > 0 && all.batches <= all.events);
+	TEST_EQ(mely_counters_read(rt, 4, &one, sizeof one), -EINVAL);
+	TEST_EQ(mely_counters_read(rt, -2, &one, sizeof one), -EINVAL);
+	/* A program compiled when there were fewer counters. */
+	memset(&small, 0xff, sizeof small);
+	TEST_OK(mely_counters_read(rt, -1, &small, offsetof(struct mely_counters, batches)));
+	TEST_EQ(small.events, all.events);
+	TEST_CHECK(small.batches == UINT64_MAX);
+	i = mely_runtime_describe(rt, line, sizeof line);
+	TEST_CHECK(i > 0 && strchr(line, '\n') == NULL && strchr(line, '4') != NULL);
+	puts(line);
+	TEST_EQ(mely_runtime_describe(rt, line, 5), i);
+	TEST_EQ(strlen(line), 4);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+static void
+clock_goes_on(void)
+{
+	uint64_t before = mely_now_ns(), after;
+
+	test_nap_us(1000);
+	after = mely_now_ns();
+	TEST_CHECK(after - before >= 1000000);
+}
+
+int
+main(int argc, char **argv)
+{
+	test_init(argc, argv, 90);
+	TEST_CASE(one_pass);
+	TEST_CASE(one_pass_of_many);
+	TEST_CASE(join);
+	TEST_CASE(between_runtimes);
+	TEST_CASE(made_and_freed);
+	TEST_CASE(counters);
+	TEST_CASE(clock_goes_on);
+	return test_done();
+}

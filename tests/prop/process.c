@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.c: the contracts with the process: fork, signals and masks, thread names, exit from a
+ * handler, processor masks.
+ */
+#include <dirent.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static struct mely_runtime *rt;
+static _Atomic uint64_t ran;
+
+static void
+on_count(void *arg)
+{
+	(void)arg;
+	test_add(&ran, 1);
+}
+
+static struct mely_handler count = MELY_HANDLER(on_count);
+
+/* Runs fn in a child; the child's exit status. */
+static int
+in_child(int (*fn)(void *arg), void *arg)
+{
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	TEST_CHECK(pid >= 0);
+	if (pid == 0)
+		_exit(fn(arg));
+	TEST_EQ(waitpid(pid, &status, 0), pid);
+	TEST_CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* ---- fork ----------------------------------------------------------------------------------- */
+
+static struct mely_color *kept;
+
+/* In the child: every call says -ECHILD; renewed, it works. */
+static int
+child_of_runtime(void *arg)
+{
+	struct mely_event ev = MELY_EVENT(&count, NULL);
+	struct mely_color *color;
+	uint64_t before;
+
+	(void)arg;
+	TEST_EQ(mely_post(rt, 1, &count, NULL), -ECHILD);
+	TEST_EQ(mely_post_head(rt, 1, &count, NULL), -ECHILD);
+	TEST_EQ(mely_color_post(kept, &count, NULL), -ECHILD);
+	TEST_EQ(mely_event_post(kept, &ev), -ECHILD);
+	TEST_EQ(mely_event_post_id(rt, 1, &ev), -ECHILD);
+	TEST_EQ(mely_run(rt), -ECHILD);
+	TEST_EQ(mely_run_once(rt), -ECHILD);
+	TEST_EQ(mely_color_get(rt, 1, &color), -ECHILD);
+	TEST_EQ(mely_current_core(), -1);
+	TEST_OK(mely_runtime_renew(rt));
+	TEST_EQ(mely_runtime_renew(rt), -EINVAL);
+	before = test_get(&ran);
+	TEST_OK(mely_color_post(kept, &count, NULL));
+	TEST_OK(mely_event_post_id(rt, 0xffffffffu, &ev));
+	TEST_OK(mely_post(rt, 2, &count, NULL));
+	test_run_dry(rt);
+	TEST_EQ(test_get(&ran), before + 3);
+	TEST_OK(mely_runtime_free(rt));
+	return 42;
+}
+
+static void
+fork_of_idle_runtime(void)
+{
+	rt = test_runtime(2);
+	kept = test_color(rt);
+	atomic_store(&ran, 0);
+	/* What is queued is dropped in the child, and still there in the parent. */
+	TEST_OK(mely_post(rt, 1, &count, NULL));
+	TEST_EQ(in_child(child_of_runtime, NULL), 42);
+	TEST_EQ(mely_runtime_renew(rt), -EINVAL);
+	test_run_dry(rt);
+	TEST_EQ(test_get(&ran), 1);
+	TEST_OK(mely_runtime_free(rt));
+	free(kept);
+}
+
+static void
+fork_of_running_runtime(void)
+{
+	struct test_runner runner;
+	unsigned i;
+
+	rt = test_runtime(2);
+	kept = test_color(rt);
+	atomic_store(&ran, 0);
+	test_run_start(&runner, rt);
+	for (i = 0; i < 10; i++) {
+		unsigned k;
+
+		for (k = 0; k < 1000; k++)
+			TEST_OK(mely_post(rt, k, &count, NULL));
+		TEST_EQ(in_child(child_of_runtime, NULL), 42);
+	}
+	test_await(&ran, 10000);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_EQ(test_get(&ran), 10000);
+	TEST_OK(mely_runtime_free(rt));
+	free(kept);
+}
+
+/* A handler that forks and whose child execs, as programs do that start others. */
+static void
+on_fork(void *arg)
+{
+	int status;
+	pid_t pid = fork();
+
+	TEST_CHECK(pid >= 0);
+	if (pid == 0) {
+		if (mely_post(rt, 1, &count, NULL) != -ECHILD)
+			_exit(1);
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(2);
+	}
+	TEST_EQ(waitpid(pid, &status, 0), pid);
+	TEST_EQ(status, 0);
+	on_count(arg);
+}
+
+static struct mely_handler fork_handler = MELY_HANDLER(on_fork);
+
+static void
+handler_forks_and_execs(void)
+{
+	uint32_t i;
+
+	rt = test_runtime(4);
+	atomic_store(&ran, 0);
+	for (i = 0; i < 8; i++)
+		TEST_OK(mely_post(rt, i, &fork_handler, NULL));
+	test_run_dry(rt);
+	TEST_EQ(test_get(&ran), 8);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* ---- exit from a handler -------------------------------------------------------------------- */
+
+/* The data that a destructor at exit takes away: a core that still ran would see it go. */
+static int *shared_data;
+
+static void
+at_exit(void)
+{
+	free(shared_data);
+	shared_data = NULL;
+}
+
+static void
+on_exit_now(void *arg)
+{
+	(void)arg;
+	exit(7);
+}
+
+static struct mely_handler exit_now = MELY_HANDLER(on_exit_now);
+
+static void on_endless(void *arg);
+static struct mely_handler endless = MELY_HANDLER(on_endless);
+
+static void
+on_endless(void *arg)
+{
+	TEST_EQ(*shared_data, 1);
+	TEST_OK(mely_post(mely_current_runtime(), (uint32_t)(uintptr_t)arg, &endless, arg));
+}
+
+/*
+ * LeakSanitizer asks this at the end of the process: what is queued when a handler calls exit is
+ * no leak of anybody's.
+ */
+int __lsan_is_turned_off(void);
+static int leaks_allowed;
+
+int
+__lsan_is_turned_off(void)
+{
+	return leaks_allowed;
+}
+
+/* The child makes its own runtime, so that it is a process like any other. */
+static int
+exits_while_busy(void *arg)
+{
+	uintptr_t i;
+
+	leaks_allowed = 1;
+	shared_data = malloc(sizeof *shared_data);
+	TEST_CHECK(shared_data != NULL);
+	*shared_data = 1;
+	atexit(at_exit);
+	rt = test_runtime((int)(intptr_t)arg);
+	for (i = 0; i < 16; i++)
+		TEST_OK(mely_post(rt, (uint32_t)i, &endless, (void *)i));
+	TEST_OK(mely_post(rt, 99, &exit_now, NULL));
+	(void)mely_run(rt);
+	return 1;
+}
+
+static void
+exit_from_a_handler(void)
+{
+	int round;
+
+	for (round = 0; round < 5; round++) {
+		TEST_EQ(in_child(exits_while_busy, (void *)1), 7);
+		TEST_EQ(in_child(exits_while_busy, (void *)4), 7);
+	}
+}
+
+/* ---- signals and names ---------------------------------------------------------------------- */
+
+static _Atomic uint64_t looked;
+
+/* On each core: what signals are blocked, what the thread is called. */
+static void
+on_look(void *arg)
+{
+	static const int synchronous[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS,
+	    SIGABRT};
+	int core = mely_current_core();
+	char name[16], expected[24];
+	sigset_t mask;
+	size_t i;
+
+	TEST_EQ(core, (int)(intptr_t)arg);
+	TEST_EQ(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+	for (i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
+		TEST_EQ(sigismember(&mask, synchronous[i]), 0);
+	TEST_EQ(pthread_getname_np(pthread_self(), name, sizeof name), 0);
+	if (core == 0) {
+		TEST_CHECK(strcmp(name, "caller") == 0);
+		TEST_EQ(sigismember(&mask, SIGTERM), 0);
+		TEST_EQ(sigismember(&mask, SIGUSR2), 1);
+	} else {
+		snprintf(expected, sizeof expected, "mely/%d", core);
+		TEST_CHECK(strcmp(name, expected) == 0);
+		TEST_EQ(sigismember(&mask, SIGTERM), 1);
+		TEST_EQ(sigismember(&mask, SIGUSR1), 1);
+		TEST_EQ(sigismember(&mask, SIGALRM), 1);
+	}
+	test_add(&looked, 1);
+}
+
+static struct mely_handler look = MELY_HANDLER(on_look);
+
+static void *
+run_as_caller(void *arg)
+{
+	sigset_t mask;
+
+	(void)arg;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR2);
+	TEST_EQ(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
+	TEST_EQ(pthread_setname_np(pthread_self(), "caller"), 0);
+	test_run_dry(rt);
+	/* The caller gets its own mask and name back untouched. */
+	TEST_EQ(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
+	TEST_EQ(sigismember(&mask, SIGUSR2), 1);
+	TEST_EQ(sigismember(&mask, SIGTERM), 0);
+	return NULL;
+}
+
+static void
+masks_and_names(void)
+{
+	struct mely_color *color[4];
+	int i;
+
+	atomic_store(&looked, 0);
+	rt = test_runtime(4);
+	for (i = 0; i < 4; i++) {
+		color[i] = test_color_on(rt, i);
+		TEST_OK(mely_color_pin(color[i], i));
+		TEST_OK(mely_color_post(color[i], &look, (void *)(intptr_t)i));
+	}
+	test_thread_join(test_thread(run_as_caller, NULL));
+	TEST_EQ(test_get(&looked), 4);
+	TEST_OK(mely_runtime_free(rt));
+	for (i = 0; i < 4; i++)
+		free(color[i]);
+}
+
+/* All threads are gone after a run. */
+static int
+threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	int n = 0;
+
+	TEST_CHECK(dir != NULL);
+	while ((entry = readdir(dir)) != NULL)
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+static int
+descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	TEST_CHECK(dir != NULL);
+	while (readdir(dir) != NULL)
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static void
+nothing_stays_behind(void)
+{
+	int fds = descriptors(), before = threads(), i;
+
+	for (i = 0; i < 20; i++) {
+		rt = test_runtime(5);
+		TEST_OK(mely_post(rt, 1, &count, NULL));
+		test_run_dry(rt);
+		TEST_OK(mely_runtime_free(rt));
+		TEST_EQ(descriptors(), fds);
+	}
+	/* A joined thread may still be listed for a moment. */
+	while (threads() > before)
+		test_nap_us(100);
+}
+
+/* ---- processors ----------------------------------------------------------------------------- */
+
+/* A mask of one processor that is not the first: one core, which runs there. */
+static int
+runs_on(void *arg)
+{
+	int cpu = (int)(intptr_t)arg;
+	struct mely_config config;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	TEST_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+	unsetenv("MELY_CORES");
+	TEST_EQ(mely_cores_usable(), 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_EQ(config.cores, 0);
+	config.pinning = MELY_PIN_YES;
+	TEST_OK(mely_runtime_new(&rt, &config));
+	TEST_EQ(mely_cores(rt), 1);
+	atomic_store(&ran, 0);
+	TEST_OK(mely_post(rt, 1, &count, NULL));
+	test_run_dry(rt);
+	TEST_EQ(test_get(&ran), 1);
+	TEST_EQ(sched_getcpu(), cpu);
+	TEST_OK(mely_runtime_free(rt));
+	/* More cores than processors there: they take turns. */
+	TEST_OK(mely_config_init(&config));
+	config.cores = 4;
+	config.pinning = MELY_PIN_YES;
+	TEST_OK(mely_runtime_new(&rt, &config));
+	TEST_OK(mely_post(rt, 1, &count, NULL));
+	TEST_OK(mely_post(rt, 2, &count, NULL));
+	test_run_dry(rt);
+	TEST_EQ(test_get(&ran), 3);
+	TEST_OK(mely_runtime_free(rt));
+	TEST_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+	TEST_CHECK(CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set));
+	return 42;
+}
+
+static void
+mask_without_processor_zero(void)
+{
+	int cpu, tried = 0;
+	cpu_set_t set;
+
+	TEST_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+	for (cpu = 0; cpu < CPU_SETSIZE && tried < 2; cpu++)
+		if (CPU_ISSET(cpu, &set)) {
+			TEST_EQ(in_child(runs_on, (void *)(intptr_t)cpu), 42);
+			tried++;
+		}
+	if (tried < 2)
+		printf("only one processor here: the mask without the first was not tried\n");
+}
+
+/* The mask of the caller of mely_run is what it was, pinned or not. */
+static void
+callers_mask_is_kept(void)
+{
+	struct mely_config config;
+	cpu_set_t before, after;
+
+	TEST_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+	TEST_OK(mely_config_init(&config));
+	config.cores = 2;
+	config.pinning = MELY_PIN_YES;
+	TEST_OK(mely_runtime_new(&rt, &config));
+	test_run_dry(rt);
+	TEST_OK(mely_runtime_free(rt));
+	TEST_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+	TEST_CHECK(CPU_EQUAL(&before, &after));
+}
+
+int
+main(int argc, char **argv)
+{
+	test_init(argc, argv, 90);
+	TEST_CASE(fork_of_idle_runtime);
+	/* The race detector can not follow a fork of a process with threads. */
+	if (!TEST_TSAN) {
+		TEST_CASE(fork_of_running_runtime);
+		TEST_CASE(handler_forks_and_execs);
+		TEST_CASE(exit_from_a_handler);
+	}
+	TEST_CASE(masks_and_names);
+	TEST_CASE(nothing_stays_behind);
+	TEST_CASE(mask_without_processor_zero);
+	TEST_CASE(callers_mask_is_kept);
+	return test_done();
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Manual pages: every public function has a page of its name, and a prototype there that names it;
+# no page speaks of a function that is not; mandoc finds nothing to complain of.
+set -u
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+
+complain()
+{
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# functions HEADER...: the names of what is marked MELY_API.
+functions()
+{
+	cat "$@" | tr '\n\t' '  ' |
+	    grep -oE 'MELY_API [^;(]*[ *](mely_[a-z0-9_]+)\(' |
+	    sed -E 's/.*[ *](mely_[a-z0-9_]+)\($/\1/' | sort -u
+}
+
+# documented PAGE...: the names in the synopses.
+documented()
+{
+	sed -nE 's/^\.F[no] "?([^" ]* \**)?(mely_[a-z0-9_]+).*/\2/p' "$@" |
+	    sort -u
+}
+
+# named PAGE...: what the NAME sections list, that is the names that man finds a page by.
+named()
+{
+	sed -nE 's/^\.Nm (mely_[a-z0-9_]+).*/\1/p' "$@" | sort -u
+}
+
+# missing A B: lines of A that are not in B; false when there are any.
+missing()
+{
+	! comm -23 "$1" "$2" | grep .
+}
+
+functions "$top"/include/mely/*.h >"$scratch/api"
+documented "$top"/man/*.3 >"$scratch/synopses"
+named "$top"/man/*.3 >"$scratch/names"
+[ "$(wc -l <"$scratch/api")" -ge 40 ] || complain "only $(wc -l <"$scratch/api") functions found"
+
+missing "$scratch/api" "$scratch/synopses" || complain "functions above: in no synopsis"
+missing "$scratch/api" "$scratch/names" || complain "functions above: in no NAME section"
+grep -v '_fn$' "$scratch/synopses" >"$scratch/synopses-api"
+missing "$scratch/synopses-api" "$scratch/api" ||
+    complain "functions above: documented, but not there"
+
+# Canary: a function that nobody documented is found.
+printf '/** x */\nMELY_API int\nmely_canary(void);\n' >"$scratch/canary.h"
+functions "$top"/include/mely/*.h "$scratch/canary.h" >"$scratch/with-canary"
+if missing "$scratch/with-canary" "$scratch/synopses" >/dev/null; then
+	complain "an undocumented function is not noticed"
+fi
+
+# The build installs a page under each of the names.
+if [ -e "$top/man/man.am" ]; then
+	for page in "$top"/man/*.[137]; do
+		grep -q "man/${page##*/}" "$top/man/man.am" ||
+		    complain "man/man.am lacks ${page##*/}"
+	done
+fi
+
+if command -v mandoc >/dev/null 2>&1; then
+	printf '.Dd July 1, 2026\n.Dt X 3\n.Os\n.Sh NAME\n.Nm x\n.Nd y\n.Bogus z\n' >"$scratch/x.3"
+	mandoc -T lint -W style "$scratch/x.3" >/dev/null 2>&1 &&
+	    complain "lint accepts its canary"
+	for page in "$top"/man/*.[137] "$top"/webserver/*.1; do
+		[ -e "$page" ] || continue
+		# What depends on the pages installed, or on the name of the system, is not ours.
+		mandoc -T lint -W style "$page" 2>&1 | grep -v -e 'referenced manual not found' \
+		    -e 'operating system explicitly' -e 'RCS id missing' -e 'outdated mandoc.db' &&
+		    complain "mandoc -T lint ${page##*/}"
+	done
+fi
+
+[ "$failures" -eq 0 ] && echo "manual pages: $(wc -l <"$scratch/api") functions: well"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.c: the ids of watchers: a slot that is used again has another generation, one whose
+ * generations have run out is not used again, closing refuses.
+ */
+#include <errno.h>
+
+#include "unit.h"
+#include "slots.h"
+#include "watch.h"
+
+static struct melyint_slots slots;
+
+static struct melyint_watch *
+take(void)
+{
+	struct melyint_watch *w = NULL;
+
+	assert_int_equal(melyint_slots_take(&slots, NULL, false, &w), 0);
+	assert_non_null(w);
+	assert_ptr_equal(MELY_LOAD(&w->guard, relaxed), &w->own);
+	assert_int_equal(MELY_LOAD(&w->gen, relaxed) & 1, 1);
+	return w;
+}
+
+static void
+give_back(struct melyint_watch *w)
+{
+	melyint_slots_retire(w);
+	melyint_lock_drop(&w->own);
+	melyint_slots_free(&slots, w);
+}
+
+static void
+generations(void **state)
+{
+	struct melyint_watch *w;
+	uint32_t slot, gen = 0;
+	int i;
+
+	(void)state;
+	melyint_slots_init(&slots);
+	assert_null(melyint_slots_at(&slots, 0));
+	assert_int_equal(melyint_slots_used(&slots), 0);
+	w = take();
+	slot = w->slot;
+	for (i = 0; i < 1000; i++) {
+		assert_int_equal(w->slot, slot);
+		assert_true(MELY_LOAD(&w->gen, relaxed) > gen);
+		gen = MELY_LOAD(&w->gen, relaxed);
+		give_back(w);
+		w = take();
+	}
+	give_back(w);
+	assert_int_equal(melyint_slots_used(&slots), 1);
+	melyint_slots_fini(&slots);
+}
+
+static void
+many_at_once(void **state)
+{
+	enum { MANY = 1000 };
+	static struct melyint_watch *held[MANY];
+	int i, round;
+
+	(void)state;
+	melyint_slots_init(&slots);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++) {
+			held[i] = take();
+			melyint_lock_drop(&held[i]->own);
+		}
+		assert_int_equal(melyint_slots_used(&slots), MANY);
+		for (i = 0; i < MANY; i++) {
+			assert_ptr_equal(melyint_slots_at(&slots, held[i]->slot), held[i]);
+			melyint_lock_take(&held[i]->own);
+			give_back(held[i]);
+		}
+	}
+	assert_null(melyint_slots_at(&slots, MANY));
+	melyint_slots_fini(&slots);
+}
+
+/* The last generation: the slot is left out for ever, so that no id comes twice. */
+static void
+generations_run_out(void **state)
+{
+	struct melyint_watch *w, *other;
+
+	(void)state;
+	melyint_slots_init(&slots);
+	w = take();
+	MELY_STORE(&w->gen, UINT32_MAX, relaxed);
+	give_back(w);
+	assert_int_equal(MELY_LOAD(&w->gen, relaxed), 0);
+	other = take();
+	assert_ptr_not_equal(other, w);
+	give_back(other);
+	melyint_slots_fini(&slots);
+}
+
+static void
+closing(void **state)
+{
+	struct melyint_watch *w = NULL;
+
+	(void)state;
+	melyint_slots_init(&slots);
+	melyint_slots_close(&slots, true);
+	assert_int_equal(melyint_slots_take(&slots, NULL, false, &w), -ESHUTDOWN);
+	assert_int_equal(melyint_slots_take(&slots, NULL, true, &w), 0);
+	give_back(w);
+	melyint_slots_close(&slots, false);
+	give_back(take());
+	melyint_slots_fini(&slots);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(generations),
+		cmocka_unit_test(many_at_once),
+		cmocka_unit_test(generations_run_out),
+		cmocka_unit_test(closing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c: CheckInCache and 404: from requests to answers.
+ *
+ * The ordinary way is one look-up in the core's own index. A path that it does not know goes to
+ * the store, and from there to the file; a page is compared with its file once a second, by
+ * whichever core comes first.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "file.h"
+#include "http_cond.h"
+#include "http_path.h"
+#include "stages.h"
+
+static void check_in_cache_fn(void *arg);
+static void not_found_fn(void *arg);
+
+struct mely_handler sws_check_in_cache = {
+	.fn = check_in_cache_fn, .name = "CheckInCache", .time_ns = 300
+};
+struct mely_handler sws_not_found = {
+	.fn = not_found_fn, .name = "404", .time_ns = 200
+};
+
+struct path {
+	const char *text;
+	size_t len;
+	uint64_t hash;
+};
+
+/* Eight bytes at a time; the seed keeps clients from choosing what collides. */
+static uint64_t
+hash_path(uint64_t seed, const char *p, size_t len)
+{
+	const uint64_t k = UINT64_C(0x9fb21c651e98df25);
+	uint64_t hash = seed ^ len * k, word;
+	__uint128_t product;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&word, p, 8);
+		product = (__uint128_t)(hash ^ word) * k;
+		hash = (uint64_t)product ^ (uint64_t)(product >> 64);
+	}
+	word = 0;
+	memcpy(&word, p, len);
+	product = (__uint128_t)(hash ^ word) * k;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* ---- from the path to a page --------------------------------------------------------------- */
+
+/* Is the page's file still the one it was built from? If not, the page leaves the store. */
+static bool
+revalidate(struct sws_server *server, struct sws_page *page)
+{
+	struct stat st;
+	int fd, kind = sws_file_open(server->root_fd, page->key, page->key_len, &fd, &st);
+	bool same = kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st);
+
+	if (fd >= 0)
+		close(fd);
+	if (!same)
+		sws_store_remove(&server->store, page);
+	return same;
+}
+
+/* May the page be served in this second? Only one core finds out, the others go on meanwhile. */
+static inline bool
+is_fresh(struct sws_core *core, struct sws_page *page)
+{
+	/* acquire pairs with store.c:take_out. */
+	uint32_t checked = atomic_load_explicit(&page->checked_s, memory_order_relaxed);
+
+	if (atomic_load_explicit(&page->dead, memory_order_acquire))
+		return false;
+	if (checked == core->now_s)
+		return true;
+	/* The clocks of two cores may be a second apart: never back. relaxed: the word is only a
+	 * claim to the look, what is found travels through the store. */
+	if ((int32_t)(core->now_s - checked) < 0
+	    || !atomic_compare_exchange_strong_explicit(&page->checked_s, &checked, core->now_s,
+	    memory_order_relaxed, memory_order_relaxed))
+		return true;
+	return revalidate(core->server, page);
+}
+
+/* Build the page of an open file and put it into the store. Takes fd over. */
+static int
+build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
+    struct sws_page **page, int *body_fd)
+{
+	struct sws_server *server = core->server;
+	const struct sws_options *o = &server->options;
+	bool in_memory = (uint64_t)st->st_size <= o->cache_file_size
+	    && (uint64_t)st->st_size < o->cache_size, crowded = false;
+	int status;
+
+	status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd, st,
+	    in_memory);
+	if (status == -ESTALE && fstat(fd, st) == 0) {
+		/* It is being written to: what is sent comes from one descriptor, of one size. */
+		in_memory = false;
+		status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd,
+		    st, false);
+	}
+	if (status != 0 || in_memory) {
+		close(fd);
+		fd = -1;
+	}
+	if (status != 0)
+		return -503;
+	*body_fd = fd;
+	atomic_init(&(*page)->checked_s, core->now_s);
+	if (in_memory && !sws_store_put(&server->store, *page, &crowded) && crowded)
+		sws_cores_sweep(server);
+	return 0;
+}
+
+/* The index does not know the path. Fills in the answer; 0 or a negative status. */
+static int
+resolve_slow(struct sws_core *core, const struct path *path, const struct http_span *query,
+    const char *head, struct sws_answer *a)
+{
+	struct sws_server *server = core->server;
+	struct sws_page *page = sws_store_get(&server->store, path->hash, path->text, path->len);
+	struct stat st;
+	int status, fd;
+
+	if (page != NULL && !is_fresh(core, page)) {
+		sws_page_unref(page);
+		page = NULL;
+	}
+	if (page == NULL) {
+		status = sws_file_open(server->root_fd, path->text, path->len, &fd, &st);
+		if (status < 0)
+			return status;
+		if (status == SWS_FILE_DIRECTORY) {
+			a->entry = NULL;
+			return sws_page_redirect(&a->page, path->text, path->len, head + query->at,
+			    query->len) == 0 ? 0 : -503;
+		}
+		status = build(core, path, fd, &st, &page, &a->fd);
+		if (status < 0)
+			return status;
+	}
+	a->page = page;
+	/* What is in the store is worth an entry; it then holds the page for us. */
+	a->entry = page->account != NULL ? sws_index_insert(&core->index, page) : NULL;
+	if (a->entry != NULL) {
+		sws_entry_ref(a->entry);
+		sws_page_unref(page);
+	}
+	return 0;
+}
+
+static inline int
+resolve(struct sws_core *core, const struct path *path, const struct http_span *query,
+    const char *head, struct sws_answer *a)
+{
+	struct sws_entry *e = sws_index_find(&core->index, path->hash, path->text, path->len);
+
+	if (e != NULL) {
+		if (is_fresh(core, e->page)) {
+			/* relaxed, and only written when it is not set: see store.c:make_room. */
+			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
+				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
+			sws_entry_ref(e);
+			a->entry = e;
+			a->page = e->page;
+			return 0;
+		}
+		sws_index_drop(&core->index, e);
+	}
+	return resolve_slow(core, path, query, head, a);
+}
+
+/* ---- one request --------------------------------------------------------------------------- */
+
+/* RFC 9110, 13.2.2: If-Modified-Since counts only without If-None-Match. */
+static bool
+not_modified(const struct sws_core *core, const char *head, const struct http_request *req,
+    const struct sws_page *page)
+{
+	int64_t since;
+
+	if (page->validators_at == 0)
+		return false;
+	if (req->if_none_match.len > 0)
+		return !(req->flags & HTTP_INM_MANY)
+		    && http_etag_listed(head + req->if_none_match.at, req->if_none_match.len,
+		    page->head + page->etag_at, page->etag_len);
+	return http_date_parse(head + req->if_modified_since.at, req->if_modified_since.len,
+	    core->date_s, &since) && page->modified_s <= since;
+}
+
+static uint8_t
+answer_flags(const struct http_request *req)
+{
+	uint8_t flags = 0;
+
+	if (req->method == HTTP_HEAD)
+		flags |= SWS_HEAD_ONLY;
+	if (!(req->flags & HTTP_KEEP))
+		flags |= SWS_SAY_CLOSE;
+	else if (req->flags & HTTP_TOLD_KEEP)
+		flags |= SWS_SAY_KEEP;
+	return flags;
+}
+
+/* The answer to one request; 0 or a negative status. */
+static int
+check_one(struct sws_core *core, struct sws_burst *burst, const struct sws_asked *asked,
+    struct sws_answer *a)
+{
+	const struct http_request *req = &asked->request;
+	const char *head = burst->in + asked->base;
+	struct path path = {head + req->path.at, req->path.len, 0};
+	int status;
+
+	if (!(req->flags & HTTP_PLAIN)) {
+		status = http_path_normal(path.text, path.len, core->path, &path.len);
+		if (status < 0)
+			return status;
+		path.text = core->path;
+	}
+	path.hash = hash_path(core->server->hash_seed, path.text, path.len);
+	a->fd = -1;
+	a->file_at = 0;
+	a->flags = answer_flags(req);
+	status = resolve(core, &path, &req->query, head, a);
+	if (status < 0)
+		return status;
+	if ((req->if_none_match.len | req->if_modified_since.len) != 0
+	    && not_modified(core, head, req, a->page))
+		a->flags |= SWS_NOT_MODIFIED;
+	if (a->fd >= 0 && (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))) {
+		close(a->fd);
+		a->fd = -1;
+	}
+	return 0;
+}
+
+/* ---- CheckInCache and 404 ------------------------------------------------------------------ */
+
+static void
+to_write(struct sws_conn *conn, struct sws_burst *burst)
+{
+	/* relaxed: a connection that misses it is told by its drain event. */
+	if (atomic_load_explicit(&conn->server->draining, memory_order_relaxed)
+	    && !conn->closing) {
+		burst->answers[burst->count - 1].flags &= (uint8_t)~SWS_SAY_KEEP;
+		burst->answers[burst->count - 1].flags |= SWS_SAY_CLOSE;
+		conn->closing = conn->linger = true;
+	}
+	sws_conn_stage(conn, burst->bad != 0 && !conn->closing ? &sws_bad_request
+	    : &sws_write_response);
+}
+
+static void
+check_in_cache_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_burst *burst = conn->burst;
+	struct sws_core *core = sws_core_here(conn->server);
+
+	while (burst->checked < burst->count) {
+		int status = check_one(core, burst, &burst->asked[burst->checked],
+		    &burst->answers[burst->checked]);
+
+		if (status == -400) {
+			/* Not what a client means: treated like bad framing. */
+			burst->count = burst->checked;
+			burst->bad = 400;
+			sws_conn_stage(conn, &sws_bad_request);
+			return;
+		}
+		if (status < 0) {
+			burst->bad_path = -status;
+			sws_conn_stage(conn, &sws_not_found);
+			return;
+		}
+		burst->checked++;
+	}
+	to_write(conn, burst);
+}
+
+/* The path leads to nothing that may be served: 404 and its kin, and on with the others. */
+static void
+not_found_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_burst *burst = conn->burst;
+	struct sws_answer *a = &burst->answers[burst->checked];
+
+	*a = (struct sws_answer){
+		.page = sws_server_error(conn->server, burst->bad_path),
+		.fd = -1, .flags = answer_flags(&burst->asked[burst->checked].request)
+	};
+	sws_page_ref(a->page);
+	burst->checked++;
+	if (burst->checked < burst->count)
+		sws_conn_stage(conn, &sws_check_in_cache);
+	else
+		to_write(conn, burst);
+}

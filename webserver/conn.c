@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn.c: see conn.h: the life of a connection beside its requests: deadlines, drain, Close.
+ *
+ * One timer a connection, which is not touched by requests: when it rings, it looks how long the
+ * connection has really been quiet, and is set to the rest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "listener.h"
+#include "notice.h"
+#include "stages.h"
+
+#define SECOND UINT64_C(1000000000)
+/* A client that takes its answers more slowly than this, over this time, is given up. */
+#define RATE_BYTES_S 256
+#define RATE_NS (30 * SECOND)
+/* How long, and how much, a client may go on sending after its last answer. */
+#define LINGER_NS (2 * SECOND)
+#define LINGER_READS 64
+/* Drain: how long an idle connection may still send a request. */
+#define DRAIN_GRACE_NS (SECOND / 2)
+
+static void close_fn(void *arg);
+static void timer_fn(void *arg);
+static void drain_fn(void *arg);
+
+static struct mely_handler close_handler = {
+	.fn = close_fn, .name = "Close", .time_ns = 5000
+};
+static struct mely_handler timer_handler = {
+	.fn = timer_fn, .name = "Deadline", .time_ns = 1000
+};
+static struct mely_handler drain_handler = {
+	.fn = drain_fn, .name = "Drain", .time_ns = 1000
+};
+
+void
+sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)
+{
+	int status;
+
+	conn->state = SWS_CONN_BUSY;
+	mely_event_init(&conn->event, handler, conn);
+	status = mely_event_post(&conn->color, &conn->event);
+	/* A handler's post of an event that is not queued can not fail. */
+	if (status != 0)
+		sws_notice(SWS_NOTICE_CONNECTION, -status);
+}
+
+void
+sws_conn_close(struct sws_conn *conn)
+{
+	sws_conn_stage(conn, &close_handler);
+	conn->state = SWS_CONN_CLOSED;
+}
+
+struct sws_conn *
+sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
+{
+	uint64_t wait = server->options.header_timeout_ns;
+	struct sws_conn *conn = aligned_alloc(64, (sizeof *conn + 63) & ~(size_t)63);
+	int status = -ENOMEM;
+
+	if (conn == NULL)
+		goto fail;
+	memset(conn, 0, sizeof *conn);
+	conn->server = server;
+	conn->listener = listener;
+	conn->fd = fd;
+	conn->since_ns = mely_now_ns();
+	mely_event_init(&conn->drain, &drain_handler, conn);
+	mely_event_init(&conn->gone, &sws_dec_client_accepted, conn);
+	status = mely_color_init(&conn->color, server->rt);
+	if (status != 0)
+		goto fail_free;
+	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);
+	if (status != 0)
+		goto fail_color;
+	status = mely_fd_watch(&conn->color, fd, MELY_FD_READ | MELY_FD_EDGE, &sws_readable, conn,
+	    &conn->readable);
+	if (status != 0)
+		goto fail_timer;
+	return conn;
+
+fail_timer:
+	/* The timer's event may be running on its way here only after its time has come: it can
+	 * not have been posted yet, so that the stop is exact from this color too. */
+	mely_timer_stop(server->rt, conn->timer);
+fail_color:
+	mely_color_release(&conn->color, free, conn);
+	conn = NULL;
+fail_free:
+	free(conn);
+fail:
+	close(fd);
+	sws_notice(SWS_NOTICE_CONNECTION, -status);
+	return NULL;
+}
+
+static void
+close_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	int status;
+
+	mely_timer_stop(conn->server->rt, conn->timer);
+	mely_fd_close(conn->server->rt, conn->fd);
+	conn->fd = -1;
+	if (conn->burst != NULL) {
+		struct sws_core *core = sws_core_here(conn->server);
+
+		sws_burst_drop_answers(conn->burst, core->number);
+		sws_burst_put(core, conn->burst);
+		conn->burst = NULL;
+	}
+	/* The listener's color forgets the connection, and releases it. */
+	status = mely_event_post(sws_listener_color(conn->listener), &conn->gone);
+	if (status != 0)
+		sws_notice(SWS_NOTICE_CONNECTION, -status);
+}
+
+void
+sws_conn_finish(struct sws_conn *conn)
+{
+	if (!(conn->linger || conn->unread) || shutdown(conn->fd, SHUT_WR) != 0) {
+		sws_conn_close(conn);
+		return;
+	}
+	/* Closing with input unread would reset the connection and could take the answer back
+	 * before the client has read it. */
+	conn->state = SWS_CONN_LINGER;
+	mely_timer_again(conn->server->rt, conn->timer, LINGER_NS, LINGER_NS);
+	sws_conn_linger_read(conn);
+}
+
+void
+sws_conn_linger_read(struct sws_conn *conn)
+{
+	char *waste = sws_core_here(conn->server)->scratch;
+
+	for (int i = 0; i < LINGER_READS; i++) {
+		ssize_t n = recv(conn->fd, waste, SWS_SCRATCH, 0);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0)
+			break;
+	}
+	sws_conn_close(conn);
+}
+
+/* ---- deadlines ----------------------------------------------------------------------------- */
+
+/* An answer with 408 for a head that took too long; the connection was idle. */
+static void
+time_out_head(struct sws_conn *conn)
+{
+	conn->burst->bad = 408;
+	sws_conn_stage(conn, &sws_bad_request);
+}
+
+/* ns until the connection is overdue, 0: it is. */
+static uint64_t
+time_left(struct sws_conn *conn, uint64_t now)
+{
+	const struct sws_options *o = &conn->server->options;
+	uint64_t since = conn->since_ns, limit = o->idle_timeout_ns;
+
+	if (conn->state == SWS_CONN_BLOCKED) {
+		since = conn->blocked_ns;
+		limit = RATE_NS;
+	} else if (conn->head_ns != 0) {
+		since = conn->head_ns;
+		limit = o->header_timeout_ns;
+	} else if (conn->state == SWS_CONN_IDLE && conn->sent == 0) {
+		/* It has not asked for anything yet. */
+		limit = o->header_timeout_ns;
+	}
+	return now - since >= limit && now >= since ? 0 : since + limit - now;
+}
+
+static void
+timer_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	uint64_t now = mely_now_ns(), left = time_left(conn, now);
+	bool draining = atomic_load_explicit(&conn->server->draining, memory_order_relaxed);
+
+	if (conn->state == SWS_CONN_CLOSED)
+		return;
+	if (conn->state == SWS_CONN_LINGER || (draining && conn->state == SWS_CONN_IDLE
+	    && conn->head_ns == 0)) {
+		sws_conn_close(conn);
+		return;
+	}
+	if (left == 0 && conn->state == SWS_CONN_BLOCKED) {
+		if (conn->sent - conn->sent_before < RATE_BYTES_S * (RATE_NS / SECOND)) {
+			sws_conn_close(conn);
+			return;
+		}
+		conn->sent_before = conn->sent;
+		conn->blocked_ns = now;
+		left = RATE_NS;
+	} else if (left == 0 && conn->state == SWS_CONN_IDLE) {
+		if (conn->head_ns != 0 && conn->burst != NULL)
+			time_out_head(conn);
+		else
+			sws_conn_close(conn);
+		left = SECOND;
+	} else if (left == 0) {
+		left = SECOND; /* busy: it will be seen what comes of it */
+	}
+	/* It may be idle soon, with a nearer deadline than now. */
+	if (left > conn->server->options.idle_timeout_ns)
+		left = conn->server->options.idle_timeout_ns;
+	/* Finer than this is no use, and keeps a timer from ringing in a row. */
+	if (left < SECOND / 100)
+		left = SECOND / 100;
+	mely_timer_again(conn->server->rt, conn->timer, left, left);
+}
+
+void
+sws_conn_time_head(struct sws_conn *conn)
+{
+	uint64_t limit = conn->server->options.header_timeout_ns;
+
+	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
+}
+
+/* A quiet connection gets a short while for a request that is on its way. */
+void
+sws_conn_drain(struct sws_conn *conn)
+{
+	mely_timer_again(conn->server->rt, conn->timer, DRAIN_GRACE_NS, DRAIN_GRACE_NS);
+}
+
+/* The server ends. */
+static void
+drain_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+
+	if (conn->state == SWS_CONN_IDLE && conn->head_ns == 0)
+		sws_conn_drain(conn);
+}
+
+void
+sws_conn_destroy(struct sws_conn *conn)
+{
+	if (conn->burst != NULL) {
+		sws_burst_drop_answers(conn->burst, -1);
+		free(conn->burst);
+	}
+	if (conn->fd >= 0)
+		close(conn->fd);
+	free(conn);
+}

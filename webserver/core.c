@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.c: see core.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "burst.h"
+#include "core.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static void
+sweep(void *arg)
+{
+	struct sws_core *core = arg;
+
+	sws_index_sweep(&core->index);
+}
+
+static struct mely_handler sweep_handler = {
+	.fn = sweep, .name = "Sweep", .time_ns = 50000
+};
+
+int
+sws_core_new(struct sws_core **out, struct sws_server *server, int number)
+{
+	struct sws_core *core = aligned_alloc(64, (sizeof *core + 63) & ~(size_t)63);
+	int status;
+
+	if (core == NULL)
+		return -ENOMEM;
+	memset(core, 0, sizeof *core);
+	core->server = server;
+	core->number = number;
+	core->date_s = -1;
+	status = sws_index_init(&core->index, number);
+	if (status == 0)
+		status = mely_color_init_on(&core->color, server->rt, number);
+	if (status == 0)
+		status = mely_color_pin(&core->color, number);
+	if (status != 0) {
+		sws_index_fini(&core->index);
+		free(core);
+		return status;
+	}
+	mely_color_set_name(&core->color, "sweep");
+	mely_event_init(&core->sweep, &sweep_handler, core);
+	*out = core;
+	return 0;
+}
+
+void
+sws_core_free(struct sws_core *core)
+{
+	if (core == NULL)
+		return;
+	while (core->bursts != NULL) {
+		struct sws_burst *burst = core->bursts;
+
+		core->bursts = burst->next;
+		free(burst);
+	}
+	sws_index_fini(&core->index);
+	free(core);
+}
+
+void
+sws_cores_sweep(struct sws_server *server)
+{
+	for (int i = 0; i < server->cores_count; i++) {
+		struct sws_core *core = server->cores[i];
+		/* -EALREADY: it has been asked and not come to it yet. */
+		int ignored = mely_event_post(&core->color, &core->sweep);
+
+		(void)ignored;
+	}
+}
+
+/* The wall clock is looked at when its second must have passed, and in case it is set, ten times
+ * a second. */
+static void
+new_date(struct sws_core *core)
+{
+	struct timespec t;
+	uint64_t left;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	if (t.tv_sec != core->date_s)
+		http_date_format(t.tv_sec, core->date);
+	core->date_s = t.tv_sec;
+	left = SECOND_NS - (uint64_t)t.tv_nsec;
+	core->date_until_ns = core->now_ns + (left < SECOND_NS / 10 ? left : SECOND_NS / 10);
+}
+
+void
+sws_core_tick(struct sws_core *core)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	core->now_s = (uint32_t)t.tv_sec;
+	core->now_ns = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+	if (core->now_ns >= core->date_until_ns)
+		new_date(core);
+}

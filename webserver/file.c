@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c: see file.h. The kernel resolves each path beneath the root (openat2), so that neither
+ * "..", nor a link, nor a rename at the wrong moment leads out of it; there is nothing to check
+ * afterwards and so nothing to race with.
+ *
+ * Where openat2 is missing (kernels before 5.6, some sandboxes, valgrind) a path is opened step
+ * by step and no link is followed at all: less is served, but nothing outside the root.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "notice.h"
+
+#define INDEX "index.html"
+
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* Without openat2. The path is in normal form: no step leads up. */
+static int
+open_by_steps(int root_fd, const char *path)
+{
+	int dir = root_fd, fd, error;
+
+	for (;;) {
+		const char *slash = strchr(path, '/');
+		char step[NAME_MAX + 1];
+
+		if (slash == NULL || slash[1] == '\0')
+			break;
+		fd = -1;
+		error = ENAMETOOLONG;
+		if ((size_t)(slash - path) < sizeof step) {
+			memcpy(step, path, (size_t)(slash - path));
+			step[slash - path] = '\0';
+			fd = openat(dir, step, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			error = errno;
+		}
+		if (dir != root_fd)
+			close(dir);
+		if (fd < 0)
+			return -error;
+		dir = fd;
+		path = slash + 1;
+	}
+	fd = openat(dir, path, OPEN_FLAGS | O_NOFOLLOW);
+	/* A link at the end, as openat2 calls one that leads out. */
+	error = errno == ELOOP ? EXDEV : errno;
+	if (dir != root_fd)
+		close(dir);
+	return fd >= 0 ? fd : -error;
+}
+
+static int
+open_beneath(int root_fd, const char *path)
+{
+	/* O_NONBLOCK: a FIFO or device must not hold up the core before fstat tells it. */
+	struct open_how how = {
+		.flags = OPEN_FLAGS,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	long fd;
+
+	/* EAGAIN: a rename raced with the look-up of a ".." in a link; once more is enough unless
+	 * somebody renames without end. */
+	for (int tries = 0; tries < 4; tries++) {
+		fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+		return open_by_steps(root_fd, path);
+	return fd >= 0 ? (int)fd : -errno;
+}
+
+int
+sws_root_open(const char *path, int *fd)
+{
+	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), probe;
+
+	if (root < 0)
+		return -errno;
+	probe = open_beneath(root, ".");
+	if (probe < 0) {
+		close(root);
+		return probe;
+	}
+	close(probe);
+	*fd = root;
+	return 0;
+}
+
+static int
+status_of(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
+		return -404;
+	case EACCES:
+	case EPERM:
+	case EXDEV:
+	case ENXIO:
+	case ENODEV:
+		return -403;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EAGAIN:
+		sws_notice(SWS_NOTICE_FILES, error);
+		return -503;
+	default:
+		sws_notice(SWS_NOTICE_FILES, error);
+		return -500;
+	}
+}
+
+int
+sws_file_open(int root_fd, const char *path, size_t len, int *fd, struct stat *st)
+{
+	char name[PATH_MAX];
+
+	*fd = -1;
+	if (len + sizeof INDEX > sizeof name)
+		return -404;
+	/* Relative to the root: without the slash in front. */
+	memcpy(name, path + 1, len);
+	if (path[len - 1] == '/')
+		memcpy(name + len - 1, INDEX, sizeof INDEX);
+	else
+		name[len - 1] = '\0';
+	*fd = open_beneath(root_fd, name);
+	if (*fd < 0)
+		return status_of(-*fd);
+	if (fstat(*fd, st) == 0) {
+		if (S_ISREG(st->st_mode))
+			return SWS_FILE_REGULAR;
+		if (S_ISDIR(st->st_mode)) {
+			close(*fd);
+			*fd = -1;
+			return path[len - 1] == '/' ? -404 : SWS_FILE_DIRECTORY;
+		}
+	}
+	close(*fd);
+	*fd = -1;
+	return -403;
+}

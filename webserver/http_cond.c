@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_cond.c: see http_cond.h.
+ */
+#include <string.h>
+
+#include "http_cond.h"
+
+static uint64_t
+mix(uint64_t hash, uint64_t value)
+{
+	__uint128_t product;
+
+	product = (__uint128_t)(hash ^ value ^ UINT64_C(0x9e3779b97f4a7c15))
+	    * UINT64_C(0xd6e8feb86659fd93);
+	return (uint64_t)product ^ (uint64_t)(product >> 64) ^ value << 1;
+}
+
+size_t
+http_etag(const struct stat *st, char out[HTTP_ETAG_MAX])
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64_t hash = UINT64_C(0xa0761d6478bd642f);
+
+	hash = mix(hash, (uint64_t)st->st_dev);
+	hash = mix(hash, (uint64_t)st->st_ino);
+	hash = mix(hash, (uint64_t)st->st_size);
+	hash = mix(hash, (uint64_t)st->st_mtim.tv_sec);
+	hash = mix(hash, (uint64_t)st->st_mtim.tv_nsec);
+	hash = mix(hash, (uint64_t)st->st_ctim.tv_sec);
+	hash = mix(hash, (uint64_t)st->st_ctim.tv_nsec);
+	out[0] = '"';
+	for (int i = 0; i < 16; i++)
+		out[1 + i] = digits[hash >> (60 - 4 * i) & 15];
+	out[17] = '"';
+	return 18;
+}
+
+bool
+http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len)
+{
+	size_t i = 0;
+
+	for (;;) {
+		size_t from;
+
+		while (i < len && (list[i] == ' ' || list[i] == '\t' || list[i] == ','))
+			i++;
+		if (i == len)
+			return false;
+		if (list[i] == '*' && len == 1)
+			return true;
+		if (len - i >= 2 && list[i] == 'W' && list[i + 1] == '/')
+			i += 2;
+		if (i == len || list[i] != '"')
+			return false;
+		from = i++;
+		while (i < len && list[i] != '"')
+			i++;
+		if (i == len)
+			return false;
+		i++;
+		if (i - from == etag_len && memcmp(list + from, etag, etag_len) == 0)
+			return true;
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_cond.h: entity tags and conditional requests (RFC 9110, 8.8 and 13). Pure functions.
+ */
+#ifndef SWS_HTTP_COND_H
+#define SWS_HTTP_COND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/** Longest entity tag of http_etag, with its quotes. */
+#define HTTP_ETAG_MAX 24
+
+/**
+ * The strong entity tag of a file: a hash over device, inode, size, and the times of change of
+ * its contents and its inode in ns. Quoted, not terminated; returns its length.
+ */
+size_t http_etag(const struct stat *st, char out[HTTP_ETAG_MAX]);
+
+/** Does the list of an If-None-Match name etag (weak comparison), or is it "*"? */
+bool http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len);
+
+#endif

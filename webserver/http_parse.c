@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_parse.c: see http_parse.h. The request line and each field line are looked at once, in
+ * blocks of sixteen bytes; only names that matter here are compared.
+ */
+#include <string.h>
+
+#include "http_parse.h"
+
+enum stage {
+	STAGE_LINE,
+	STAGE_FIELDS
+};
+
+enum seen {
+	SEEN_HOST = 1,
+	SEEN_LENGTH = 2,
+	SEEN_CODING = 4,
+	SEEN_CLOSE = 8,
+	SEEN_KEEP = 16,
+	SEEN_EXPECT = 32,
+	SEEN_INM = 64
+};
+
+/* Result of a line: MORE, a negative status, or the place where the next line begins. */
+#define MORE 0
+
+_Static_assert(HTTP_HEAD_MAX <= UINT16_MAX, "spans are 16 bits wide");
+_Static_assert(HTTP_FIELDS_MAX < UINT8_MAX, "the field counter is 8 bits wide");
+
+/* RFC 9110 token characters. */
+static const bool token[256] = {
+	['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1,
+	['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
+	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1
+};
+
+/* What may stand in a Host field: RFC 3986 host and port without the exotic sub-delimiters that
+ * no client sends and that other parsers split at. */
+static const bool host_char[256] = {
+	['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, [':'] = 1, ['['] = 1, [']'] = 1, ['%'] = 1,
+	['!'] = 1, ['$'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1,
+	[';'] = 1, ['='] = 1,
+	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1
+};
+
+/*
+ * p[0 .. n) without regard to case; lower is in lower case, its letters and '-' have bit 5 set.
+ * n is a constant of at least 4 wherever this is called, so that it comes down to a few words.
+ */
+static inline __attribute__((always_inline)) bool
+same_name(const char *p, const char *lower, size_t n)
+{
+	const uint64_t fold = UINT64_C(0x2020202020202020);
+	uint64_t a, b, differ = 0;
+	uint32_t c, d;
+	size_t i = 0;
+
+	for (; n - i >= 8; i += 8) {
+		memcpy(&a, p + i, 8);
+		memcpy(&b, lower + i, 8);
+		differ |= (a | fold) ^ b;
+	}
+	/* What is left over, together with some that was compared already. */
+	if (n - i > 4 && n >= 8) {
+		memcpy(&a, p + n - 8, 8);
+		memcpy(&b, lower + n - 8, 8);
+		differ |= (a | fold) ^ b;
+		i = n;
+	}
+	while (i < n) {
+		size_t at = n - i < 4 ? n - 4 : i;
+
+		memcpy(&c, p + at, 4);
+		memcpy(&d, lower + at, 4);
+		differ |= (c | (uint32_t)fold) ^ d;
+		i = at + 4;
+	}
+	return differ == 0;
+}
+
+/* ---- the request line ---------------------------------------------------------------------- */
+
+static bool
+is_other_method(const char *p, size_t n)
+{
+	static const char *const names[] = {
+		"POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT"
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strlen(names[i]) == n && memcmp(names[i], p, n) == 0)
+			return true;
+	return false;
+}
+
+/* Any method but GET and HEAD. Returns where the target begins, MORE or a status. */
+static int
+method_slow(const char *buf, size_t at, size_t len, struct http_request *req)
+{
+	size_t i = at;
+
+	while (i < len && token[(unsigned char)buf[i]])
+		i++;
+	if (i == len)
+		return i - at > HTTP_TARGET_MAX ? -400 : MORE;
+	if (buf[i] != ' ' || i == at)
+		return -400;
+	if (i - at == 3 && memcmp(buf + at, "GET", 3) == 0)
+		req->method = HTTP_GET;
+	else if (i - at == 4 && memcmp(buf + at, "HEAD", 4) == 0)
+		req->method = HTTP_HEAD;
+	else
+		req->method = is_other_method(buf + at, i - at) ? HTTP_OTHER : HTTP_UNKNOWN;
+	return (int)i + 1;
+}
+
+/* The target has no leading '/': absolute form, or a form that only other methods have. */
+static int
+target_slow(const char *buf, size_t at, size_t end, struct http_request *req)
+{
+	size_t host, i;
+
+	if (req->method >= HTTP_OTHER)
+		return end > at ? 0 : -400;
+	if (end - at >= 7 && same_name(buf + at, "http://", 7))
+		host = at + 7;
+	else if (end - at >= 8 && same_name(buf + at, "https://", 8))
+		host = at + 8;
+	else
+		return -400;
+	for (i = host; i < end && host_char[(unsigned char)buf[i]]; i++)
+		;
+	if (i == host || (i < end && buf[i] != '/' && buf[i] != '?'))
+		return -400;
+	req->path.at = (uint16_t)i;
+	/* The slashes of the scheme have set the mark; only an escape-free path without any can
+	 * be told to be plain again, and it is rare enough not to try. */
+	return 0;
+}
+
+/* "HTTP/1.x" and the end of the line at buf[at]. Returns the next line's place. */
+static int
+version(const char *buf, size_t at, size_t len, struct http_request *req)
+{
+	const char *v = buf + at;
+	size_t have = len - at;
+	static const char form[] = "HTTP/d.d\r\n";
+
+	if (have >= 10 && memcmp(v, "HTTP/1.1", 8) == 0 && memcmp(v + 8, "\r\n", 2) == 0) {
+		req->minor = 1;
+		return (int)(at + 10);
+	}
+	for (size_t i = 0; i < 10; i++) {
+		if (i >= have)
+			return MORE;
+		if (form[i] == 'd' ? (unsigned char)(v[i] - '0') > 9 : v[i] != form[i])
+			return -400;
+	}
+	if (v[5] != '1')
+		return -505;
+	req->minor = v[7] != '0';
+	return (int)(at + 10);
+}
+
+/* Split buf[at .. end) into path and query, and check it. */
+static int
+target(const char *buf, size_t at, size_t end, unsigned marks, struct http_request *req)
+{
+	size_t path_end = end;
+
+	if (end - at > HTTP_TARGET_MAX)
+		return -414;
+	if (marks & HTTP_TARGET_HASH)
+		return -400;
+	req->path.at = (uint16_t)at;
+	if (buf[at] != '/') {
+		int status = target_slow(buf, at, end, req);
+
+		if (status < 0)
+			return status;
+	}
+	if (marks & HTTP_TARGET_QUERY) {
+		const char *q = memchr(buf + req->path.at, '?', end - req->path.at);
+
+		if (q != NULL) {
+			path_end = (size_t)(q - buf);
+			req->query.at = (uint16_t)path_end;
+			req->query.len = (uint16_t)(end - path_end);
+		}
+	}
+	req->path.len = (uint16_t)(path_end - req->path.at);
+	if ((marks & (HTTP_TARGET_PERCENT | HTTP_TARGET_DOTS)) == 0 && req->path.len > 0)
+		req->flags |= HTTP_PLAIN;
+	return 0;
+}
+
+static int
+request_line(struct http_parser *ps, const char *buf, size_t len, struct http_request *req)
+{
+	size_t at = ps->line, end;
+	unsigned marks;
+	int next, status;
+
+	memset(req, 0, sizeof *req);
+	ps->seen = 0;
+	if (len - at >= 4 && memcmp(buf + at, "GET ", 4) == 0) {
+		at += 4;
+	} else {
+		/* One empty line before a request is overlooked (RFC 9112, 2.2). */
+		if (at == 0 && len > 0 && buf[0] == '\r') {
+			if (len < 2)
+				return MORE;
+			if (buf[1] != '\n')
+				return -400;
+			at = ps->line = 2;
+		}
+		next = method_slow(buf, at, len, req);
+		if (next <= 0)
+			return next;
+		at = (size_t)next;
+	}
+	end = http_scan_target(buf, at, len, &marks);
+	if (end == len)
+		return end - at > HTTP_TARGET_MAX ? -414 : MORE;
+	if (buf[end] != ' ' || end == at)
+		return -400;
+	status = target(buf, at, end, marks, req);
+	if (status < 0)
+		return status;
+	return version(buf, end + 1, len, req);
+}
+
+/* ---- field lines --------------------------------------------------------------------------- */
+
+static int
+content_length(struct http_parser *ps, const char *p, size_t n)
+{
+	uint64_t value = 0;
+
+	if ((ps->seen & SEEN_LENGTH) || n == 0 || n > 18)
+		return -400;
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)(p[i] - '0') > 9)
+			return -400;
+		value = value * 10 + (uint64_t)(p[i] - '0');
+	}
+	ps->seen |= SEEN_LENGTH;
+	ps->content_length = value;
+	return 0;
+}
+
+static int
+host(struct http_parser *ps, const char *p, size_t n)
+{
+	if (ps->seen & SEEN_HOST)
+		return -400;
+	ps->seen |= SEEN_HOST;
+	/* Usually a short name or number and a port; the block reads on, but within the pad. */
+	if (n <= HTTP_BLOCK && (http_block_host(p) | ~((1u << n) - 1)) == UINT32_MAX)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!host_char[(unsigned char)p[i]])
+			return -400;
+	return 0;
+}
+
+/* The options of a Connection field; unknown ones are overlooked. */
+static void
+connection(struct http_parser *ps, const char *p, size_t n)
+{
+	size_t i = 0;
+
+	if (n == 10 && same_name(p, "keep-alive", 10)) {
+		ps->seen |= SEEN_KEEP;
+		return;
+	}
+	while (i < n) {
+		size_t from;
+
+		while (i < n && (p[i] == ' ' || p[i] == '\t' || p[i] == ','))
+			i++;
+		from = i;
+		while (i < n && token[(unsigned char)p[i]])
+			i++;
+		if (i - from == 5 && same_name(p + from, "close", 5))
+			ps->seen |= SEEN_CLOSE;
+		else if (i - from == 10 && same_name(p + from, "keep-alive", 10))
+			ps->seen |= SEEN_KEEP;
+		while (i < n && p[i] != ',')
+			i++;
+	}
+}
+
+/* Lengths and first letters (in lower case) of the names that matter, as bit sets. */
+#define BIT(n) (UINT64_C(1) << (n))
+#define LENGTHS (BIT(4) | BIT(6) | BIT(10) | BIT(13) | BIT(14) | BIT(17))
+#define LETTER(c) BIT((c) & 63)
+#define LETTERS (LETTER('h') | LETTER('e') | LETTER('c') | LETTER('i') | LETTER('t'))
+
+/* Most fields of a browser matter to nobody here: tell them by two bits. */
+static inline bool
+may_matter(char first, size_t name_len)
+{
+	return name_len < 64 && (LENGTHS >> name_len & LETTERS >> ((first | 0x20) & 63) & 1);
+}
+
+/* A whole field: act on the names that matter. */
+static int
+field(struct http_parser *ps, const char *buf, size_t name, size_t name_len, size_t value,
+    size_t value_len, struct http_request *req)
+{
+	const char *n = buf + name, *v = buf + value;
+	struct http_span span = {(uint16_t)value, (uint16_t)value_len};
+
+	switch (name_len) {
+	case 4:
+		if (same_name(n, "host", 4))
+			return host(ps, v, value_len);
+		break;
+	case 6:
+		if (same_name(n, "expect", 6))
+			ps->seen |= SEEN_EXPECT;
+		break;
+	case 10:
+		if (same_name(n, "connection", 10))
+			connection(ps, v, value_len);
+		break;
+	case 13:
+		if (same_name(n, "if-none-match", 13)) {
+			if (ps->seen & SEEN_INM)
+				req->flags |= HTTP_INM_MANY;
+			ps->seen |= SEEN_INM;
+			req->if_none_match = span;
+		}
+		break;
+	case 14:
+		if (same_name(n, "content-length", 14))
+			return content_length(ps, v, value_len);
+		break;
+	case 17:
+		if (same_name(n, "if-modified-since", 17))
+			req->if_modified_since = span;
+		else if (same_name(n, "transfer-encoding", 17))
+			ps->seen |= SEEN_CODING;
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+/* A name that is no plain word, or a very long one. Returns the colon, MORE or -400. */
+static __attribute__((noinline)) int
+name_end_slow(const char *buf, size_t at, size_t len)
+{
+	size_t i = at;
+
+	while (i < len && token[(unsigned char)buf[i]])
+		i++;
+	if (i == len)
+		return MORE;
+	return buf[i] == ':' && i > at ? (int)i : -400;
+}
+
+static inline int
+name_end(const char *buf, size_t at, size_t len)
+{
+	/* Two blocks hold nearly every name; the second is within the pad. */
+	for (size_t block = at; block <= at + HTTP_BLOCK; block += HTTP_BLOCK) {
+		uint32_t colon = http_block_equal(buf + block, ':');
+		uint32_t before = colon != 0 ? (colon & -colon) - 1 : 0xffff;
+		size_t end = block + (size_t)__builtin_ctz(colon | 1u << HTTP_BLOCK);
+
+		if ((http_block_name(buf + block) & before) != before)
+			break;
+		if (colon != 0) {
+			if (end > at && end < len)
+				return (int)end;
+			break;
+		}
+	}
+	return name_end_slow(buf, at, len);
+}
+
+/* The line at buf[at] is cut off at len: MORE, or -400 when it is wrong already. */
+static int
+cut_line(const char *buf, size_t at, size_t len)
+{
+	return at < len && name_end(buf, at, len) < 0 ? -400 : MORE;
+}
+
+/*
+ * The field line at buf[at]; the next control of *it is the first one from there. Returns where
+ * the next line begins, MORE or a status.
+ */
+static inline int
+field_line(struct http_parser *ps, const char *buf, size_t at, struct http_controls *it,
+    struct http_request *req)
+{
+	size_t len = it->end, end = http_controls_next(it), value, next;
+	int colon, status;
+
+	if (end == len)
+		return cut_line(buf, at, len);
+	colon = name_end(buf, at, end);
+	if (colon <= 0 || buf[end] != '\r')
+		return -400;
+	if (end + 1 == len)
+		return MORE;
+	if (buf[end + 1] != '\n')
+		return -400;
+	http_controls_skip(it);
+	http_controls_next(it);
+	http_controls_skip(it);
+	next = end + 2;
+	if (ps->fields++ == HTTP_FIELDS_MAX)
+		return -431;
+	if (!may_matter(buf[at], (size_t)colon - at))
+		return (int)next;
+	value = (size_t)colon + 1;
+	while (value < end && (buf[value] == ' ' || buf[value] == '\t'))
+		value++;
+	while (end > value && (buf[end - 1] == ' ' || buf[end - 1] == '\t'))
+		end--;
+	status = field(ps, buf, at, (size_t)colon - at, value, end - value, req);
+	return status < 0 ? status : (int)next;
+}
+
+/* ---- the head as a whole ------------------------------------------------------------------- */
+
+/* All lines are there: what they mean together. 0 or a status. */
+static int
+finish(struct http_parser *ps, struct http_request *req)
+{
+	unsigned seen = ps->seen;
+
+	if (seen & SEEN_CODING) {
+		/* With a length beside it, in HTTP/1.0, or where no body belongs, a coding is how
+		 * requests are smuggled. */
+		if ((seen & SEEN_LENGTH) || req->minor == 0 || req->method <= HTTP_HEAD)
+			return -400;
+	}
+	if (req->minor > 0 && !(seen & SEEN_HOST))
+		return -400;
+	if (req->method == HTTP_OTHER)
+		return -405;
+	if (req->method == HTTP_UNKNOWN)
+		return -501;
+	if (seen & SEEN_LENGTH) {
+		if (ps->content_length > HTTP_BODY_MAX)
+			return -413;
+		req->body_len = (uint32_t)ps->content_length;
+	}
+	if (!(seen & SEEN_CLOSE)) {
+		if (req->minor > 0)
+			req->flags |= HTTP_KEEP;
+		else if (seen & SEEN_KEEP)
+			req->flags |= HTTP_KEEP | HTTP_TOLD_KEEP;
+	}
+	/* A client that waits for "100 Continue" may or may not send its body after a final
+	 * answer: nothing behind can be told apart. */
+	if ((seen & SEEN_EXPECT) && req->body_len > 0)
+		req->flags &= (uint8_t)~(HTTP_KEEP | HTTP_TOLD_KEEP);
+	return 0;
+}
+
+/* No complete head in len bytes: is there still room for one? */
+static int
+incomplete(const struct http_parser *ps, size_t len)
+{
+	if (len < HTTP_HEAD_MAX)
+		return 0;
+	return ps->stage == STAGE_LINE ? -414 : -431;
+}
+
+int
+http_parse(struct http_parser *parser, const char *buf, size_t len, struct http_request *request)
+{
+	struct http_controls it;
+	size_t at;
+	int next, status;
+
+	if (len > HTTP_HEAD_MAX)
+		len = HTTP_HEAD_MAX;
+	if (parser->stage == STAGE_LINE) {
+		next = request_line(parser, buf, len, request);
+		if (next <= 0)
+			return next < 0 ? next : incomplete(parser, len);
+		parser->line = (uint16_t)next;
+		parser->stage = STAGE_FIELDS;
+		parser->fields = 0;
+	}
+	at = parser->line;
+	it = http_controls_begin(buf, at, len);
+	for (;;) {
+		if (at >= len)
+			return incomplete(parser, len);
+		if (buf[at] == '\r') {
+			if (at + 1 == len)
+				return incomplete(parser, len);
+			if (buf[at + 1] != '\n')
+				return -400;
+			break;
+		}
+		next = field_line(parser, buf, at, &it, request);
+		if (next <= 0)
+			return next < 0 ? next : incomplete(parser, len);
+		at = (size_t)next;
+		parser->line = (uint16_t)at;
+	}
+	status = finish(parser, request);
+	if (status < 0)
+		return status;
+	parser->line = 0;
+	parser->stage = STAGE_LINE;
+	return (int)at + 2;
+}

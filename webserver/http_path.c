@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_path.c: see http_path.h. Decoding comes first and once, then the segments are judged, so
+ * that an escaped dot or slash is treated as the plain one.
+ */
+#include <string.h>
+
+#include "http_path.h"
+
+static int
+hex(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Decode into out; the length, or -400. */
+static long
+decode(const char *raw, size_t len, char *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		int c = (unsigned char)raw[i];
+
+		if (c == '%') {
+			int high, low;
+
+			if (len - i < 3)
+				return -400;
+			high = hex(raw[i + 1]);
+			low = hex(raw[i + 2]);
+			if (high < 0 || low < 0)
+				return -400;
+			c = high << 4 | low;
+			i += 2;
+		}
+		if (c < 0x20 || c == 0x7f)
+			return -400;
+		out[n++] = (char)c;
+	}
+	return (long)n;
+}
+
+static bool
+hidden(const char *segment, size_t len)
+{
+	return segment[0] == '.' && !(len == 11 && memcmp(segment, ".well-known", 11) == 0);
+}
+
+int
+http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
+{
+	long decoded = decode(raw, len, out + 1);
+	size_t end, from = 1, to = 1;
+	bool slash = true;
+
+	if (decoded < 0)
+		return (int)decoded;
+	/* The segments are moved down in place: what is written never passes what is read, as
+	 * the decoded text begins at out[1] with a slash of its own or is empty. */
+	out[0] = '/';
+	end = 1 + (size_t)decoded;
+	while (from < end) {
+		size_t seg = from, n;
+
+		while (from < end && out[from] != '/')
+			from++;
+		n = from - seg;
+		slash = from < end;
+		from++;
+		if (n == 0)
+			continue;
+		if (n == 1 && out[seg] == '.') {
+			slash = true;
+			continue;
+		}
+		if (n == 2 && out[seg] == '.' && out[seg + 1] == '.') {
+			if (to == 1)
+				return -400;
+			to--;
+			while (out[to - 1] != '/')
+				to--;
+			slash = true;
+			continue;
+		}
+		memmove(out + to, out + seg, n);
+		to += n;
+		out[to++] = '/';
+	}
+	if (!slash && to > 1)
+		to--;
+	out[to] = '\0';
+	*out_len = to;
+	for (from = 1; from < to; from++) {
+		size_t seg = from;
+
+		while (from < to && out[from] != '/')
+			from++;
+		if (hidden(out + seg, from - seg))
+			return -404;
+	}
+	return 0;
+}
+
+size_t
+http_path_encode(const char *path, size_t len, char *out)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)path[i];
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+		    || c == '/' || c == '-' || c == '.' || c == '_' || c == '~') {
+			out[n++] = (char)c;
+		} else {
+			out[n++] = '%';
+			out[n++] = digits[c >> 4];
+			out[n++] = digits[c & 15];
+		}
+	}
+	out[n] = '\0';
+	return n;
+}

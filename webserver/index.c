@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.c: the rare half of index.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "index.h"
+
+int
+sws_index_init(struct sws_index *index, int core)
+{
+	memset(index, 0, sizeof *index);
+	index->core = core;
+	index->buckets = calloc(SWS_INDEX_BUCKETS, sizeof index->buckets[0]);
+	return index->buckets != NULL ? 0 : -ENOMEM;
+}
+
+static bool
+is_idle(struct sws_entry *e)
+{
+	/* acquire pairs with index.h:sws_entry_unref on another core. */
+	return e->home_refs == atomic_load_explicit(&e->away_drops, memory_order_acquire);
+}
+
+static void
+entry_free(struct sws_entry *e)
+{
+	sws_page_unref(e->page);
+	free(e);
+}
+
+static struct sws_entry **
+link_of(struct sws_index *index, struct sws_entry *entry)
+{
+	struct sws_entry **link = &index->buckets[entry->hash & (SWS_INDEX_BUCKETS - 1)];
+
+	while (*link != entry)
+		link = &(*link)->next;
+	return link;
+}
+
+void
+sws_index_drop(struct sws_index *index, struct sws_entry *entry)
+{
+	*link_of(index, entry) = entry->next;
+	index->entries--;
+	if (is_idle(entry)) {
+		entry_free(entry);
+	} else {
+		entry->next = index->busy;
+		index->busy = entry;
+	}
+}
+
+static void
+sweep_busy(struct sws_index *index)
+{
+	struct sws_entry **link = &index->busy;
+
+	while (*link != NULL) {
+		struct sws_entry *e = *link;
+
+		if (is_idle(e)) {
+			*link = e->next;
+			entry_free(e);
+		} else {
+			link = &e->next;
+		}
+	}
+}
+
+void
+sws_index_sweep(struct sws_index *index)
+{
+	for (size_t i = 0; i < SWS_INDEX_BUCKETS; i++) {
+		struct sws_entry *e = index->buckets[i];
+
+		while (e != NULL) {
+			struct sws_entry *next = e->next;
+
+			/* relaxed: a page seen alive too long is dropped the next time. */
+			if (atomic_load_explicit(&e->page->dead, memory_order_relaxed))
+				sws_index_drop(index, e);
+			e = next;
+		}
+	}
+	sweep_busy(index);
+}
+
+/* Drop one entry, going round the buckets. */
+static void
+evict_one(struct sws_index *index)
+{
+	for (size_t i = 0; i < SWS_INDEX_BUCKETS; i++) {
+		struct sws_entry *e = index->buckets[index->hand];
+
+		index->hand = (index->hand + 1) & (SWS_INDEX_BUCKETS - 1);
+		if (e != NULL) {
+			sws_index_drop(index, e);
+			return;
+		}
+	}
+}
+
+struct sws_entry *
+sws_index_insert(struct sws_index *index, struct sws_page *page)
+{
+	struct sws_entry *e = sws_index_find(index, page->hash, page->key, page->key_len);
+
+	if (e != NULL)
+		sws_index_drop(index, e);
+	if (index->entries >= SWS_INDEX_MAX)
+		evict_one(index);
+	if (index->busy != NULL)
+		sweep_busy(index);
+	e = malloc(sizeof *e);
+	if (e == NULL)
+		return NULL;
+	sws_page_ref(page);
+	e->page = page;
+	e->hash = page->hash;
+	e->home_refs = 0;
+	atomic_init(&e->away_drops, 0);
+	e->core = index->core;
+	e->next = index->buckets[page->hash & (SWS_INDEX_BUCKETS - 1)];
+	index->buckets[page->hash & (SWS_INDEX_BUCKETS - 1)] = e;
+	index->entries++;
+	return e;
+}
+
+void
+sws_index_fini(struct sws_index *index)
+{
+	struct sws_entry *e;
+
+	for (size_t i = 0; index->buckets != NULL && i < SWS_INDEX_BUCKETS; i++)
+		while ((e = index->buckets[i]) != NULL) {
+			index->buckets[i] = e->next;
+			entry_free(e);
+		}
+	while ((e = index->busy) != NULL) {
+		index->busy = e->next;
+		entry_free(e);
+	}
+	free(index->buckets);
+}

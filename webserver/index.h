@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.h: what one core knows of the store: a table of references to pages. Only handlers that
+ * run on that core use it, one at a time, so that a look-up takes no lock and writes nothing
+ * that another core reads.
+ *
+ * An answer under way refers to the entry, not to the page, and counts itself in a word of the
+ * entry: home_refs when the handler runs on the entry's core, away_drops (atomic, rare) when the
+ * connection has been stolen meanwhile. An entry may go when both are equal.
+ */
+#ifndef SWS_INDEX_H
+#define SWS_INDEX_H
+
+#include <string.h>
+
+#include "page.h"
+
+struct sws_entry {
+	struct sws_entry *next;
+	struct sws_page *page;
+	uint64_t hash;
+	uint32_t home_refs;
+	_Atomic(uint32_t) away_drops;
+	int core;
+};
+
+struct sws_index {
+	struct sws_entry **buckets;
+	struct sws_entry *busy;   /* out of the table, but answers under way refer to them */
+	size_t entries;
+	size_t hand;
+	int core;
+};
+
+#define SWS_INDEX_BUCKETS 8192
+/** Most entries of one core. */
+#define SWS_INDEX_MAX 16384
+
+int sws_index_init(struct sws_index *index, int core);
+/** Frees everything; no answer may be under way. */
+void sws_index_fini(struct sws_index *index);
+
+/** The entry of a path, dead or alive, or NULL. */
+static inline struct sws_entry *
+sws_index_find(struct sws_index *index, uint64_t hash, const char *key, size_t key_len)
+{
+	struct sws_entry *e = index->buckets[hash & (SWS_INDEX_BUCKETS - 1)];
+
+	while (e != NULL && (e->hash != hash || e->page->key_len != key_len
+	    || memcmp(e->page->key, key, key_len) != 0))
+		e = e->next;
+	return e;
+}
+
+/** Enter a page, in place of an entry for the same path; takes a reference. NULL: no memory. */
+struct sws_entry *sws_index_insert(struct sws_index *index, struct sws_page *page);
+
+/** Take an entry out of the table. */
+void sws_index_drop(struct sws_index *index, struct sws_entry *entry);
+
+/** Give up all references to dead pages, as far as no answer under way needs them. */
+void sws_index_sweep(struct sws_index *index);
+
+static inline void
+sws_entry_ref(struct sws_entry *entry)
+{
+	entry->home_refs++;
+}
+
+/** End of an answer, on core. */
+static inline void
+sws_entry_unref(struct sws_entry *entry, int core)
+{
+	if (entry->core == core)
+		entry->home_refs--;
+	else
+		/* release pairs with index.c:is_idle: the bytes were read before. */
+		atomic_fetch_add_explicit(&entry->away_drops, 1, memory_order_release);
+}
+
+#endif

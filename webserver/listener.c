@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * listener.c: see listener.h.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "listener.h"
+#include "notice.h"
+
+/* Accepted in one event: other colors come to their turn in between. */
+#define ACCEPT_MAX 64
+/* After descriptors or memory have run out. */
+#define RETRY_NS UINT64_C(100000000)
+
+struct sws_listener {
+	struct sws_server *server;
+	struct mely_color *color;
+	struct sws_conn *conns;     /* the color's */
+	int fd;                     /* -1: closed */
+	bool suspended;
+	bool draining;
+	mely_watch watch;
+	struct mely_event resume;
+	struct mely_event drain;
+	_Atomic(bool) waiting;      /* NOTE(client limit) */
+};
+
+static void accept_fn(void *arg);
+static void resume_fn(void *arg);
+static void drain_fn(void *arg);
+static void dec_client_accepted_fn(void *arg);
+
+static struct mely_handler accept_handler = {
+	.fn = accept_fn, .name = "Accept", .time_ns = 10000
+};
+static struct mely_handler resume_handler = {
+	.fn = resume_fn, .name = "Accept", .time_ns = 10000
+};
+static struct mely_handler drain_handler = {
+	.fn = drain_fn, .name = "StopAccepting", .time_ns = 10000
+};
+struct mely_handler sws_dec_client_accepted = {
+	.fn = dec_client_accepted_fn, .name = "DecClientAccepted", .time_ns = 500
+};
+
+int
+sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool shared)
+{
+	int on = 1, off = 0;
+	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	/* Accepted sockets inherit TCP_NODELAY. */
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0
+	    || (!first && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
+	    || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0
+	    || (addr->sa_family == AF_INET6
+	    && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0)
+	    || bind(fd, addr, len) != 0
+	    || (shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
+	    || listen(fd, SOMAXCONN) != 0) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
+struct mely_color *
+sws_listener_color(struct sws_listener *listener)
+{
+	return listener->color;
+}
+
+int
+sws_listener_new(struct sws_listener **out, struct sws_server *server, int i, int fd)
+{
+	struct sws_listener *l = calloc(1, sizeof *l);
+	int status = -ENOMEM;
+
+	if (l == NULL)
+		goto fail;
+	l->server = server;
+	l->fd = fd;
+	mely_event_init(&l->resume, &resume_handler, l);
+	mely_event_init(&l->drain, &drain_handler, l);
+	status = mely_color_get(server->rt, (uint32_t)i + 1, &l->color);
+	if (status != 0)
+		goto fail;
+	mely_color_set_name(l->color, "accept");
+	/* A listener of its own for each core: its connections are to begin there. A single one
+	 * is left to the runtime, as in the paper. */
+	if (server->listeners_count > 1)
+		status = mely_color_pin(l->color, i);
+	if (status == 0)
+		status = mely_fd_watch(l->color, fd, MELY_FD_READ, &accept_handler, l, &l->watch);
+	if (status != 0)
+		goto fail;
+	/* relaxed: the runtime does not run yet. */
+	atomic_fetch_add_explicit(&server->listeners_open, 1, memory_order_relaxed);
+	*out = l;
+	return 0;
+
+fail:
+	free(l);
+	close(fd);
+	return status;
+}
+
+static void
+suspend(struct sws_listener *l, bool on)
+{
+	if (l->suspended == on || l->fd < 0)
+		return;
+	l->suspended = on;
+	mely_fd_enable(l->server->rt, l->watch, !on);
+}
+
+static bool
+try_place(struct sws_server *server)
+{
+	/* seq_cst: NOTE(client limit), step b. Never above the limit, not even for a moment: that
+	 * could turn away another listener with nobody left to wake it. */
+	long clients = atomic_load_explicit(&server->clients, memory_order_seq_cst);
+
+	while (clients < server->clients_max)
+		if (atomic_compare_exchange_weak_explicit(&server->clients, &clients, clients + 1,
+		    memory_order_seq_cst, memory_order_seq_cst))
+			return true;
+	return false;
+}
+
+/* Take a place for one more client; false when there is none and the listener has to wait. */
+static bool
+take_place(struct sws_listener *l)
+{
+	if (try_place(l->server))
+		return true;
+	/* seq_cst: NOTE(client limit), step a. */
+	atomic_store_explicit(&l->waiting, true, memory_order_seq_cst);
+	return try_place(l->server);
+}
+
+static void
+give_place(struct sws_server *server)
+{
+	/* seq_cst: NOTE(client limit), steps d and e. */
+	atomic_fetch_sub_explicit(&server->clients, 1, memory_order_seq_cst);
+	for (int i = 0; i < server->listeners_count; i++) {
+		struct sws_listener *l = server->listeners[i];
+		bool waits = true;
+
+		if (!atomic_load_explicit(&l->waiting, memory_order_seq_cst)
+		    || !atomic_compare_exchange_strong_explicit(&l->waiting, &waits, false,
+		    memory_order_seq_cst, memory_order_relaxed))
+			continue;
+		/* -EALREADY: it is on its way there as it is. */
+		if (mely_event_post(l->color, &l->resume) == 0)
+			break;
+	}
+}
+
+static void
+link_conn(struct sws_listener *l, struct sws_conn *conn)
+{
+	conn->prev = NULL;
+	conn->next = l->conns;
+	if (l->conns != NULL)
+		l->conns->prev = conn;
+	l->conns = conn;
+}
+
+static void
+unlink_conn(struct sws_listener *l, struct sws_conn *conn)
+{
+	if (conn->prev != NULL)
+		conn->prev->next = conn->next;
+	else
+		l->conns = conn->next;
+	if (conn->next != NULL)
+		conn->next->prev = conn->prev;
+}
+
+/* accept4 failed. True: the next one may succeed. */
+static bool
+accept_failed(struct sws_listener *l, int error)
+{
+	mely_watch timer;
+
+	switch (error) {
+	case EAGAIN:
+		mely_fd_drained();
+		return false;
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+		/* The connection stays in the queue: watching on would turn in circles. */
+		sws_notice(SWS_NOTICE_ACCEPT, error);
+		if (!l->suspended && mely_timer_start(l->color, RETRY_NS, 0, 0, &resume_handler, l,
+		    &timer) == 0)
+			suspend(l, true);
+		return false;
+	default:
+		/* Errors of the new connection (accept(2)); the next may be sound. */
+		return true;
+	}
+}
+
+static void
+accept_fn(void *arg)
+{
+	struct sws_listener *l = arg;
+	struct sws_conn *conn;
+	int fd;
+
+	for (int i = 0; i < ACCEPT_MAX && l->fd >= 0; i++) {
+		if (!take_place(l)) {
+			suspend(l, true);
+			return;
+		}
+		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		conn = fd >= 0 ? sws_conn_new(l->server, l, fd) : NULL;
+		if (conn != NULL) {
+			link_conn(l, conn);
+			continue;
+		}
+		give_place(l->server);
+		if (fd < 0 && !accept_failed(l, errno))
+			return;
+	}
+}
+
+/* There is room again, or it is time to try. */
+static void
+resume_fn(void *arg)
+{
+	struct sws_listener *l = arg;
+
+	suspend(l, false);
+	accept_fn(l);
+}
+
+static void
+dec_client_accepted_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_listener *l = conn->listener;
+
+	unlink_conn(l, conn);
+	give_place(l->server);
+	mely_color_release(&conn->color, free, conn);
+	sws_server_check_drained(l->server);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void
+sws_listener_drain(struct sws_listener *l)
+{
+	int ignored = mely_event_post(l->color, &l->drain);
+
+	(void)ignored;
+}
+
+static void
+drain_fn(void *arg)
+{
+	struct sws_listener *l = arg;
+
+	/* What has connected already is served; a closing listener would reset it. */
+	accept_fn(l);
+	if (l->fd >= 0) {
+		mely_fd_close(l->server->rt, l->fd);
+		l->fd = -1;
+		/* release pairs with server.c:sws_server_check_drained. */
+		atomic_fetch_sub_explicit(&l->server->listeners_open, 1, memory_order_release);
+	}
+	/* A connection on this list is not released before its DecClientAccepted has run in this
+	 * color: its color and event are valid. */
+	for (struct sws_conn *conn = l->conns; conn != NULL; conn = conn->next) {
+		int ignored = mely_event_post(&conn->color, &conn->drain);
+
+		(void)ignored;
+	}
+	sws_server_check_drained(l->server);
+}
+
+void
+sws_listener_free(struct sws_listener *l)
+{
+	if (l == NULL)
+		return;
+	while (l->conns != NULL) {
+		struct sws_conn *conn = l->conns;
+
+		l->conns = conn->next;
+		sws_conn_destroy(conn);
+	}
+	if (l->fd >= 0)
+		close(l->fd);
+	free(l);
+}

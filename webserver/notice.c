@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * notice.c: see notice.h. The only mutable globals of sws: when each kind was last reported, and
+ * how many have been left out since.
+ */
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <mely/mely.h>
+
+#include "notice.h"
+
+#define QUIET_NS UINT64_C(10000000000)
+
+static _Atomic(uint64_t) next_ns[SWS_NOTICE_KINDS];
+static _Atomic(uint64_t) left_out[SWS_NOTICE_KINDS];
+
+static const char *const texts[SWS_NOTICE_KINDS] = {
+	[SWS_NOTICE_ACCEPT] = "can not accept a connection",
+	[SWS_NOTICE_FILES] = "can not open a file",
+	[SWS_NOTICE_CONNECTION] = "can not serve a connection",
+};
+
+void
+sws_notice(enum sws_notice_kind kind, int error)
+{
+	uint64_t now = mely_now_ns();
+	/* relaxed: nothing but the words themselves is passed on. */
+	uint64_t next = atomic_load_explicit(&next_ns[kind], memory_order_relaxed), missed;
+	char buf[128];
+
+	if (now < next || !atomic_compare_exchange_strong_explicit(&next_ns[kind], &next,
+	    now + QUIET_NS, memory_order_relaxed, memory_order_relaxed)) {
+		atomic_fetch_add_explicit(&left_out[kind], 1, memory_order_relaxed);
+		return;
+	}
+	missed = atomic_exchange_explicit(&left_out[kind], 0, memory_order_relaxed);
+	fprintf(stderr, "sws: %s: %s (%llu more since the last such line)\n", texts[kind],
+	    strerror_r(error, buf, sizeof buf), (unsigned long long)missed);
+}

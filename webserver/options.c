@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.c: see options.h.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mely/mely.h>
+
+#include "options.h"
+
+static const char help[] =
+    "usage: sws [options] DIR\n"
+    "Serve the files beneath DIR over HTTP/1.1.\n"
+    "\n"
+    "  --port N              port; 0: any free one (8080)\n"
+    "  --bind ADDRESS        address; '*' or ::: all (127.0.0.1)\n"
+    "  --cores N             cores to run on (all this process may use)\n"
+    "  --max-clients N       most connections at a time (from the descriptor limit)\n"
+    "  --cache-size BYTES    most memory for prebuilt responses; k, m, g (64m)\n"
+    "  --cache-file-size BYTES\n"
+    "                        larger files are sent from the disk cache (64k)\n"
+    "  --header-timeout S    seconds a request head may take (10)\n"
+    "  --idle-timeout S      seconds between two requests (60)\n"
+    "  --drain-timeout S     seconds that running answers get at SIGTERM (30)\n"
+    "  --help, --version\n";
+
+enum option_id {
+	OPT_PORT = 256,
+	OPT_BIND,
+	OPT_CORES,
+	OPT_CLIENTS,
+	OPT_CACHE,
+	OPT_CACHE_FILE,
+	OPT_HEADER,
+	OPT_IDLE,
+	OPT_DRAIN,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option long_options[] = {
+	{"port", required_argument, NULL, OPT_PORT},
+	{"bind", required_argument, NULL, OPT_BIND},
+	{"cores", required_argument, NULL, OPT_CORES},
+	{"max-clients", required_argument, NULL, OPT_CLIENTS},
+	{"cache-size", required_argument, NULL, OPT_CACHE},
+	{"cache-file-size", required_argument, NULL, OPT_CACHE_FILE},
+	{"header-timeout", required_argument, NULL, OPT_HEADER},
+	{"idle-timeout", required_argument, NULL, OPT_IDLE},
+	{"drain-timeout", required_argument, NULL, OPT_DRAIN},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0}
+};
+
+/* A whole number from min to max; false after a message. */
+static bool
+number(const char *name, const char *text, long min, long max, long *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtol(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || *value < min || *value > max) {
+		fprintf(stderr, "sws: %s: '%s' is no number from %ld to %ld\n", name, text, min,
+		    max);
+		return false;
+	}
+	return true;
+}
+
+/* Bytes with an optional k, m or g. */
+static bool
+bytes(const char *name, const char *text, size_t *value)
+{
+	unsigned long long n;
+	char *end;
+	int shift = 0;
+
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	switch (end == text ? 'x' : *end) {
+	case 'k': case 'K':
+		shift = 10;
+		break;
+	case 'm': case 'M':
+		shift = 20;
+		break;
+	case 'g': case 'G':
+		shift = 30;
+		break;
+	case '\0':
+		break;
+	default:
+		shift = -1;
+	}
+	if (errno != 0 || shift < 0 || text[0] == '-' || (shift > 0 && end[1] != '\0')
+	    || n > (SIZE_MAX >> 1 >> shift)) {
+		fprintf(stderr, "sws: %s: '%s' is no size\n", name, text);
+		return false;
+	}
+	*value = (size_t)n << shift;
+	return true;
+}
+
+/* Seconds, with a fraction where needed. */
+static bool
+seconds(const char *name, const char *text, uint64_t *ns)
+{
+	char *end;
+	double s;
+
+	errno = 0;
+	s = strtod(text, &end);
+	if (errno != 0 || end == text || *end != '\0' || !(s >= 0.001 && s <= 86400)) {
+		fprintf(stderr, "sws: %s: '%s' is no time from 0.001 to 86400 seconds\n", name,
+		    text);
+		return false;
+	}
+	*ns = (uint64_t)(s * 1e9);
+	return true;
+}
+
+static bool
+one_option(struct sws_options *o, int id, const char *arg)
+{
+	long n;
+
+	switch (id) {
+	case OPT_PORT:
+		if (!number("--port", arg, 0, 65535, &n))
+			return false;
+		o->port = (int)n;
+		return true;
+	case OPT_CORES:
+		if (!number("--cores", arg, 1, MELY_CORES_MAX, &n))
+			return false;
+		o->cores = (int)n;
+		return true;
+	case OPT_CLIENTS:
+		return number("--max-clients", arg, 1, 100000000, &o->clients_max);
+	case OPT_BIND:
+		o->bind = arg;
+		return true;
+	case OPT_CACHE:
+		return bytes("--cache-size", arg, &o->cache_size);
+	case OPT_CACHE_FILE:
+		return bytes("--cache-file-size", arg, &o->cache_file_size);
+	case OPT_HEADER:
+		return seconds("--header-timeout", arg, &o->header_timeout_ns);
+	case OPT_IDLE:
+		return seconds("--idle-timeout", arg, &o->idle_timeout_ns);
+	default:
+		return seconds("--drain-timeout", arg, &o->drain_timeout_ns);
+	}
+}
+
+enum sws_options_result
+sws_options_parse(struct sws_options *o, int argc, char **argv)
+{
+	int id;
+
+	*o = (struct sws_options){
+		.bind = "127.0.0.1", .port = 8080,
+		.cache_size = (size_t)64 << 20, .cache_file_size = (size_t)64 << 10,
+		.header_timeout_ns = UINT64_C(10000000000),
+		.idle_timeout_ns = UINT64_C(60000000000),
+		.drain_timeout_ns = UINT64_C(30000000000),
+	};
+	while ((id = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		switch (id) {
+		case OPT_HELP:
+			fputs(help, stdout);
+			return SWS_OPTIONS_DONE;
+		case OPT_VERSION:
+			printf("sws %s\n", mely_version());
+			return SWS_OPTIONS_DONE;
+		case '?':
+			fputs("sws: see sws --help\n", stderr);
+			return SWS_OPTIONS_USAGE;
+		default:
+			if (!one_option(o, id, optarg))
+				return SWS_OPTIONS_USAGE;
+		}
+	}
+	if (optind != argc - 1) {
+		fputs("sws: usage: sws [options] DIR\n", stderr);
+		return SWS_OPTIONS_USAGE;
+	}
+	o->root = argv[optind];
+	return SWS_OPTIONS_RUN;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.h: the command line of sws. Filled before the runtime is made, read-only after that.
+ */
+#ifndef SWS_OPTIONS_H
+#define SWS_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sws_options {
+	const char *root;
+	const char *bind;
+	int port;
+	int cores;                /**< 0: as the runtime chooses */
+	long clients_max;         /**< 0: from the limit of descriptors */
+	size_t cache_size;        /**< bytes of prebuilt responses, all together */
+	size_t cache_file_size;   /**< files up to this size are prebuilt */
+	uint64_t header_timeout_ns;
+	uint64_t idle_timeout_ns;
+	uint64_t drain_timeout_ns;
+};
+
+/** What main does after the command line has been read. */
+enum sws_options_result {
+	SWS_OPTIONS_RUN,
+	SWS_OPTIONS_DONE,  /**< --help or --version: exit 0 */
+	SWS_OPTIONS_USAGE  /**< one line was written to stderr: exit 2 */
+};
+
+enum sws_options_result sws_options_parse(struct sws_options *options, int argc, char **argv);
+
+#endif

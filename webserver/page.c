@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.c: see page.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http_cond.h"
+#include "http_date.h"
+#include "http_path.h"
+#include "mime.h"
+#include "page.h"
+
+/* Long enough for every head but that of a redirection. */
+#define HEAD_ROOM 1024
+#define DATE_ROOM "Ddd, 00 Mmm 0000 00:00:00 GMT"
+/* Times of files have the grain of the clock tick, and some file systems' that of two seconds. */
+#define YOUNG_S 2
+#define READ_TRIES 3
+
+static struct sws_page *
+page_new(const char *key, size_t key_len, size_t head_len, size_t body_len)
+{
+	size_t size = sizeof(struct sws_page) + key_len + 1 + head_len + body_len;
+	struct sws_page *page = malloc(size);
+	char *bytes;
+
+	if (page == NULL)
+		return NULL;
+	memset(page, 0, sizeof *page);
+	atomic_init(&page->refs, 1);
+	page->size = size;
+	bytes = page->bytes;
+	memcpy(bytes, key, key_len);
+	bytes[key_len] = '\0';
+	page->key = bytes;
+	page->key_len = (uint32_t)key_len;
+	page->head = bytes + key_len + 1;
+	page->head_len = (uint32_t)head_len;
+	page->body = page->head + head_len;
+	page->body_len = (uint32_t)body_len;
+	return page;
+}
+
+void
+sws_page_unref(struct sws_page *page)
+{
+	/* acq_rel: the last one must see that all others are done with the bytes. */
+	if (atomic_fetch_sub_explicit(&page->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (page->account != NULL)
+		/* release pairs with the load in store.c:make_room: what is counted as free is. */
+		atomic_fetch_sub_explicit(page->account, page->size, memory_order_release);
+	free(page);
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+struct head_text {
+	char text[HEAD_ROOM];
+	size_t len;
+	uint16_t date_at, validators_at, etag_at, etag_len;
+};
+
+static void
+write_head(struct head_text *h, const char *type, const struct stat *st)
+{
+	char date[HTTP_DATE_LEN], etag[HTTP_ETAG_MAX];
+	int n;
+
+	http_date_format(st->st_mtim.tv_sec, date);
+	h->etag_len = (uint16_t)http_etag(st, etag);
+	n = sprintf(h->text, "HTTP/1.1 200 OK\r\nDate: ");
+	h->date_at = (uint16_t)n;
+	n += snprintf(h->text + n, sizeof h->text - 256, DATE_ROOM "\r\nServer: sws\r\n"
+	    "Content-Type: %.512s\r\nContent-Length: %llu\r\n", type,
+	    (unsigned long long)st->st_size);
+	h->validators_at = (uint16_t)n;
+	n += sprintf(h->text + n, "Last-Modified: %.*s\r\nETag: ", HTTP_DATE_LEN, date);
+	h->etag_at = (uint16_t)n;
+	n += sprintf(h->text + n, "%.*s\r\n\r\n", (int)h->etag_len, etag);
+	h->len = (size_t)n;
+}
+
+/* Read size bytes from the start; false when there are fewer or the read fails. */
+static bool
+read_all(int fd, char *to, size_t size)
+{
+	size_t have = 0;
+
+	while (have < size) {
+		ssize_t n = pread(fd, to + have, size - have, (off_t)have);
+
+		if (n <= 0)
+			return false;
+		have += (size_t)n;
+	}
+	return true;
+}
+
+static bool
+same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
+	    && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec
+	    && a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+bool
+sws_page_matches(const struct sws_page *page, const struct stat *st)
+{
+	return page->dev == st->st_dev && page->ino == st->st_ino
+	    && page->file_size == (uint64_t)st->st_size
+	    && page->mtime.tv_sec == st->st_mtim.tv_sec
+	    && page->mtime.tv_nsec == st->st_mtim.tv_nsec
+	    && page->ctime.tv_sec == st->st_ctim.tv_sec
+	    && page->ctime.tv_nsec == st->st_ctim.tv_nsec;
+}
+
+int
+sws_page_build(struct sws_page **out, const struct mime_table *mime, const char *key,
+    size_t key_len, uint64_t hash, int fd, const struct stat *first, bool in_memory)
+{
+	const char *named = key[key_len - 1] == '/' ? "index.html" : key;
+	const char *type = mime_type(mime, named, named == key ? key_len : strlen(named));
+	struct stat st = *first, after;
+	struct head_text h;
+	struct sws_page *page;
+	bool read_ok = true;
+	int tries = 0;
+
+	do {
+		size_t body = in_memory ? (size_t)st.st_size : 0;
+
+		write_head(&h, type, &st);
+		page = page_new(key, key_len, h.len, body);
+		if (page == NULL)
+			return -ENOMEM;
+		memcpy((char *)page->head, h.text, h.len);
+		if (!in_memory)
+			break;
+		/* The bytes count only if the file was the same before and after. */
+		read_ok = read_all(fd, (char *)page->body, body);
+		if (fstat(fd, &after) != 0)
+			read_ok = false;
+		else if (!same_file(&st, &after))
+			read_ok = false, st = after;
+		if (read_ok)
+			break;
+		sws_page_unref(page);
+	} while (++tries < READ_TRIES && st.st_size == first->st_size);
+	if (!read_ok)
+		return -ESTALE;
+	page->hash = hash;
+	page->date_at = h.date_at;
+	page->validators_at = h.validators_at;
+	page->etag_at = h.etag_at;
+	page->etag_len = h.etag_len;
+	page->file_size = (uint64_t)st.st_size;
+	page->modified_s = st.st_mtim.tv_sec;
+	page->dev = st.st_dev;
+	page->ino = st.st_ino;
+	page->mtime = st.st_mtim;
+	page->ctime = st.st_ctim;
+	page->young = st.st_ctim.tv_sec + YOUNG_S >= time(NULL);
+	*out = page;
+	return 0;
+}
+
+/* ---- errors and redirections ----------------------------------------------------------------- */
+
+static const char *
+reason(int status)
+{
+	switch (status) {
+	case 301: return "Moved Permanently";
+	case 400: return "Bad Request";
+	case 403: return "Forbidden";
+	case 404: return "Not Found";
+	case 405: return "Method Not Allowed";
+	case 408: return "Request Timeout";
+	case 413: return "Content Too Large";
+	case 414: return "URI Too Long";
+	case 431: return "Request Header Fields Too Large";
+	case 501: return "Not Implemented";
+	case 503: return "Service Unavailable";
+	case 505: return "HTTP Version Not Supported";
+	default: return "Internal Server Error";
+	}
+}
+
+/* A page with a short text; extra: further field lines. */
+static int
+text_page(struct sws_page **out, int status, const char *extra)
+{
+	char body[256];
+	size_t body_len, room = 512 + strlen(extra);
+	char *head = malloc(room);
+	struct sws_page *page;
+	int n, date_at;
+
+	if (head == NULL)
+		return -ENOMEM;
+	body_len = (size_t)snprintf(body, sizeof body, "<!DOCTYPE html>\n<title>%d %s</title>\n"
+	    "<h1>%d %s</h1>\n", status, reason(status), status, reason(status));
+	n = snprintf(head, room, "HTTP/1.1 %d %s\r\nDate: ", status, reason(status));
+	date_at = n;
+	n += snprintf(head + n, room - (size_t)n, DATE_ROOM "\r\nServer: sws\r\n%s"
+	    "Content-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n\r\n", extra,
+	    body_len);
+	page = page_new("", 0, (size_t)n, body_len);
+	if (page != NULL) {
+		memcpy((char *)page->head, head, (size_t)n);
+		memcpy((char *)page->body, body, body_len);
+		page->date_at = (uint16_t)date_at;
+		*out = page;
+	}
+	free(head);
+	return page != NULL ? 0 : -ENOMEM;
+}
+
+int
+sws_page_error(struct sws_page **page, int status)
+{
+	return text_page(page, status, status == 405 ? "Allow: GET, HEAD\r\n" : "");
+}
+
+int
+sws_page_redirect(struct sws_page **page, const char *path, size_t len, const char *query,
+    size_t query_len)
+{
+	static const char name[] = "Location: ";
+	size_t room = sizeof name + 3 * len + query_len + 8, n = sizeof name - 1;
+	char *extra = malloc(room);
+	int status;
+
+	if (extra == NULL)
+		return -ENOMEM;
+	memcpy(extra, name, n);
+	/* The path in normal form and not as it was asked for: "//host" would be another site. */
+	n += http_path_encode(path, len, extra + n);
+	extra[n++] = '/';
+	memcpy(extra + n, query, query_len);
+	memcpy(extra + n + query_len, "\r\n", 3);
+	status = text_page(page, 301, extra);
+	free(extra);
+	return status;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server.c: see server.h.
+ *
+ * NOTE(drain): the first SIGTERM or SIGINT, in the control color,
+ *   a. sets draining: answers from now on say "Connection: close";
+ *   b. posts to each listener's color, which closes its socket and posts to the color of each
+ *      of its connections; those that are idle get half a second for a request on its way;
+ *   c. sets the deadline, which ends everything, as a second signal does at once.
+ * Whoever takes down the last connection or closes the last listener ends the runtime.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core.h"
+#include "file.h"
+#include "listener.h"
+#include "server.h"
+
+/* Descriptors that are not for clients; each client can need one for a file. */
+#define OTHER_DESCRIPTORS 64
+
+static const int statuses[SWS_ERRORS] = {
+	[SWS_400] = 400, [SWS_403] = 403, [SWS_404] = 404, [SWS_405] = 405, [SWS_408] = 408,
+	[SWS_413] = 413, [SWS_414] = 414, [SWS_431] = 431, [SWS_500] = 500, [SWS_501] = 501,
+	[SWS_503] = 503, [SWS_505] = 505
+};
+
+static void signal_fn(void *arg);
+static void deadline_fn(void *arg);
+
+static struct mely_handler signal_handler = {.fn = signal_fn, .name = "Signal"};
+static struct mely_handler deadline_handler = {.fn = deadline_fn, .name = "DrainDeadline"};
+
+struct sws_page *
+sws_server_error(const struct sws_server *server, int status)
+{
+	for (int i = 0; i < SWS_ERRORS; i++)
+		if (statuses[i] == status)
+			return server->errors[i];
+	return server->errors[SWS_500];
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void
+sws_server_check_drained(struct sws_server *server)
+{
+	/* acquire pairs with listener.c:drain_fn and give_place: the last one sees the others. */
+	if (atomic_load_explicit(&server->draining, memory_order_acquire)
+	    && atomic_load_explicit(&server->listeners_open, memory_order_acquire) == 0
+	    && atomic_load_explicit(&server->clients, memory_order_acquire) == 0)
+		mely_stop(server->rt, MELY_STOP_DISCARD);
+}
+
+static void
+signal_fn(void *arg)
+{
+	struct sws_server *server = arg;
+
+	if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
+		mely_stop(server->rt, MELY_STOP_DISCARD);
+		return;
+	}
+	/* release pairs with the acquire in sws_server_check_drained. */
+	atomic_store_explicit(&server->draining, true, memory_order_release);
+	if (mely_timer_start(server->control, server->options.drain_timeout_ns, 0, 0,
+	    &deadline_handler, server, &server->deadline) != 0)
+		deadline_fn(server);
+	for (int i = 0; i < server->listeners_count; i++)
+		sws_listener_drain(server->listeners[i]);
+}
+
+static void
+deadline_fn(void *arg)
+{
+	struct sws_server *server = arg;
+
+	mely_stop(server->rt, MELY_STOP_DISCARD);
+}
+
+/* ---- the start ----------------------------------------------------------------------------- */
+
+static int
+complain(const char *what, const char *name, int status)
+{
+	fprintf(stderr, "sws: %s%s%s: %s\n", what, name[0] != '\0' ? " " : "", name,
+	    strerror(-status));
+	return -1;
+}
+
+/* As many descriptors as we may have; how many clients that is. */
+static long
+clients_max(long wanted)
+{
+	struct rlimit limit;
+	long most = 1000000;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+			getrlimit(RLIMIT_NOFILE, &limit);
+		if (limit.rlim_cur != RLIM_INFINITY)
+			most = (long)limit.rlim_cur;
+	}
+	if (wanted > 0)
+		return wanted;
+	most = (most - OTHER_DESCRIPTORS) / 2;
+	return most > 1 ? most : 1;
+}
+
+/* The address of --bind and --port. False when it is none. */
+static bool
+address_of(const struct sws_options *o, struct sockaddr_storage *addr, socklen_t *len)
+{
+	struct sockaddr_in *in4 = (struct sockaddr_in *)addr;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)addr;
+	const char *name = o->bind;
+	char plain[64];
+	size_t n = strlen(name);
+
+	if (n >= 2 && n < sizeof plain && name[0] == '[' && name[n - 1] == ']') {
+		memcpy(plain, name + 1, n - 2);
+		plain[n - 2] = '\0';
+		name = plain;
+	}
+	if (strcmp(name, "*") == 0)
+		name = "::";
+	else if (strcmp(name, "localhost") == 0)
+		name = "127.0.0.1";
+	memset(addr, 0, sizeof *addr);
+	if (inet_pton(AF_INET, name, &in4->sin_addr) == 1) {
+		in4->sin_family = AF_INET;
+		in4->sin_port = htons((uint16_t)o->port);
+		*len = sizeof *in4;
+		return true;
+	}
+	if (inet_pton(AF_INET6, name, &in6->sin6_addr) == 1) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons((uint16_t)o->port);
+		*len = sizeof *in6;
+		return true;
+	}
+	return false;
+}
+
+static void
+set_port(struct sockaddr_storage *addr, int port)
+{
+	if (addr->ss_family == AF_INET)
+		((struct sockaddr_in *)addr)->sin_port = htons((uint16_t)port);
+	else
+		((struct sockaddr_in6 *)addr)->sin6_port = htons((uint16_t)port);
+}
+
+/* The port a socket was given. */
+static int
+port_of(int fd)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof addr;
+
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) != 0)
+		return -errno;
+	return ntohs(addr.ss_family == AF_INET ? ((struct sockaddr_in *)&addr)->sin_port
+	    : ((struct sockaddr_in6 *)&addr)->sin6_port);
+}
+
+static int
+listen_all(struct sws_server *server)
+{
+	const struct sws_options *o = &server->options;
+	struct sockaddr_storage addr;
+	socklen_t len;
+	char where[80];
+	int fd = -EINVAL, status;
+
+	if (!address_of(o, &addr, &len))
+		return complain("no address:", o->bind, -EINVAL);
+	snprintf(where, sizeof where, "%.60s port %d", o->bind, o->port);
+	for (int i = 0; i < server->listeners_count; i++) {
+		fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
+		    server->listeners_count > 1);
+		if (fd == -EAFNOSUPPORT && strcmp(o->bind, "*") == 0) {
+			/* A kernel without IPv6. */
+			memset(&addr, 0, sizeof addr);
+			addr.ss_family = AF_INET;
+			len = sizeof(struct sockaddr_in);
+			set_port(&addr, o->port);
+			fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
+			    server->listeners_count > 1);
+		}
+		if (fd < 0)
+			return complain("can not listen on", where, fd);
+		if (i == 0) {
+			server->port = port_of(fd);
+			set_port(&addr, server->port);
+		}
+		status = sws_listener_new(&server->listeners[i], server, i, fd);
+		if (status != 0)
+			return complain("can not listen on", where, status);
+	}
+	return 0;
+}
+
+static int
+init_pages(struct sws_server *server)
+{
+	int status = mime_new(&server->mime, "/etc/mime.types");
+
+	if (status == 0)
+		status = sws_store_init(&server->store, server->options.cache_size);
+	for (int i = 0; status == 0 && i < SWS_ERRORS; i++)
+		status = sws_page_error(&server->errors[i], statuses[i]);
+	return status;
+}
+
+static int
+init_runtime(struct sws_server *server)
+{
+	struct mely_config config;
+	int status = mely_config_init(&config);
+
+	if (server->options.cores > 0)
+		config.cores = server->options.cores;
+	/* A request that comes while a core goes to sleep is in the socket: spinning for it costs
+	 * more than the wake-up. */
+	if (getenv("MELY_SPIN_US") == NULL)
+		config.spin_us_max = 0;
+	status = mely_runtime_new(&server->rt, &config);
+	if (status != 0)
+		return status;
+	server->cores_count = mely_cores(server->rt);
+	server->listeners_count = config.pollers == 1 ? 1 : server->cores_count;
+	server->cores = calloc((size_t)server->cores_count, sizeof server->cores[0]);
+	server->listeners = calloc((size_t)server->listeners_count, sizeof server->listeners[0]);
+	if (server->cores == NULL || server->listeners == NULL)
+		return -ENOMEM;
+	for (int i = 0; status == 0 && i < server->cores_count; i++)
+		status = sws_core_new(&server->cores[i], server, i);
+	return status;
+}
+
+static int
+init_signals(struct sws_server *server)
+{
+	static const int signals[] = {SIGTERM, SIGINT};
+	int status = mely_color_get(server->rt, 0, &server->control);
+	mely_watch watch;
+
+	for (size_t i = 0; status == 0 && i < sizeof signals / sizeof signals[0]; i++)
+		status = mely_signal_watch(server->control, signals[i], &signal_handler, server,
+		    &watch);
+	/* sendfile has no MSG_NOSIGNAL. */
+	signal(SIGPIPE, SIG_IGN);
+	return status;
+}
+
+int
+sws_server_init(struct sws_server *server, const struct sws_options *options)
+{
+	int status;
+
+	memset(server, 0, sizeof *server);
+	server->options = *options;
+	server->root_fd = -1;
+	status = sws_root_open(options->root, &server->root_fd);
+	if (status != 0)
+		return complain("can not serve", options->root, status);
+	server->clients_max = clients_max(options->clients_max);
+	if (getrandom(&server->hash_seed, sizeof server->hash_seed, 0) < 0)
+		server->hash_seed = mely_now_ns();
+	status = init_pages(server);
+	if (status != 0)
+		return complain("can not start", "", status);
+	status = init_runtime(server);
+	if (status != 0)
+		return complain("can not start", "", status);
+	if (listen_all(server) != 0)
+		return -1;
+	status = init_signals(server);
+	return status != 0 ? complain("can not watch signals", "", status) : 0;
+}
+
+int
+sws_server_run(struct sws_server *server)
+{
+	return mely_run(server->rt);
+}
+
+void
+sws_server_fini(struct sws_server *server)
+{
+	/* Events that are left go first: they are part of connections. */
+	mely_runtime_free(server->rt);
+	for (int i = 0; server->listeners != NULL && i < server->listeners_count; i++)
+		sws_listener_free(server->listeners[i]);
+	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
+		sws_core_free(server->cores[i]);
+	for (int i = 0; i < SWS_ERRORS; i++)
+		if (server->errors[i] != NULL)
+			sws_page_unref(server->errors[i]);
+	if (server->store.buckets != NULL)
+		sws_store_fini(&server->store);
+	mime_free(server->mime);
+	free(server->listeners);
+	free(server->cores);
+	if (server->root_fd >= 0)
+		close(server->root_fd);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server.h: what one running sws consists of, and its life: start, drain, end.
+ *
+ * Read-only while the runtime runs, except for the atomic words and what belongs to a core
+ * (struct sws_core) or to a listener's color (struct sws_listener).
+ */
+#ifndef SWS_SERVER_H
+#define SWS_SERVER_H
+
+#include <mely/mely.h>
+
+#include "mime.h"
+#include "options.h"
+#include "store.h"
+
+struct sws_core;
+struct sws_listener;
+
+/** Statuses that have a prebuilt page. */
+enum sws_error {
+	SWS_400, SWS_403, SWS_404, SWS_405, SWS_408, SWS_413, SWS_414, SWS_431, SWS_500, SWS_501,
+	SWS_503, SWS_505, SWS_ERRORS
+};
+
+struct sws_server {
+	struct mely_runtime *rt;
+	struct sws_options options;
+	struct mime_table *mime;
+	struct sws_store store;
+	struct sws_page *errors[SWS_ERRORS];
+	struct sws_core **cores;
+	struct sws_listener **listeners;
+	int cores_count;
+	int listeners_count;
+	int root_fd;
+	int port;
+	uint64_t hash_seed;
+	long clients_max;
+	struct mely_color *control;      /* signals and the drain deadline */
+	mely_watch deadline;
+
+	_Atomic(bool) draining;
+	/* Connections of all listeners: one write when one comes and one when it goes, none for a
+	 * request. */
+	_Alignas(64) _Atomic(long) clients;
+	_Atomic(int) listeners_open;
+};
+
+/** Everything up to listening sockets and watchers; 0, or -1 after a line on stderr. */
+int sws_server_init(struct sws_server *server, const struct sws_options *options);
+/** Until it has been told to end. 0 or a negative errno. */
+int sws_server_run(struct sws_server *server);
+void sws_server_fini(struct sws_server *server);
+
+/** Draining, and the last connection and listener are gone: end. Any handler. */
+void sws_server_check_drained(struct sws_server *server);
+
+/** The page for a status, the one for 500 where there is none. */
+struct sws_page *sws_server_error(const struct sws_server *server, int status);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stages.c: from input to answers: ReadRequest, ParseRequest, BadRequest. Each is a handler that
+ * runs in the connection's color and queues the next one.
+ *
+ * All complete requests of the input go through the stages together, up to SWS_BURST_MAX, so
+ * that pipelined requests share events and one write; answers leave in the order of requests.
+ * After an error of framing nothing that follows is looked at.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conn.h"
+#include "stages.h"
+#include "sys.h"
+
+static void readable_fn(void *arg);
+static void read_request_fn(void *arg);
+static void parse_request_fn(void *arg);
+static void bad_request_fn(void *arg);
+
+struct mely_handler sws_readable = {
+	.fn = readable_fn, .name = "ReadRequest", .time_ns = 2000
+};
+struct mely_handler sws_read_request = {
+	.fn = read_request_fn, .name = "ReadRequest", .time_ns = 2000
+};
+struct mely_handler sws_parse_request = {
+	.fn = parse_request_fn, .name = "ParseRequest", .time_ns = 200
+};
+struct mely_handler sws_bad_request = {
+	.fn = bad_request_fn, .name = "BadRequest", .time_ns = 200
+};
+
+/* ---- ReadRequest --------------------------------------------------------------------------- */
+
+/* The watcher's handler: edge-triggered, so what is not read now is ours to remember. */
+static void
+readable_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+
+	conn->unread = true;
+	if (conn->state == SWS_CONN_IDLE)
+		read_request_fn(conn);
+	else if (conn->state == SWS_CONN_LINGER)
+		sws_conn_linger_read(conn);
+}
+
+void
+sws_conn_rest(struct sws_conn *conn, struct sws_core *core)
+{
+	struct sws_burst *burst = conn->burst;
+
+	conn->state = SWS_CONN_IDLE;
+	if (burst->in_len == 0) {
+		sws_burst_put(core, burst);
+		conn->burst = NULL;
+		conn->head_ns = 0;
+		conn->head_timed = false;
+		/* relaxed: the drain event, or the timer, comes in any case. */
+		if (atomic_load_explicit(&conn->server->draining, memory_order_relaxed))
+			sws_conn_drain(conn);
+	} else if (!conn->head_timed) {
+		/* Half a head is rare enough to set the timer for it. */
+		conn->head_timed = true;
+		sws_conn_time_head(conn);
+	}
+}
+
+static void
+read_request_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_core *core = sws_core_here(conn->server);
+	struct sws_burst *burst = conn->burst;
+	size_t room;
+	ssize_t n;
+
+	if (burst == NULL) {
+		burst = conn->burst = sws_burst_get(core);
+		if (burst == NULL) {
+			sws_conn_close(conn);
+			return;
+		}
+	}
+	room = HTTP_HEAD_MAX - (size_t)burst->in_len;
+	n = sws_recv(conn->fd, burst->in + burst->in_len, room);
+	if (n <= 0) {
+		if (n < 0 && errno == EAGAIN) {
+			conn->unread = false;
+			sws_conn_rest(conn, core);
+		} else {
+			/* The end, perhaps in the middle of a head: there is nothing to answer. */
+			sws_conn_close(conn);
+		}
+		return;
+	}
+	sws_core_tick(core);
+	/* A short read has emptied the socket; what comes later makes an edge of its own. The end
+	 * of the stream may have come with the bytes, and makes no other edge. */
+	conn->unread = (size_t)n == room || (mely_fd_ready() & MELY_READY_HANGUP) != 0;
+	conn->since_ns = core->now_ns;
+	if (burst->in_len == 0)
+		conn->head_ns = core->now_ns;
+	burst->in_len = (uint16_t)(burst->in_len + n);
+	burst->stalled = false;
+	sws_conn_stage(conn, &sws_parse_request);
+}
+
+/* ---- ParseRequest -------------------------------------------------------------------------- */
+
+/* Throw away what is there of a body. */
+static void
+skip_body(struct sws_conn *conn, struct sws_burst *burst)
+{
+	uint32_t there = (uint32_t)(burst->in_len - burst->in_at);
+
+	if (there > conn->skip)
+		there = conn->skip;
+	conn->skip -= there;
+	burst->in_at = (uint16_t)(burst->in_at + there);
+}
+
+static void
+parse_input(struct sws_conn *conn, struct sws_burst *burst)
+{
+	while (burst->count < SWS_BURST_MAX) {
+		struct sws_asked *asked = &burst->asked[burst->count];
+		int n;
+
+		if (conn->skip > 0)
+			skip_body(conn, burst);
+		if (burst->in_at == burst->in_len) {
+			burst->stalled = true;
+			return;
+		}
+		n = http_parse(&conn->parser, burst->in + burst->in_at,
+		    (size_t)(burst->in_len - burst->in_at), &asked->request);
+		if (n <= 0) {
+			burst->bad = -n;
+			burst->stalled = true;
+			return;
+		}
+		asked->base = burst->in_at;
+		burst->in_at = (uint16_t)(burst->in_at + n);
+		burst->count++;
+		conn->skip = asked->request.body_len;
+		if (!(asked->request.flags & HTTP_KEEP)) {
+			conn->closing = true;
+			/* Whoever sends a body and then closes may still be sending it. */
+			conn->linger = conn->skip > 0;
+			return;
+		}
+	}
+}
+
+void
+sws_burst_compact(struct sws_burst *burst)
+{
+	size_t left = (size_t)(burst->in_len - burst->in_at);
+
+	if (left > 0) {
+		/* With what has been understood of a head that is there in part. */
+		burst->asked[0].request = burst->asked[burst->count].request;
+		memmove(burst->in, burst->in + burst->in_at, left);
+	}
+	burst->in_len = (uint16_t)left;
+	burst->in_at = 0;
+	burst->count = burst->checked = burst->out = 0;
+	burst->out_at = 0;
+}
+
+void
+sws_conn_continue(struct sws_conn *conn, struct sws_core *core)
+{
+	struct sws_burst *burst = conn->burst;
+
+	/* A head that is there in part began, as far as we know, with the last bytes that came. */
+	if (burst->count > 0)
+		conn->head_ns = conn->since_ns;
+	sws_burst_compact(burst);
+	if (!burst->stalled) {
+		sws_conn_stage(conn, &sws_parse_request);
+		return;
+	}
+	if (conn->unread)
+		sws_conn_stage(conn, &sws_read_request);
+	else
+		sws_conn_rest(conn, core);
+}
+
+static void
+parse_request_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_burst *burst = conn->burst;
+
+	parse_input(conn, burst);
+	if (burst->count > 0)
+		sws_conn_stage(conn, &sws_check_in_cache);
+	else if (burst->bad != 0)
+		sws_conn_stage(conn, &sws_bad_request);
+	else
+		sws_conn_continue(conn, sws_core_here(conn->server));
+}
+
+/* ---- BadRequest ---------------------------------------------------------------------------- */
+
+/* The answer to what can not be read as a request, behind those to the requests before it. */
+static void
+bad_request_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_burst *burst = conn->burst;
+	struct sws_answer *a = &burst->answers[burst->checked++];
+
+	*a = (struct sws_answer){
+		.page = sws_server_error(conn->server, burst->bad),
+		.fd = -1, .flags = SWS_SAY_CLOSE
+	};
+	sws_page_ref(a->page);
+	burst->count = burst->checked;
+	conn->closing = true;
+	conn->linger = true;
+	sws_conn_stage(conn, &sws_write_response);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.c: see store.h. Pages leave by second chance: a hand goes round, spares what was used
+ * since it came by last, and takes the first that was not. The store holds one reference to each
+ * of its pages; memory counts as free only when a page is, so that the cap is strict.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store.h"
+
+/* Pages looked at for one new one, so that a put is bounded. */
+#define HAND_STEPS_MAX 256
+
+int
+sws_store_init(struct sws_store *store, size_t cap)
+{
+	size_t buckets = 1024;
+
+	while (buckets < cap / 4096 && buckets < (size_t)1 << 20)
+		buckets *= 2;
+	memset(store, 0, sizeof *store);
+	store->buckets = calloc(buckets, sizeof store->buckets[0]);
+	if (store->buckets == NULL)
+		return -ENOMEM;
+	store->buckets_mask = buckets - 1;
+	store->cap = cap;
+	pthread_mutex_init(&store->lock, NULL);
+	return 0;
+}
+
+static struct sws_page **
+find(struct sws_store *store, uint64_t hash, const char *key, size_t key_len)
+{
+	struct sws_page **link = &store->buckets[hash & store->buckets_mask];
+
+	while (*link != NULL && ((*link)->hash != hash || (*link)->key_len != key_len
+	    || memcmp((*link)->key, key, key_len) != 0))
+		link = &(*link)->next;
+	return link;
+}
+
+/* Unlink a page and give up the store's reference. With the lock held. */
+static void
+take_out(struct sws_store *store, struct sws_page **link)
+{
+	struct sws_page *page = *link;
+
+	*link = page->next;
+	if (page->newer == page) {
+		store->hand = NULL;
+	} else {
+		page->older->newer = page->newer;
+		page->newer->older = page->older;
+		if (store->hand == page)
+			store->hand = page->newer;
+	}
+	store->pages--;
+	/* release pairs with the acquire in index.h:sws_index_find: a core that sees it dead asks
+	 * the store again and finds what has replaced it. */
+	atomic_store_explicit(&page->dead, true, memory_order_release);
+	sws_page_unref(page);
+}
+
+struct sws_page *
+sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t key_len)
+{
+	struct sws_page *page;
+
+	pthread_mutex_lock(&store->lock);
+	page = *find(store, hash, key, key_len);
+	if (page != NULL)
+		sws_page_ref(page);
+	pthread_mutex_unlock(&store->lock);
+	return page;
+}
+
+/* Let the hand go round until need bytes fit. With the lock held. */
+static bool
+make_room(struct sws_store *store, size_t need)
+{
+	for (int steps = 0; steps < HAND_STEPS_MAX; steps++) {
+		struct sws_page *page = store->hand;
+
+		/* acquire pairs with page.c:sws_page_unref. */
+		if (atomic_load_explicit(&store->bytes, memory_order_acquire) + need <= store->cap)
+			return true;
+		if (page == NULL)
+			return false;
+		if (atomic_load_explicit(&page->used, memory_order_relaxed)) {
+			/* relaxed: a hint of how lately it was used, nothing depends on it. */
+			atomic_store_explicit(&page->used, false, memory_order_relaxed);
+			store->hand = page->newer;
+		} else {
+			take_out(store, find(store, page->hash, page->key, page->key_len));
+		}
+	}
+	return false;
+}
+
+bool
+sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
+{
+	struct sws_page **link;
+	bool room;
+
+	*crowded = false;
+	if (page->size > store->cap)
+		return false;
+	pthread_mutex_lock(&store->lock);
+	link = find(store, page->hash, page->key, page->key_len);
+	if (*link != NULL)
+		take_out(store, link);
+	room = make_room(store, page->size);
+	if (room) {
+		link = &store->buckets[page->hash & store->buckets_mask];
+		page->next = *link;
+		*link = page;
+		if (store->hand == NULL) {
+			page->older = page->newer = store->hand = page;
+		} else {
+			page->newer = store->hand;
+			page->older = store->hand->older;
+			page->older->newer = page;
+			page->newer->older = page;
+		}
+		store->pages++;
+		page->account = &store->bytes;
+		/* relaxed: added to only with the lock held. */
+		atomic_fetch_add_explicit(&store->bytes, page->size, memory_order_relaxed);
+		sws_page_ref(page);
+	}
+	pthread_mutex_unlock(&store->lock);
+	*crowded = !room;
+	return room;
+}
+
+void
+sws_store_remove(struct sws_store *store, struct sws_page *page)
+{
+	struct sws_page **link;
+
+	pthread_mutex_lock(&store->lock);
+	link = find(store, page->hash, page->key, page->key_len);
+	if (*link == page)
+		take_out(store, link);
+	pthread_mutex_unlock(&store->lock);
+}
+
+void
+sws_store_fini(struct sws_store *store)
+{
+	while (store->hand != NULL) {
+		struct sws_page *page = store->hand;
+
+		take_out(store, find(store, page->hash, page->key, page->key_len));
+	}
+	free(store->buckets);
+	pthread_mutex_destroy(&store->lock);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write.c: WriteResponse: the answers of a burst, in order, in as few system calls as can be.
+ *
+ * Heads, with the date of this second, and small bodies are put together in the core's scratch;
+ * larger bodies are sent from where they are. Should the client not take it all, nothing is
+ * kept but a place: which answer, and how many of its bytes have gone. The next time the answer
+ * is put together again, with the same date, and its first bytes are left out.
+ *
+ * The body of a file that is no page goes from the descriptor that was opened, looked at and
+ * told of in the head. When the file has become shorter, the connection is cut: nothing is ever
+ * filled up.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "conn.h"
+#include "stages.h"
+#include "sys.h"
+
+/* Bodies up to this size are copied. */
+#define COPY_MAX 4096
+#define PIECES_MAX 64
+/* Sent from files in one event, so that other colors come to their turn. */
+#define FILE_BYTES_MAX (1 << 20)
+
+static void write_response_fn(void *arg);
+static void writable_fn(void *arg);
+
+struct mely_handler sws_write_response = {
+	.fn = write_response_fn, .name = "WriteResponse", .time_ns = 5000
+};
+static struct mely_handler writable = {
+	.fn = writable_fn, .name = "WriteResponse", .time_ns = 5000
+};
+
+/* What goes out with one call. */
+struct gather {
+	char *scratch;       /* of the core */
+	const char *date;
+	size_t used;         /* of scratch */
+	size_t piece_from;   /* where the piece in scratch begins that is not closed yet */
+	size_t total;
+	size_t pieces;
+	struct iovec iov[PIECES_MAX + 2];
+};
+
+enum progress {
+	SENT,
+	BLOCKED,
+	FAILED,
+	YIELD
+};
+
+/* ---- putting together ---------------------------------------------------------------------- */
+
+static inline void
+add(struct gather *g, const char *bytes, size_t len)
+{
+	memcpy(g->scratch + g->used, bytes, len);
+	g->used += len;
+}
+
+static void
+add_literal(struct gather *g, const char *text)
+{
+	add(g, text, strlen(text));
+}
+
+/* The head of an answer into scratch. */
+static inline void
+add_head(struct gather *g, const struct sws_answer *a)
+{
+	const struct sws_page *page = a->page;
+	size_t from = g->used;
+
+	if (a->flags & SWS_NOT_MODIFIED) {
+		add_literal(g, "HTTP/1.1 304 Not Modified\r\nDate: ");
+		add(g, g->date, HTTP_DATE_LEN);
+		add_literal(g, "\r\nServer: sws\r\n");
+		add(g, page->head + page->validators_at, page->head_len - page->validators_at);
+	} else {
+		add(g, page->head, page->head_len);
+		memcpy(g->scratch + from + page->date_at, g->date, HTTP_DATE_LEN);
+	}
+	if (a->flags & (SWS_SAY_CLOSE | SWS_SAY_KEEP)) {
+		g->used -= 2;
+		add_literal(g, a->flags & SWS_SAY_CLOSE ? "Connection: close\r\n\r\n"
+		    : "Connection: keep-alive\r\n\r\n");
+	}
+}
+
+static void
+close_piece(struct gather *g)
+{
+	if (g->used > g->piece_from) {
+		g->iov[g->pieces].iov_base = g->scratch + g->piece_from;
+		g->iov[g->pieces++].iov_len = g->used - g->piece_from;
+	}
+	g->piece_from = g->used;
+}
+
+/* Put an answer together, without its first skip bytes. */
+static inline void
+add_answer(struct gather *g, struct sws_answer *a, size_t skip)
+{
+	const char *body = a->page->body;
+	size_t from = g->used, body_len = a->page->body_len, head_len;
+
+	if (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))
+		body_len = 0;
+	add_head(g, a);
+	head_len = g->used - from;
+	a->len = (uint32_t)(head_len + body_len);
+	g->total += a->len - skip;
+	if (skip > 0) {
+		if (skip < head_len) {
+			memmove(g->scratch + from, g->scratch + from + skip, head_len - skip);
+			g->used -= skip;
+		} else {
+			g->used = from;
+			body += skip - head_len;
+			body_len -= skip - head_len;
+		}
+	}
+	if (body_len <= COPY_MAX) {
+		add(g, body, body_len);
+	} else {
+		close_piece(g);
+		g->iov[g->pieces].iov_base = (void *)body;
+		g->iov[g->pieces++].iov_len = body_len;
+	}
+}
+
+/* Is there room for one more answer? For the first there always is. */
+static inline bool
+has_room(const struct gather *g, const struct sws_answer *a)
+{
+	return SWS_SCRATCH - g->used >= (size_t)a->page->head_len + 128 + COPY_MAX
+	    && g->pieces < PIECES_MAX - 2;
+}
+
+/*
+ * Put together what may leave with one call: from the first answer not sent to the end, to where
+ * there is no more room, or to the first whose body is in a file. Returns where it ended.
+ */
+static unsigned
+gather(struct gather *g, struct sws_burst *burst)
+{
+	size_t skip = burst->out_at;
+	unsigned i = burst->out;
+
+	while (i < burst->count && has_room(g, &burst->answers[i])) {
+		struct sws_answer *a = &burst->answers[i++];
+
+		add_answer(g, a, skip);
+		skip = 0;
+		if (a->fd >= 0)
+			break;
+	}
+	return i;
+}
+
+/* ---- sending ------------------------------------------------------------------------------- */
+
+static ssize_t
+send_gathered(int fd, struct gather *g, int flags)
+{
+	struct msghdr msg = {0};
+
+	flags |= MSG_NOSIGNAL;
+	if (g->pieces == 0)
+		return sws_send(fd, g->scratch, g->used, flags);
+	close_piece(g);
+	msg.msg_iov = g->iov;
+	msg.msg_iovlen = g->pieces;
+	return sendmsg(fd, &msg, flags);
+}
+
+/* n bytes have left: give up the answers that are done. One with a file keeps its place. */
+static void
+advance(struct sws_burst *burst, size_t n, int core)
+{
+	n += burst->out_at;
+	while (n > 0) {
+		struct sws_answer *a = &burst->answers[burst->out];
+
+		if (n < a->len || a->fd >= 0) {
+			burst->out_at = (uint32_t)n;
+			return;
+		}
+		n -= a->len;
+		sws_answer_release(a, core);
+		burst->out++;
+	}
+	burst->out_at = 0;
+}
+
+/* The body of answer out from its file. */
+static enum progress
+send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
+{
+	struct sws_answer *a = &burst->answers[burst->out];
+	uint64_t size = a->page->file_size;
+	size_t budget = FILE_BYTES_MAX;
+
+	while (a->file_at < size) {
+		uint64_t left = size - a->file_at;
+		off_t at = (off_t)a->file_at;
+		ssize_t n;
+
+		if (budget == 0)
+			return YIELD;
+		n = sendfile(conn->fd, a->fd, &at, left < budget ? (size_t)left : budget);
+		if (n < 0)
+			return errno == EAGAIN ? BLOCKED : FAILED;
+		if (n == 0)
+			return FAILED; /* it has become shorter */
+		a->file_at += (uint64_t)n;
+		conn->sent += (uint64_t)n;
+		budget -= (size_t)n;
+	}
+	sws_answer_release(a, core);
+	burst->out++;
+	burst->out_at = 0;
+	return SENT;
+}
+
+/* Is the head of answer out sent, and a file to follow? */
+static inline bool
+at_file(const struct sws_burst *burst)
+{
+	const struct sws_answer *a = &burst->answers[burst->out];
+
+	return a->fd >= 0 && burst->out_at > 0 && burst->out_at == a->len;
+}
+
+static enum progress
+send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
+{
+	while (burst->out < burst->count) {
+		struct gather g;
+		enum progress progress;
+		unsigned end;
+		ssize_t n;
+
+		if (at_file(burst)) {
+			progress = send_file(conn, burst, core->number);
+			if (progress != SENT)
+				return progress;
+			continue;
+		}
+		g.scratch = core->scratch;
+		g.date = burst->out_at > 0 ? burst->date : core->date;
+		g.used = g.piece_from = g.total = g.pieces = 0;
+		end = gather(&g, burst);
+		n = send_gathered(conn->fd, &g, burst->answers[end - 1].fd >= 0 ? MSG_MORE : 0);
+		if (n < 0)
+			return errno == EAGAIN ? BLOCKED : FAILED;
+		conn->sent += (uint64_t)n;
+		if (g.date == core->date && (size_t)n < g.total)
+			memcpy(burst->date, core->date, HTTP_DATE_LEN);
+		advance(burst, (size_t)n, core->number);
+		/* A short write: the next one would say EAGAIN. */
+		if ((size_t)n < g.total)
+			return BLOCKED;
+	}
+	return SENT;
+}
+
+/* ---- WriteResponse ------------------------------------------------------------------------- */
+
+static void
+wait_for_room(struct sws_conn *conn, struct sws_core *core)
+{
+	int status = 0;
+
+	if (conn->writable == 0) {
+		conn->blocked_ns = mely_now_ns();
+		conn->sent_before = conn->sent;
+		status = mely_fd_watch(&conn->color, conn->fd, MELY_FD_WRITE | MELY_FD_EDGE,
+		    &writable, conn, &conn->writable);
+		/* A blocked connection's deadline may be nearer than what the timer is set to. */
+		mely_timer_again(core->server->rt, conn->timer, UINT64_C(1000000000),
+		    UINT64_C(1000000000));
+	}
+	if (status == 0)
+		conn->state = SWS_CONN_BLOCKED;
+	else
+		sws_conn_close(conn);
+}
+
+static void
+write_response_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_core *core = sws_core_here(conn->server);
+
+	switch (send_answers(conn, conn->burst, core)) {
+	case BLOCKED:
+		wait_for_room(conn, core);
+		return;
+	case FAILED:
+		sws_conn_close(conn);
+		return;
+	case YIELD:
+		sws_conn_stage(conn, &sws_write_response);
+		return;
+	case SENT:
+		break;
+	}
+	if (conn->writable != 0) {
+		mely_fd_stop(conn->server->rt, conn->writable);
+		conn->writable = 0;
+		conn->since_ns = mely_now_ns();
+	}
+	if (conn->closing)
+		sws_conn_finish(conn);
+	else
+		sws_conn_continue(conn, core);
+}
+
+/* The client takes more. An edge that comes while a stage is queued tells nothing new. */
+static void
+writable_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+
+	if (conn->state == SWS_CONN_BLOCKED)
+		write_response_fn(conn);
+}

@@ -27,18 +27,39 @@ mely_now_ns(void)
 	return melyint_now_ns();
 }
 
+#if defined(__x86_64__)
+/* Both clocks at one moment: the closest of some readings, for in between a thread can lose its
+ * processor. */
+static void
+read_both(uint64_t *ns, uint64_t *ticks)
+{
+	uint64_t closest = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		uint64_t before = melyint_ticks(), now_ns = melyint_now_ns();
+		uint64_t apart = melyint_ticks() - before;
+
+		if (apart < closest) {
+			closest = apart;
+			*ns = now_ns;
+			*ticks = before + apart / 2;
+		}
+	}
+}
+#endif
+
 static void
 measure_rate(void)
 {
 #if defined(__x86_64__)
 	const uint64_t span_ns = 500000;
-	uint64_t ns0 = melyint_now_ns(), ticks0 = melyint_ticks(), ns1, ticks1;
+	uint64_t ns0 = 0, ticks0 = 0, ns1 = 0, ticks1 = 0;
 
-	do {
+	read_both(&ns0, &ticks0);
+	while (melyint_now_ns() - ns0 < span_ns)
 		melyint_cpu_relax();
-		ns1 = melyint_now_ns();
-		ticks1 = melyint_ticks();
-	} while (ns1 - ns0 < span_ns);
+	read_both(&ns1, &ticks1);
 	if (ticks1 > ticks0) {
 		ticks_per_ns_fp = ((ticks1 - ticks0) << 32) / (ns1 - ns0);
 		ns_per_tick_fp = ((ns1 - ns0) << 32) / (ticks1 - ticks0);

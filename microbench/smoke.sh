@@ -19,7 +19,7 @@ bad() {
 status() {
 	local want=$1 got
 	shift
-	timeout 60 "$dir/$@" >"$scratch/out" 2>"$scratch/err"
+	timeout 300 "$dir/$@" >"$scratch/out" 2>"$scratch/err"
 	got=$?
 	[ "$got" = "$want" ] || bad "$*: exit $got, not $want: $(head -c 300 "$scratch/err")"
 }

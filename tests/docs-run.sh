@@ -159,7 +159,7 @@ run_block()
 {
 	(cd "$2" && PATH=$scratch/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib \
 	    PKG_CONFIG_PATH=$prefix/lib/pkgconfig MANPATH=$prefix/share/man \
-	    timeout 120 bash -eu "$1" </dev/null) >"$1.out" 2>&1
+	    timeout 600 bash -eu "$1" </dev/null) >"$1.out" 2>&1
 }
 
 # ---- the documents -----------------------------------------------------------------------------

@@ -132,8 +132,9 @@ def shrinking(program, root):
 
 
 def deadlines(program, root):
-    with Server(program, os.path.join(root, "www"), "--header-timeout", "0.3",
-                "--idle-timeout", "0.6") as server:
+    """Long beside what a loaded machine holds a request up; the end of each is waited for."""
+    with Server(program, os.path.join(root, "www"), "--header-timeout", "1",
+                "--idle-timeout", "3") as server:
         with server.connect() as c:
             c.send(b"GET / HTTP/1.1\r\nHost:")
             r = c.response()
@@ -144,7 +145,7 @@ def deadlines(program, root):
             try:
                 for i in range(2000):
                     c.send(b"X-%d: y\r\n" % i)
-                    if select.select([c.s], [], [], 0.05)[0]:
+                    if select.select([c.s], [], [], 0.3)[0]:
                         break
             except OSError:
                 pass
@@ -157,9 +158,10 @@ def deadlines(program, root):
             check.equal(c.get("/").status, 200, "a request")
             check(c.at_end(), "... and a long silence: closed without a word")
         with server.connect() as c:
-            for i in range(4):
-                check.equal(c.get("/").status, 200, "a connection in use stays")
-                time.sleep(0.25)
+            for i in range(5):
+                r = c.get("/")
+                check.equal(r and r.status, 200, "a connection in use stays")
+                time.sleep(0.8)
         check.equal(server.stop(), 0, "deadlines: exit status")
 
 
@@ -198,15 +200,22 @@ def out_of_descriptors(program, root):
     """EMFILE: said once, and those who are there are served."""
     with Server(program, os.path.join(root, "www"), "--max-clients", "1000",
                 "--cores", "2", nofile=60) as server:
+        begun = time.monotonic()
         clients = [server.connect() for _ in range(80)]
-        served = 0
+        waiting, served = {c.s: c for c in clients}, 0
         for c in clients:
             c.send(request("/n/1.txt"))
-        for c in clients:
-            if select.select([c.s], [], [], 0.2)[0]:
-                served += c.response() is not None
+        while True:
+            # The first answer comes for sure; the last one, when no more has come for a while.
+            ready = select.select(list(waiting), [], [], 1 if served else 60)[0]
+            if not ready:
+                break
+            for s in ready:
+                served += waiting.pop(s).response() is not None
         check(0 < served < 80, "some are served without descriptors", str(served))
-        check.equal(server.stderr().count("can not accept"), 1, "said once")
+        said = server.stderr().count("can not accept")
+        # Once in ten seconds; this has taken one or two.
+        check(1 <= said <= 1 + (time.monotonic() - begun) // 10, "said once", str(said))
         for c in clients:
             c.close()
         # The last answers may still find no descriptor free for a moment.
@@ -219,36 +228,69 @@ def out_of_descriptors(program, root):
         check.equal(server.stop(), 0, "exit status")
 
 
-def drain(program, root):
+def signal_and_ask(server, client, number=signal.SIGTERM):
+    """The answer to a request behind the signal, and how long it took."""
+    begun = time.monotonic()
+    server.signal(number)
+    answer = client.get("/page.html")
+    return answer, time.monotonic() - begun
+
+
+def in_grace(attempt, name):
+    """On a machine that is held up the half second of grace can be over; then once more."""
+    for _ in range(5):
+        r, took = attempt()
+        if (r and r.status == 200) or took < 0.4:
+            break
+    check.equal(r and r.status, 200, name)
+
+
+def drain_all_kinds(program, root, number):
     large = read(root, "large.bin")
+    with Server(program, os.path.join(root, "www")) as server:
+        busy, idle, quiet = (server.connect(rcvbuf=4096), server.connect(), server.connect())
+        idle.get("/")
+        quiet.get("/")
+        busy.send(request("/large.bin") + request("/n/1.txt"))
+        while len(busy.data) < 10000:
+            busy.fill()
+        asked = signal_and_ask(server, idle, number)
+        refused = False
+        for _ in range(1000):
+            try:
+                server.connect().close()
+                time.sleep(0.05)
+            except OSError:
+                refused = True
+                break
+        check(refused, "drain: no new connections")
+        r = busy.response()
+        check(r is not None and r.body == large, "drain: a running answer is finished")
+        check(quiet.at_end(), "drain: idle connections are closed")
+        for c in (busy, idle):
+            while c.fill():
+                pass
+        check.equal(server.wait(), 0, "drain: exit status 0")
+        check.equal(server.stderr(), "", "drain: nothing on stderr")
+    return asked
+
+
+def drain_idle(program, root):
+    with Server(program, os.path.join(root, "www")) as server:
+        idle = [server.connect() for _ in range(10)]
+        for c in idle:
+            c.get("/")
+        asked = signal_and_ask(server, idle[0])
+        # The signal may come behind the request; the close must come in any case.
+        check(idle[0].at_end(), "drain: one more request, and closed")
+        check.equal(server.wait(), 0, "drain: exit status 0 again")
+    return asked
+
+
+def drain(program, root):
     for number in (signal.SIGTERM, signal.SIGINT):
-        with Server(program, os.path.join(root, "www")) as server:
-            busy, idle, quiet = (server.connect(rcvbuf=4096), server.connect(), server.connect())
-            idle.get("/")
-            quiet.get("/")
-            busy.send(request("/large.bin") + request("/n/1.txt"))
-            while len(busy.data) < 10000:
-                busy.fill()
-            server.signal(number)
-            r = idle.get("/page.html")
-            check(r is not None and r.status == 200, "drain: a request on its way is answered")
-            refused = False
-            for _ in range(200):
-                try:
-                    server.connect().close()
-                    time.sleep(0.05)
-                except OSError:
-                    refused = True
-                    break
-            check(refused, "drain: no new connections")
-            r = busy.response()
-            check(r is not None and r.body == large, "drain: a running answer is finished")
-            check(quiet.at_end(), "drain: idle connections are closed")
-            for c in (busy, idle):
-                while c.fill():
-                    pass
-            check.equal(server.wait(), 0, "drain: exit status 0")
-            check.equal(server.stderr(), "", "drain: nothing on stderr")
+        in_grace(lambda: drain_all_kinds(program, root, number),
+                 "drain: a request on its way is answered")
     with Server(program, os.path.join(root, "www")) as server:
         c = server.connect(rcvbuf=4096)
         c.send(request("/large.bin") * 10)
@@ -264,16 +306,7 @@ def drain(program, root):
         c.fill()
         server.signal()
         check.equal(server.wait(), 0, "the drain ends at its deadline")
-    with Server(program, os.path.join(root, "www")) as server:
-        idle = [server.connect() for _ in range(10)]
-        for c in idle:
-            c.get("/")
-        server.signal()
-        r = idle[0].get("/page.html")
-        # The signal may come behind the request; the close must come in any case.
-        check(r is not None and r.status == 200, "drain: one more request")
-        check(idle[0].at_end(), "drain: ... and closed")
-        check.equal(server.wait(), 0, "drain: exit status 0 again")
+    in_grace(lambda: drain_idle(program, root), "drain: one more request")
 
 
 def addresses(program, root):
@@ -289,7 +322,7 @@ def addresses(program, root):
 
 
 def run(program, *args):
-    return subprocess.run([program, *args], capture_output=True, timeout=60)
+    return subprocess.run([program, *args], capture_output=True, timeout=300)
 
 
 def starts(program, root):
@@ -347,7 +380,9 @@ def main():
     raise_descriptors()
     root = make_root()
     try:
-        with Server(program, os.path.join(root, "www")) as server:
+        # Thousands of connections take their time before they all have asked for something.
+        with Server(program, os.path.join(root, "www"), "--header-timeout", "600",
+                    "--idle-timeout", "600") as server:
             pipelined(server, root)
             slow_readers(server, root)
             gone_clients(server)

@@ -134,6 +134,7 @@ held_by_color_0(int pollers)
 	test_run_start(&runner, rt);
 	open_line(&line, 1);
 	ping_line(&line);
+	test_settle(line.color); /* or that handler would read what comes next, too */
 	TEST_OK(mely_post(rt, 0, &hold, NULL));
 	test_await(&holding, 1);
 	TEST_EQ(write(line.fd[1], &byte, 1), 1);

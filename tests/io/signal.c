@@ -46,6 +46,7 @@ signals_arrive_on(int cores)
 		TEST_EQ(kill(getpid(), SIGUSR2), 0);
 		test_await(&third, i);
 	}
+	test_settle(a); /* the last handler has ended: a stop from here is exact */
 	TEST_OK(mely_signal_stop(rt, wa));
 	TEST_EQ(mely_signal_stop(rt, wa), -ENOENT);
 	TEST_EQ(kill(getpid(), SIGUSR1), 0);

@@ -220,8 +220,9 @@ classes_are_apart(void)
 	other.color = color;
 	other.input = 5;
 	TEST_OK(mely_work(color, MELY_WORK_USER, job_fn, &finished_handler, &other, NULL));
-	test_await(&other.finished, 1);
+	test_await(&finished, 1);
 	TEST_EQ(test_get(&finished), 1);
+	TEST_EQ(test_get(&other.finished), 1);
 	test_add(&hold, 1);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_EQ(test_get(&finished), HELD + 1);

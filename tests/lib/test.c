@@ -250,6 +250,18 @@ test_run_dry(struct mely_runtime *rt)
 	TEST_OK(mely_run(rt));
 }
 
+void
+test_settle(struct mely_color *color)
+{
+	struct started settled;
+
+	atomic_init(&settled.ran, 0);
+	mely_handler_init(&settled.handler, on_started, "settled");
+	mely_event_init(&settled.ev, &settled.handler, &settled);
+	TEST_OK(mely_event_post(color, &settled.ev));
+	test_await(&settled.ran, 1);
+}
+
 struct mely_color *
 test_color(struct mely_runtime *rt)
 {

@@ -130,13 +130,19 @@ extern struct mely_handler test_discard_handler;
 /* Run what has been posted, and all that comes of it, on this thread; returns at the end. */
 void test_run_dry(struct mely_runtime *rt);
 
+/* Until the handlers of the color that run now, or are queued, have ended. The runtime runs. */
+void test_settle(struct mely_color *color);
+
 /* A color object, 64-byte aligned, on the heap. */
 struct mely_color *test_color(struct mely_runtime *rt);
 struct mely_color *test_color_on(struct mely_runtime *rt, int core);
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-/* Until *word >= value. All that was done before a release of the word is visible after. */
+/*
+ * Until *word >= value. All that was done before a release of the word is visible after; what a
+ * handler does after it may still be to come, and a stop may come before it.
+ */
 void test_await(_Atomic uint64_t *word, uint64_t value);
 void test_add(_Atomic uint64_t *word, uint64_t n);
 uint64_t test_get(_Atomic uint64_t *word);

@@ -223,17 +223,23 @@ idle_sleeps_on(int cores)
 		after = test_counters(rt);
 	} while (after.sleeps < (uint64_t)cores || after.sleeps != before.sleeps ||
 	    after.polls != before.polls);
-	cpu = cpu_ns();
-	test_nap_us(seconds * 1000000);
-	cpu = cpu_ns() - cpu;
-	before = after;
-	after = test_counters(rt);
-	printf("%d cores idle for %u s: %llu us of CPU, %llu sleeps, %llu polls\n", cores, seconds,
-	    (unsigned long long)cpu / 1000, (unsigned long long)(after.sleeps - before.sleeps),
-	    (unsigned long long)(after.polls - before.polls));
-	/* Fewer than five system calls a second, and each turn makes two at least. */
-	TEST_CHECK(after.sleeps - before.sleeps < 5 * seconds);
-	TEST_CHECK(after.polls - before.polls < 5 * seconds);
+	/*
+	 * Fewer than five system calls a second, and each turn makes two at least. On a loaded
+	 * machine a core may get to its last turns long after it had nothing to do any more: it
+	 * has to come to rest, then, or the watchdog ends this.
+	 */
+	do {
+		before = after;
+		cpu = cpu_ns();
+		test_nap_us(seconds * 1000000);
+		cpu = cpu_ns() - cpu;
+		after = test_counters(rt);
+		printf("%d cores idle for %u s: %llu us of CPU, %llu sleeps, %llu polls\n", cores,
+		    seconds, (unsigned long long)cpu / 1000,
+		    (unsigned long long)(after.sleeps - before.sleeps),
+		    (unsigned long long)(after.polls - before.polls));
+	} while (after.sleeps - before.sleeps >= 5 * seconds ||
+	    after.polls - before.polls >= 5 * seconds);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_OK(mely_runtime_free(rt));
 }

@@ -30,6 +30,7 @@ struct mb_options {
 	double seconds; /* length of one measured window */
 	int runs;
 	bool json;
+	const char *config; /* --config: one of the program's configs */
 	uint64_t events; /* chain --events: not 0: fixed work instead of a window */
 };
 
@@ -49,6 +50,8 @@ struct mb_program {
 	double seconds_default;
 	bool has_events; /* --events is an option of it */
 	const struct mb_switch *switches; /* ended by a NULL name; may be NULL */
+	const char *const *configs; /* what --config takes, ended by NULL; NULL: no such option */
+	const char *configs_help;   /* lines about each of them, for --help */
 };
 
 /* Fill opt from the command line. Exits 0 after --help and --version, 2 for a bad option. */
@@ -111,6 +114,10 @@ struct mb_sample {
 	double ideal_pct;
 	double events;
 	double syscalls; /* per second */
+	double steals;   /* per second */
+	double stolen_events; /* a steal */
+	double stolen_cycles; /* a steal: cycles of work in those events */
+	double cache_misses;  /* an event, last level, as the processor counts them */
 	int cores;
 };
 

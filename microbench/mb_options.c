@@ -46,6 +46,8 @@ usage(const struct mb_program *program, FILE *to)
 		    " events; no window\n");
 	for (s = program->switches; s != NULL && s->name != NULL; s++)
 		fprintf(to, "  --%-12s %s\n", s->name, s->help);
+	if (program->configs != NULL)
+		fprintf(to, "  --config NAME  one of (default: all)\n%s", program->configs_help);
 	fprintf(to, "  --help         this text\n");
 	fprintf(to, "  --version      the version of the project\n");
 }
@@ -106,6 +108,18 @@ parse_seconds(const struct mb_program *program, const char *text)
 	return value;
 }
 
+static const char *
+parse_config(const struct mb_program *program, const char *text)
+{
+	const char *const *name;
+
+	for (name = program->configs; *name != NULL; name++) {
+		if (strcmp(*name, text) == 0)
+			return *name;
+	}
+	bad(program, "config", text);
+}
+
 static void
 parse_one(const struct mb_program *program, int which, struct mb_options *opt)
 {
@@ -127,6 +141,9 @@ parse_one(const struct mb_program *program, int which, struct mb_options *opt)
 		break;
 	case 'j':
 		opt->json = true;
+		break;
+	case 'n':
+		opt->config = parse_config(program, optarg);
 		break;
 	case 'h':
 		usage(program, stdout);
@@ -154,7 +171,7 @@ mb_options_parse(const struct mb_program *program, int argc, char **argv,
 		{"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'v'},
 	};
-	struct option all[sizeof(common) / sizeof(common[0]) + SWITCHES_MAX + 2];
+	struct option all[sizeof(common) / sizeof(common[0]) + SWITCHES_MAX + 3];
 	size_t count = sizeof(common) / sizeof(common[0]);
 	int i, which;
 
@@ -163,11 +180,14 @@ mb_options_parse(const struct mb_program *program, int argc, char **argv,
 	opt->colors_count = 1;
 	opt->seconds = program->seconds_default;
 	opt->runs = RUNS_DEFAULT;
+	opt->config = "all";
 
 	memset(all, 0, sizeof(all));
 	memcpy(all, common, sizeof(common));
 	if (program->has_events)
 		all[count++] = (struct option){"events", required_argument, NULL, 'e'};
+	if (program->configs != NULL)
+		all[count++] = (struct option){"config", required_argument, NULL, 'n'};
 	for (i = 0; program->switches != NULL && program->switches[i].name != NULL; i++) {
 		if (i == SWITCHES_MAX)
 			mb_fail("too many switches", 0);

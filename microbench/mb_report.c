@@ -17,6 +17,8 @@ mb_sample_clear(struct mb_sample *sample)
 {
 	sample->value = sample->fairness = sample->p99 = NAN;
 	sample->ideal_pct = sample->events = sample->syscalls = NAN;
+	sample->steals = sample->stolen_events = sample->stolen_cycles = NAN;
+	sample->cache_misses = NAN;
 	sample->cores = 0;
 }
 
@@ -100,6 +102,10 @@ static const struct {
 	{"ideal_pct", ", %.1f %% of the ideal", offsetof(struct mb_sample, ideal_pct)},
 	{"events", ", %.0f events a run", offsetof(struct mb_sample, events)},
 	{"syscalls", ", %.2f system calls/s", offsetof(struct mb_sample, syscalls)},
+	{"steals", ", %.0f steals/s", offsetof(struct mb_sample, steals)},
+	{"stolen_events", " of %.2f events", offsetof(struct mb_sample, stolen_events)},
+	{"stolen_cycles", " and %.0f cycles each", offsetof(struct mb_sample, stolen_cycles)},
+	{"cache_misses", ", %.1f cache misses an event", offsetof(struct mb_sample, cache_misses)},
 };
 
 static void

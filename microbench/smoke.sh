@@ -86,7 +86,51 @@ lines=3
 json $lines "events p99 variant" wake $quick
 grep -q '"peer":"mely".*"ratio":' "$scratch/out" || bad "wake: no ratio to the bare wake-up"
 
-for program in chain pingpong fan wake memory idle; do
+# The paper's. What is printed is their own check: of every event, and of the data.
+small="$quick --cores 2 --colors"
+for config in mely mely-base-ws time-left penalty locality all auto; do
+	keys="events variant steals"
+	json 1 "$keys ideal_pct" unbalanced $small 2000 --config $config
+	grep -q "\"variant\":\"$config\"" "$scratch/out" || bad "unbalanced: not $config"
+	json 1 "$keys" penalty $small 20 --config $config
+	json 1 "$keys" cache-efficient $small 20 --config $config
+done
+json 1 "$keys" cache-efficient $quick --cores 5 --colors 10
+json 1 "$keys" penalty $quick --cores 1 --colors 1
+# libasync-smp's scheduler where it has been built. A sanitizer wants to be loaded first itself.
+for program in unbalanced penalty cache-efficient; do
+	if [ -n "${INSTRUMENT_FLAGS:-}" ]; then
+		continue
+	elif [ -e "$dir/../mely/.libs/libmely-libasync.so" ]; then
+		json 1 "$keys" $program $small 100 --config libasync
+		json 1 "$keys" $program $small 100 --config libasync-ws
+		grep -q '"peer":"libasync"' "$scratch/out" || bad "$program: another scheduler"
+	else
+		status 77 $program $small 100 --config libasync
+		grep -q 'left out' "$scratch/err" || bad "$program: left out without a word"
+	fi
+	status 2 $program --config nothing
+done
+
+# The driver's tables, files and pictures.
+if command -v python3 >/dev/null; then
+	here=${top_srcdir:-.}/microbench
+	timeout 120 python3 "$here/paper" --builddir "$dir" --cores 2 --runs 2 --seconds 0.02 \
+		--out "$scratch/paper" >"$scratch/out" 2>"$scratch/err" ||
+		bad "paper: $(tail -n 1 "$scratch/err")"
+	for want in 'Table 3' 'Table 4' 'Table 5' 'Table 6' '2 cores'; do
+		grep -q "$want" "$scratch/out" || bad "paper: no $want"
+	done
+	for want in runs.csv tables.csv; do
+		[ -s "$scratch/paper/$want" ] || bad "paper: no $want"
+	done
+	if command -v gnuplot >/dev/null; then
+		[ -s "$scratch/paper/paper.svg" ] || bad "paper: no SVG"
+		[ -s "$scratch/paper/paper.png" ] || bad "paper: no PNG"
+	fi
+fi
+
+for program in chain pingpong fan wake memory idle unbalanced penalty cache-efficient; do
 	status 0 $program --help
 	grep -q -- '--colors' "$scratch/out" || bad "$program --help says nothing of --colors"
 	status 0 $program --version

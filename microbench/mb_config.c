@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mb_config.c: configurations by name. The switches of the heuristics are environment variables
+ * because that is how any program is switched without being changed; the scheduler of
+ * libasync-smp is the library libmely-libasync, which has the same interface and is put in front
+ * of libmely by the dynamic linker. Main thread only.
+ */
+#include "mb_config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mb.h"
+
+#define LIBASYNC "libmely-libasync.so"
+
+const char *const mb_config_names[] = {"libasync", "libasync-ws", "mely", "mely-base-ws",
+	"time-left", "penalty", "locality", "all", "auto", NULL};
+
+const char mb_config_help[] =
+    "      libasync      libasync-smp's scheduler, without stealing\n"
+    "      libasync-ws   the same with its stealing\n"
+    "      mely          Mely without stealing\n"
+    "      mely-base-ws  Mely with stealing and no heuristic\n"
+    "      time-left, penalty, locality\n"
+    "                    the same with this heuristic\n"
+    "      all           everything on, handlers annotated\n"
+    "      auto          everything on, handlers not annotated: times are measured\n";
+
+static const struct mb_config configs[] = {
+	{.name = "libasync", .peer = "libasync", .libasync = true, .annotated = true},
+	{.name = "libasync-ws", .peer = "libasync", .libasync = true, .annotated = true,
+	    .steal = true},
+	{.name = "mely", .peer = "mely", .annotated = true},
+	{.name = "mely-base-ws", .peer = "mely", .annotated = true, .steal = true},
+	{.name = "time-left", .peer = "mely", .annotated = true, .steal = true,
+	    .time_left = true},
+	{.name = "penalty", .peer = "mely", .annotated = true, .steal = true, .penalty = true},
+	{.name = "locality", .peer = "mely", .annotated = true, .steal = true, .locality = true},
+	{.name = "all", .peer = "mely", .annotated = true, .steal = true, .time_left = true,
+	    .penalty = true, .locality = true, .measure = true, .balance = true},
+	{.name = "auto", .peer = "mely", .steal = true, .time_left = true, .penalty = true,
+	    .locality = true, .measure = true, .balance = true},
+};
+
+static void
+set(const char *name, bool on)
+{
+	if (setenv(name, on ? "1" : "0", 1) != 0)
+		mb_fail("setenv", errno);
+}
+
+/* The file that the runtime's functions come from: a library, or this program. */
+static const char *
+library(void)
+{
+	void *run = dlsym(RTLD_DEFAULT, "mely_run");
+	Dl_info info;
+
+	return run != NULL && dladdr(run, &info) != 0 ? info.dli_fname : "";
+}
+
+static void __attribute__((noreturn))
+missing(const char *name)
+{
+	fprintf(stderr, "%s: --config %s: left out, there is no %s beside libmely.so\n",
+	    program_invocation_short_name, name, LIBASYNC);
+	exit(MB_CONFIG_MISSING);
+}
+
+/* Run again with the other library first. */
+static void __attribute__((noreturn))
+run_with_libasync(const char *name, char **argv)
+{
+	const char *mely = library(), *base = strrchr(mely, '/'), *before = getenv("LD_PRELOAD");
+	char path[PATH_MAX];
+
+	if (before != NULL && strstr(before, LIBASYNC) != NULL)
+		mb_fail("the library in LD_PRELOAD was not loaded", 0);
+	if (base == NULL || snprintf(path, sizeof(path), "%.*s/%s", (int)(base - mely), mely,
+	    LIBASYNC) >= (int)sizeof(path) || access(path, R_OK) != 0)
+		missing(name);
+	/* The dynamic linker takes a blank or a colon for the end of a name. */
+	if (strpbrk(path, " :") != NULL)
+		mb_fail("a path with blanks or colons can not be in LD_PRELOAD", 0);
+	if (setenv("LD_PRELOAD", path, 1) != 0)
+		mb_fail("setenv", errno);
+	execv("/proc/self/exe", argv);
+	mb_fail("execv", errno);
+}
+
+const struct mb_config *
+mb_config_enter(const char *name, char **argv)
+{
+	const struct mb_config *config = configs;
+	bool libasync = strstr(library(), LIBASYNC) != NULL;
+
+	while (strcmp(config->name, name) != 0)
+		config++;
+	if (config->libasync && !libasync)
+		run_with_libasync(name, argv);
+	if (!config->libasync && libasync)
+		mb_fail("LD_PRELOAD has another scheduler than --config asks for", 0);
+	set("MELY_STEAL", config->steal);
+	set("MELY_TIME_LEFT", config->time_left);
+	set("MELY_PENALTY", config->penalty);
+	set("MELY_LOCALITY", config->locality);
+	set("MELY_MEASURE", config->measure);
+	set("MELY_BALANCE", config->balance);
+	return config;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mb_rounds.c: rounds of fork and join, their time and their steals. The state is of one process:
+ * written before the runtime runs, and from then on by the events of one color, pinned to core 0.
+ */
+#include "mb_rounds.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "mb_misses.h"
+
+uint64_t mb_burn_excess;
+
+static struct rounds {
+	const struct mb_rounds_bench *bench;
+	const struct mb_config *config;
+	const struct mb_options *opt;
+	struct mely_runtime *rt;
+	struct mely_color color;
+	struct mely_event event;
+	struct mely_join join;
+	uint32_t reports;
+	int count;
+	bool running;   /* there is a round to be ended */
+	bool measuring; /* the warm-up is over */
+	uint64_t begin, elapsed, wanted;
+	uint64_t steals; /* when the measuring began */
+	double misses;
+	struct mb_tally tally;
+	struct mb_sample *out;
+} rounds;
+
+void
+mb_rounds_done(void)
+{
+	int err = mely_join_done(&rounds.join);
+
+	if (__builtin_expect(err < 0, 0))
+		mb_fail("mely_join_done", -err);
+}
+
+void
+mb_rounds_home(struct mely_color *color, int core)
+{
+	if (mely_color_core(color) == core)
+		return;
+	mb_must(mely_color_pin(color, core), "mely_color_pin");
+	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
+}
+
+uint32_t
+mb_rounds_ns(uint64_t cycles)
+{
+	double ns = (double)cycles / mb_ticks_per_s() * 1e9;
+
+	return ns < 1 ? 1 : (uint32_t)ns;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------- */
+
+static uint64_t
+steals_so_far(void)
+{
+	struct mely_counters counters;
+
+	mb_must(mely_counters_read(rounds.rt, -1, &counters, sizeof(counters)),
+	    "mely_counters_read");
+	return counters.steals;
+}
+
+static void
+result(void)
+{
+	struct mb_sample *out = rounds.out;
+	const struct mb_tally *tally = &rounds.tally;
+	double cycles = (double)rounds.elapsed, seconds = cycles / mb_ticks_per_s();
+	double steals = (double)(steals_so_far() - rounds.steals);
+
+	out->value = (double)tally->events / seconds;
+	out->events = (double)tally->events;
+	out->steals = steals / seconds;
+	if (tally->cycles > 0)
+		out->ideal_pct = (double)tally->cycles / (out->cores * cycles) * 100;
+	if (steals > 0) {
+		out->stolen_events = (double)tally->away_events / steals;
+		if (tally->cycles > 0)
+			out->stolen_cycles = (double)tally->away_cycles / steals;
+	}
+	out->cache_misses = (mb_misses_read() - rounds.misses) / (double)tally->events;
+}
+
+/* False when that was the last one. */
+static bool
+end_round(uint64_t now)
+{
+	struct mb_tally tally = {0};
+
+	rounds.elapsed += now - rounds.begin;
+	rounds.bench->end(&tally);
+	if (rounds.measuring) {
+		rounds.tally.events += tally.events;
+		rounds.tally.cycles += tally.cycles;
+		rounds.tally.away_events += tally.away_events;
+		rounds.tally.away_cycles += tally.away_cycles;
+		if (rounds.elapsed < rounds.wanted)
+			return true;
+		result();
+		mb_must(mely_stop(rounds.rt, MELY_STOP_DISCARD), "mely_stop");
+		return false;
+	}
+	if ((double)rounds.elapsed >= MB_WARMUP_S * mb_ticks_per_s()) {
+		rounds.measuring = true;
+		rounds.elapsed = 0;
+		rounds.steals = steals_so_far();
+		rounds.misses = mb_misses_read();
+	}
+	return true;
+}
+
+static void
+round_event(void *arg)
+{
+	uint64_t now = mb_ticks();
+
+	(void)arg;
+	if (rounds.running && !end_round(now))
+		return;
+	rounds.running = true;
+	mb_must(mely_join_init(&rounds.join, rounds.reports, &rounds.color, &rounds.event),
+	    "mely_join_init");
+	rounds.begin = mb_ticks();
+	rounds.bench->begin();
+}
+
+static struct mely_handler round_handler = MELY_HANDLER(round_event);
+
+static void
+run(void *ctx, struct mb_sample *out)
+{
+	(void)ctx;
+	rounds.out = out;
+	rounds.wanted = (uint64_t)(rounds.opt->seconds * mb_ticks_per_s());
+	mb_misses_start();
+	rounds.rt = mb_runtime_new(rounds.opt->cores);
+	out->cores = mely_cores(rounds.rt);
+	rounds.reports = rounds.bench->setup(rounds.rt, rounds.config, rounds.count);
+	mb_must(mely_color_init_on(&rounds.color, rounds.rt, 0), "mely_color_init_on");
+	mb_must(mely_color_pin(&rounds.color, 0), "mely_color_pin");
+	mely_event_init(&rounds.event, &round_handler, NULL);
+	mb_must(mely_event_post(&rounds.color, &rounds.event), "mely_event_post");
+	mb_must(mely_run(rounds.rt), "mely_run");
+	mb_must(mely_runtime_free(rounds.rt), "mely_runtime_free");
+	rounds.bench->teardown();
+}
+
+/* ---- the program -------------------------------------------------------------------------- */
+
+/* Cycles of one mb_spin(ticks) among many: the least of several trials. */
+static double
+spin_cost(uint64_t ticks)
+{
+	enum { TRIALS = 20, CALLS = 400 };
+	double cost, least = INFINITY;
+	uint64_t start;
+	int i, j;
+
+	for (i = 0; i < TRIALS; i++) {
+		start = mb_ticks();
+		for (j = 0; j < CALLS; j++)
+			mb_spin(ticks);
+		cost = (double)(mb_ticks() - start) / CALLS;
+		least = cost < least ? cost : least;
+	}
+	return least;
+}
+
+/*
+ * Reading the clock takes a while itself, which counts much in an event of 100 cycles: find what
+ * to ask of mb_spin for 100, never less than that.
+ */
+static void
+calibrate(void)
+{
+	uint64_t ticks = 0;
+
+	while (ticks < 100 && spin_cost(ticks) < 100)
+		ticks += 2;
+	mb_burn_excess = 100 - ticks;
+}
+
+int
+mb_rounds_main(const struct mb_program *program, const struct mb_rounds_bench *bench, int argc,
+    char **argv)
+{
+	struct mb_options opt;
+	struct mb_series series;
+	struct mb_sample sample;
+	int i, r;
+
+	mb_options_parse(program, argc, argv, &opt);
+	rounds.bench = bench;
+	rounds.opt = &opt;
+	rounds.config = mb_config_enter(opt.config, argv);
+	calibrate();
+	if (bench->profile != NULL)
+		bench->profile();
+	for (i = 0; i < opt.colors_count; i++) {
+		rounds.count = opt.colors[i];
+		mb_series_init(&series, program->name, rounds.config->peer, "events/s",
+		    rounds.count, opt.runs);
+		series.variant = rounds.config->name;
+		for (r = 0; r < opt.runs; r++) {
+			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
+			mb_series_add(&series, &sample);
+		}
+		mb_series_report(&series, opt.json);
+	}
+	return 0;
+}

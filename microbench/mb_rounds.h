@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mb_rounds.h: the frame of the paper's microbenchmarks (section 5.2): rounds of fork and join.
+ * An event of core 0 posts what a round begins with; when the last of it has been reported, what
+ * came of it is checked, the colors that were stolen go home, and the next round begins. Checking
+ * and going home are not timed: the paper's rounds begin with everything on its first core.
+ */
+#ifndef MB_ROUNDS_H
+#define MB_ROUNDS_H
+
+#include "mb_config.h"
+#include "mb_mely.h"
+
+/* What a round came to. */
+struct mb_tally {
+	uint64_t events; /* run, all in all */
+	uint64_t cycles; /* of work asked for in them; 0: not known */
+	uint64_t away_events; /* of these, run on another core than the first of their kind */
+	uint64_t away_cycles;
+};
+
+/* One of the programs. */
+struct mb_rounds_bench {
+	/* Before the first run, in the parent: how long handlers take, where that is not given. */
+	void (*profile)(void);
+	/* In the child, before the runtime runs: count is the value of --colors. Returns how many
+	 * mb_rounds_done calls end a round. */
+	uint32_t (*setup)(struct mely_runtime *rt, const struct mb_config *config, int count);
+	void (*begin)(void);                  /* post a round, in a handler on core 0 */
+	void (*end)(struct mb_tally *tally);  /* check a round, take colors home */
+	void (*teardown)(void);
+};
+
+/* The main function of one of them. */
+int mb_rounds_main(const struct mb_program *program, const struct mb_rounds_bench *bench,
+    int argc, char **argv);
+
+/* One report of the round; after the last, the next round begins. In handlers. */
+void mb_rounds_done(void);
+
+/*
+ * Let an idle color live on this core again, free to be stolen. One that is about to become idle,
+ * as that of a round's last event, may stay where it is.
+ */
+void mb_rounds_home(struct mely_color *color, int core);
+
+/* An annotation in ns from a time in cycles, at least 1. */
+uint32_t mb_rounds_ns(uint64_t cycles);
+
+/* What mb_burn takes over and above what it is asked for; set by mb_rounds_main. */
+extern uint64_t mb_burn_excess;
+
+/*
+ * Work for so many cycles of the machine's clock, calls and readings of the clock included: on
+ * average neither more nor less, as far as the clock can be read that finely.
+ */
+static inline void
+mb_burn(uint64_t cycles)
+{
+	mb_spin(cycles > mb_burn_excess ? cycles - mb_burn_excess : 0);
+}
+
+#endif

@@ -50,7 +50,7 @@ menu()
 	entry "$1" annotations.html "Annotations" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
-	for name in walk post steal sleep-wake cancel stop io; do
+	for name in walk post steal sleep-wake cancel stop io libasync; do
 		entry "$1" "internals/$name.html" "$(title "docs/internals/$name.md")" "$2"
 	done
 	if [ -n "$mandoc" ]; then
@@ -116,6 +116,7 @@ escape()
 markdown()
 {
 	local file=$1 target=$2 root=
+	local internals='walk|post|steal|sleep-wake|cancel|stop|io|libasync'
 	case $target in
 	*/*) root=../ ;;
 	esac
@@ -124,7 +125,7 @@ markdown()
 	"$cmark" --unsafe -e table "$file" | sed -E \
 	    -e "s#href=\"(\.\./)+#href=\"#g" \
 	    -e 's#href="docs/#href="#g' \
-	    -e "s#href=\"(walk|post|steal|sleep-wake|cancel|stop|io)\.md#href=\"internals/\1.md#g" \
+	    -e "s#href=\"($internals)\.md#href=\"internals/\1.md#g" \
 	    -e 's#href="README\.md#href="index.html#g' \
 	    -e 's#href="CONTRIBUTING\.md#href="contributing.html#g' \
 	    -e 's#href="COPYING#href="copying.html#g' \

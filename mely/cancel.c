@@ -22,23 +22,6 @@
 #include "core.h"
 #include "post.h"
 
-/* Take ev out of whichever of the lists it is in. */
-static void
-unlink_from(struct mely_event **lists[], int count, struct mely_event *ev)
-{
-	int i;
-
-	for (i = 0; i < count; i++) {
-		if (*lists[i] == ev) {
-			*lists[i] = melyint_evq_remove(ev, ev);
-			return;
-		}
-	}
-	/* Not the first of any, so it has neighbours. */
-	ev->_prev->_next = ev->_next;
-	ev->_next->_prev = ev->_prev;
-}
-
 static void
 free_again(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
@@ -55,20 +38,10 @@ static int
 cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev)
 {
-	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
-	struct mely_event **lists[] = {&heads, &color->_tails};
-	bool finished = false;
+	/* relaxed: under the lock */
+	bool finished = melyint_remove_locked(owner, color, ev) &&
+	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 
-	unlink_from(lists, 2, ev);
-	/* release: as in core_post.c:melyint_append_locked */
-	MELY_STORE(&color->_heads, heads, release);
-	/* relaxed, all: under the lock */
-	if (heads == NULL && color->_tails == NULL &&
-	    MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED) {
-		melyint_core_unlink(owner, color);
-		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
-		finished = (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
-	}
 	melyint_lock_drop(&owner->lock);
 	free_again(self, color, ev);
 	if (finished)
@@ -83,7 +56,7 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	struct melyint_batch *batch = &self->batch;
 	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
 
-	unlink_from(lists, 3, ev);
+	melyint_evq_remove_from(lists, 3, ev);
 	free_again(self, color, ev);
 	return 0;
 }
@@ -148,6 +121,11 @@ mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct m
 		state = MELY_LOAD(&ev->_state, acquire);
 		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED) {
 			melyint_lock_drop(&owner->lock);
+			continue;
+		}
+		if (state == MELYINT_EV_QUEUED && melyint_color_away(color)) {
+			melyint_lock_drop(&owner->lock);
+			sched_yield(); /* whoever moves it is a few instructions from done */
 			continue;
 		}
 		if (state == MELYINT_EV_QUEUED)

@@ -15,7 +15,11 @@
 #include <mely/mely.h>
 
 #include "atomic.h"
+#ifdef MELYINT_LIBASYNC /* compiled for the other scheduler: libasync/fifo.h */
+#include "libasync/fifo.h"
+#else
 #include "coreq.h"
+#endif
 #include "evq.h"
 #include "lock.h"
 #include "outbox.h"
@@ -100,7 +104,11 @@ struct melyint_core {
 	bool has_batch;             /* set where a batch is taken, under whichever core's lock */
 	uint64_t turns;             /* for grace periods: colortab.c */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
+#ifdef MELYINT_LIBASYNC
+	struct melyint_fifo ready;  /* the core-queue */
+#else
 	struct melyint_coreq ready; /* the core-queue */
+#endif
 	/* What others may glance at without the lock; written under it. */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t waiting; /* color-queues linked in ready */
 	_Atomic uint32_t stealable; /* of these, not pinned */
@@ -147,6 +155,9 @@ struct mely_runtime {
 	uint64_t aged_ticks;        /* waiting so long behind a busy core makes any color worthy */
 	uint32_t spin_ns_max;
 	bool pinned;                /* constant: threads are bound to PUs */
+#ifdef MELYINT_LIBASYNC
+	bool scan_full;             /* constant: libasync/steal.c */
+#endif
 
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase; anyone, rarely */
 	_Atomic int stealing;       /* anyone, rarely */
@@ -212,6 +223,9 @@ melyint_color_lock(struct mely_color *color)
 	}
 }
 
+#ifdef MELYINT_LIBASYNC
+#include "libasync/ready.h"
+#else
 /* Link a color with events into core's queue. Under core->lock, which must own it. */
 MELY_INLINE void
 melyint_core_link(struct melyint_core *core, struct mely_color *color)
@@ -234,6 +248,15 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
 		MELY_COUNT(&core->stealable, -1u);
 }
+
+/* Under the lock of the color's owner: are its events out of reach, for a few instructions? */
+MELY_INLINE bool
+melyint_color_away(const struct mely_color *color)
+{
+	(void)color;
+	return false;
+}
+#endif
 
 /* Link a MOVING color on the core that owns it by now. No lock held. */
 void melyint_color_arrive(struct mely_color *color);

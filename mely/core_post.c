@@ -123,6 +123,25 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	return MELYINT_APPEND_LINKED;
 }
 
+bool
+melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+	struct mely_event **lists[] = {&heads, &color->_tails};
+
+	melyint_evq_remove_from(lists, 2, ev);
+	/* release: as in melyint_append_locked */
+	MELY_STORE(&color->_heads, heads, release);
+	/* relaxed, both: under the lock */
+	if (heads != NULL || color->_tails != NULL ||
+	    MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_QUEUED)
+		return false;
+	melyint_core_unlink(owner, color);
+	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	return true;
+}
+
 /* A of NOTE(outbox). The owner's lock is held. */
 static void
 count_remote(struct melyint_core *self, struct melyint_core *owner)

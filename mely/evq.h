@@ -53,6 +53,23 @@ melyint_evq_remove(struct mely_event *first, struct mely_event *ev)
 	return first == ev ? ev->_next : first;
 }
 
+/* Take ev out of whichever of the lists it is in. */
+MELY_INLINE void
+melyint_evq_remove_from(struct mely_event **lists[], int count, struct mely_event *ev)
+{
+	int i;
+
+	for (i = 0; i < count; i++) {
+		if (*lists[i] == ev) {
+			*lists[i] = melyint_evq_remove(ev, ev);
+			return;
+		}
+	}
+	/* Not the first of any, so it has neighbours. */
+	ev->_prev->_next = ev->_next;
+	ev->_next->_prev = ev->_prev;
+}
+
 MELY_INLINE struct mely_event *
 melyint_evq_pop(struct mely_event **first)
 {

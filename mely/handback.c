@@ -19,11 +19,11 @@ empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 	melyint_lock_take(&core->lock);
 	*color = melyint_coreq_first(&core->ready);
 	if (*color != NULL) {
+		melyint_core_unlink(core, *color);
 		/* relaxed, all: under the lock */
 		events = melyint_evq_join(MELY_LOAD(&(*color)->_heads, relaxed), (*color)->_tails);
 		MELY_STORE(&(*color)->_heads, NULL, relaxed);
 		(*color)->_tails = NULL;
-		melyint_core_unlink(core, *color);
 		MELY_STORE(&(*color)->_state, MELYINT_COLOR_IDLE, relaxed);
 		*released = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 		if ((ev = events) != NULL) {

@@ -24,6 +24,11 @@ enum {
 int melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev, unsigned flags);
 
+/* Take a QUEUED event out of its color. Under the lock of owner, who owns the color. True: that was
+ * the last one, and the color is idle now. */
+bool melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev);
+
 /* Post an embedded event to a color. Any thread. Errors as mely_event_post. */
 int melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags);
 

@@ -28,6 +28,7 @@
 #include "park.h"
 #include "runtimes.h"
 #include "settings.h"
+#include "steal.h"
 #include "topo.h"
 
 MELY_TLS struct melyint_core *melyint_self;
@@ -105,6 +106,9 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->tick_ticks = melyint_ns_to_ticks(TICK_NS);
 	rt->decay_ticks = melyint_ns_to_ticks(DECAY_NS);
 	rt->aged_ticks = melyint_ns_to_ticks(AGED_NS);
+#ifdef MELYINT_LIBASYNC
+	melyint_steal_settle(rt);
+#endif
 	/* relaxed: nobody else knows the runtime yet */
 	MELY_STORE(&rt->stealing, config->steal, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);

@@ -81,13 +81,14 @@ public_only()
 # listed DIRECTORY FRAGMENT: what is in the directory and what the build lists are the same.
 listed()
 {
-	local dir=$1 fragment=$2 bad=0 file
-	for file in "$dir"/*.[ch]; do
-		grep -qE "(^|[[:blank:]])mely/${file##*/}([[:blank:]]|\$)" "$fragment" && continue
+	local dir=$1 fragment=$2 bad=0 file name
+	for file in "$dir"/*.[ch] "$dir"/libasync/*.[ch]; do
+		name=mely/${file#"$dir"/}
+		grep -qE "(^|[[:blank:]])$name([[:blank:]]|\$)" "$fragment" && continue
 		echo "$fragment does not list $file"
 		bad=1
 	done
-	for file in $(grep -oE 'mely/[a-z0-9_]+\.[ch]' "$fragment" | sort -u); do
+	for file in $(grep -oE 'mely/[a-z0-9_/]+\.[ch]' "$fragment" | sort -u); do
 		[ -e "$dir/${file#mely/}" ] && continue
 		echo "$fragment lists $file, which is not"
 		bad=1
@@ -139,7 +140,7 @@ printf 'x = mely/gone.c\n' >"$scratch/mely.am"
 # ---- what they are run on ----------------------------------------------------------------------
 
 shopt -s nullglob globstar
-library=(mely/*.[ch] include/mely/*.h)
+library=(mely/**/*.[ch] include/mely/*.h)
 programs=(webserver/**/*.[ch] microbench/**/*.[ch] examples/**/*.[ch])
 sources=("${library[@]}" "${programs[@]}" tests/**/*.[ch] microbench/**/*.cc microbench/**/*.cpp)
 scripts=(serve check autogen.sh .ci/run .ci/common.sh tests/**/*.sh microbench/**/*.sh docs/*.sh)

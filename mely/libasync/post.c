@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * post.c: posting under the other scheduler, in place of core_post.c. Any thread. Every post locks
+ * the core that owns the color and appends to its FIFO, a handler's to its own color, too. A color
+ * stays where its number or a steal has put it: nothing is adopted and nothing held in an outbox.
+ * Who may post, and what is refused, is as in core_post.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../check.h"
+#include "../colorext.h"
+#include "../colortab.h"
+#include "../core.h"
+#include "../park.h"
+#include "../post.h"
+
+/* May a thread that is no core of rt post now? */
+static int
+admit(struct mely_runtime *rt, const struct melyint_core *self, unsigned flags)
+{
+	/* acquire: pairs with the release stores of the life cycle (runtime.c) */
+	int phase = MELY_LOAD(&rt->phase, acquire);
+
+	if (MELY_UNLIKELY(phase == MELYINT_FORKED))
+		return -ECHILD;
+	if (self != NULL && self->rt == rt)
+		return 0;
+	if (MELY_UNLIKELY(phase >= MELYINT_DRAINING) && !(flags & MELYINT_POST_INTERNAL))
+		return -ESHUTDOWN;
+	return 0;
+}
+
+/* ---- the FIFO ------------------------------------------------------------------------------- */
+
+/* Under the owner's lock, of a color whose events are on their way to its FIFO. */
+static void
+append_away(struct mely_color *color, struct mely_event *ev)
+{
+	uint32_t count = melyint_fifo_count_away(color);
+
+	color->_tails = melyint_fifo_insert(color->_tails, color, count, ev);
+	melyint_fifo_set_count_away(color, count + 1);
+}
+
+int
+melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev, unsigned flags)
+{
+	/* relaxed, all: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
+	unsigned state = MELY_LOAD(&color->_state, relaxed);
+
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
+		return MELYINT_APPEND_DEAD;
+	MELY_STORE(&ev->_color, color, relaxed); /* published by the state or the lock */
+	if (flags & MELYINT_POST_HEAD)
+		ev->_flags |= MELYINT_EV_HEAD;
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
+		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
+	}
+	if (MELY_UNLIKELY(state == MELYINT_COLOR_MOVING)) {
+		append_away(color, ev);
+		return MELYINT_APPEND_QUEUED;
+	}
+	melyint_fifo_add(&owner->ready, color, ev);
+	if (state != MELYINT_COLOR_IDLE)
+		return MELYINT_APPEND_QUEUED;
+	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+	melyint_core_count_waiting(owner, color, 1);
+	return MELYINT_APPEND_LINKED;
+}
+
+bool
+melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	melyint_fifo_remove(&owner->ready, color, ev);
+	/* relaxed, both: under the lock */
+	if (melyint_fifo_count(color) != 0 ||
+	    MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_QUEUED)
+		return false;
+	melyint_core_count_waiting(owner, color, -1u);
+	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	return true;
+}
+
+/* The event has been claimed. */
+static int
+enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	struct melyint_core *owner = melyint_color_lock(color);
+	bool woken;
+	int how;
+
+	if (self != NULL && self->rt != owner->rt)
+		self = NULL;
+	if (self == NULL)
+		MELY_ADD(&owner->rt->outside_posts, 1, relaxed); /* a count */
+	else if (owner != self)
+		MELY_COUNT(&self->counters.posts_remote, 1);
+	how = melyint_append_locked(owner, color, ev, flags);
+	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
+	melyint_lock_drop(&owner->lock);
+	if (woken)
+		melyint_wake_finish(self, owner);
+	else if (how == MELYINT_APPEND_LINKED)
+		melyint_offer(self, owner);
+	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
+}
+
+/* ---- the rules ------------------------------------------------------------------------------ */
+
+static bool
+mark_admits(struct melyint_core *self, struct mely_color *color)
+{
+	if (melyint_mark_admit(color))
+		return true;
+	if (self != NULL)
+		MELY_COUNT(&self->counters.refused, 1);
+	else
+		/* relaxed: a count */
+		MELY_ADD(&mely_color_runtime(color)->outside_refused, 1, relaxed);
+	return false;
+}
+
+static int
+post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	int error;
+
+	/* A handler's posts to its own color are never refused. */
+	if (self != NULL && self->batch.color == color)
+		return enqueue(self, color, ev, flags);
+	/* acquire: as in melyint_color_lock */
+	error = admit(MELY_LOAD(&color->_owner, acquire)->rt, self, flags);
+	if (error != 0)
+		return error;
+	/* relaxed: a mark set at this moment may count from the next post on */
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MARKED) &&
+	    !(flags & MELYINT_POST_INTERNAL)) {
+		if (!mark_admits(self, color))
+			return -EAGAIN;
+		ev->_flags |= MELYINT_EV_COUNTED;
+	}
+	return enqueue(self, color, ev, flags);
+}
+
+int
+melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
+{
+	uint16_t state = MELY_LOAD(&ev->_state, relaxed); /* a hint; the exchange decides */
+	int error;
+
+	if (MELY_UNLIKELY(state != MELYINT_EV_IDLE))
+		return -EALREADY;
+	/* acquire: pairs with the release in run.c that gave the event back */
+	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
+		return -EALREADY;
+	ev->_flags = 0;
+	error = post_ruled(melyint_self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0)) {
+		/* release: gives the claim back to whoever posts next */
+		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+	}
+	return error;
+}
+
+/* ---- pooled events -------------------------------------------------------------------------- */
+
+static int
+post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_handler *handler,
+    void *arg, uint32_t time_ns, unsigned flags)
+{
+	struct mely_event *ev =
+	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
+	int error;
+
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	ev->_handler = handler;
+	ev->_arg = arg;
+	ev->_time_ns = time_ns;
+	ev->_flags = MELYINT_EV_POOLED;
+	error = post_ruled(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		free(ev);
+	return error;
+}
+
+static MELY_NOINLINE int
+post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
+    struct mely_handler *handler, void *arg, unsigned flags)
+{
+	struct mely_color *color;
+	int error;
+
+	do {
+		error = melyint_colortab_enter(rt, self, id, &color);
+		if (error != 0)
+			return error;
+		error = post_pooled(self, color, handler, arg, 0, flags);
+		melyint_colortab_leave(rt, self);
+	} while (MELY_UNLIKELY(error == -ESTALE));
+	return error;
+}
+
+int
+mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_color *color;
+	int error;
+
+	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
+	if (MELY_UNLIKELY(color == NULL))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	error = post_pooled(self, color, handler, arg, 0, 0);
+	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+}
+
+int
+mely_post_head(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	return post_id_slow(melyint_self, rt, id, handler, arg, MELYINT_POST_HEAD);
+}
+
+int
+mely_color_post(struct mely_color *color, struct mely_handler *handler, void *arg)
+{
+	return post_pooled(melyint_self, color, handler, arg, 0, 0);
+}
+
+int
+mely_color_post_head(struct mely_color *color, struct mely_handler *handler, void *arg)
+{
+	return post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
+}
+
+int
+mely_color_post_timed(struct mely_color *color, struct mely_handler *handler, void *arg,
+    uint32_t time_ns)
+{
+	return post_pooled(melyint_self, color, handler, arg, time_ns, 0);
+}
+
+/* ---- embedded events ------------------------------------------------------------------------ */
+
+int
+mely_event_post(struct mely_color *color, struct mely_event *ev)
+{
+	return melyint_post(color, ev, 0);
+}
+
+int
+mely_event_post_head(struct mely_color *color, struct mely_event *ev)
+{
+	return melyint_post(color, ev, MELYINT_POST_HEAD);
+}
+
+int
+mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_color *color;
+	int error;
+
+	do {
+		error = melyint_colortab_enter(rt, self, id, &color);
+		if (error != 0)
+			return error;
+		error = melyint_post(color, ev, 0);
+		melyint_colortab_leave(rt, self);
+	} while (MELY_UNLIKELY(error == -ESTALE));
+	return error;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c: a core's turns under the other scheduler, in place of core_run.c: one lock per event, and
+ * the first event of the FIFO is the next, whatever its color. Owner's thread only.
+ *
+ * NOTE(one)
+ *   A. Taking an event makes its color RUNNING, which keeps thieves away from the color's other
+ *      events; they stay in the FIFO. The event hangs on batch->tails until its handler is
+ *      entered, an embedded one marked PRIVATE as in NOTE(batch), so that cancels are the same.
+ *   B. What a handler posts to its own color goes to the FIFO, too: batch->heads and batch->own
+ *      are always empty.
+ *   C. The next turn makes the color QUEUED again, or IDLE.
+ */
+#include "../cancel.h"
+#include "../check.h"
+#include "../colorext.h"
+#include "../core.h"
+#include "../core_run.h"
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+/* The color was pinned to another core while it ran: it goes there, with all it has. */
+static void
+leave(struct melyint_core *core, struct mely_color *color, struct melyint_core *home)
+{
+	bool empty = melyint_fifo_count(color) == 0;
+
+	melyint_core_unlink(core, color);
+	/* relaxed: under the lock */
+	MELY_STORE(&color->_state, empty ? MELYINT_COLOR_IDLE : MELYINT_COLOR_MOVING, relaxed);
+	/* release: pairs with the acquire in melyint_color_lock */
+	MELY_STORE(&color->_owner, home, release);
+	if (!empty)
+		core->leaving = color;
+}
+
+/* C of NOTE(one). Under the lock. */
+static void
+put_back(struct melyint_core *core)
+{
+	struct mely_color *color = core->batch.color;
+	/* relaxed, all of these: under the lock */
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
+	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+
+	MELY_SLOW(core->batch.tails == NULL);
+	core->batch.color = NULL;
+	MELY_STORE(&core->current, NULL, relaxed);
+	if (melyint_fifo_count(color) == 0 && (flags & MELYINT_COLOR_RELEASED)) {
+		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+		core->released = color;
+	} else if (MELY_UNLIKELY((flags & MELYINT_COLOR_PINNED) && home != core)) {
+		leave(core, color, home);
+	} else if (melyint_fifo_count(color) == 0) {
+		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	} else {
+		MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+		melyint_core_count_waiting(core, color, 1);
+	}
+}
+
+/* What an ended event leaves to be done without the lock: as in core_run.c. */
+static MELY_NOINLINE void
+turn_afterwards_slow(struct melyint_core *core)
+{
+	struct mely_event *waiters = core->waiters;
+	struct mely_color *color = core->leaving;
+
+	core->waiters = NULL;
+	core->has_batch = true; /* for a drain: the core is not done */
+	melyint_lock_drop(&core->lock);
+	core->leaving = NULL;
+	if (color != NULL)
+		melyint_color_arrive(color);
+	for (; core->unmarked > 0; core->unmarked--)
+		melyint_mark_ran(core->unmarked_color);
+	color = core->released;
+	core->released = NULL;
+	if (color != NULL)
+		melyint_color_finish(color);
+	melyint_cancel_complete(waiters);
+	melyint_lock_take(&core->lock);
+}
+
+/* ---- taking --------------------------------------------------------------------------------- */
+
+/* A of NOTE(one). Under the lock. */
+static bool
+take_next(struct melyint_core *core)
+{
+	struct mely_event *ev = core->ready.first;
+	struct mely_color *color;
+
+	if (ev == NULL)
+		return false;
+	color = MELY_LOAD(&ev->_color, relaxed); /* under the lock, as all below */
+	MELY_SLOW(MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED);
+	melyint_core_count_waiting(core, color, -1u);
+	melyint_fifo_remove(&core->ready, color, ev);
+	MELY_PREFETCH(core->ready.first);
+	MELY_STORE(&color->_state, MELYINT_COLOR_RUNNING, relaxed);
+	if (!(ev->_flags & MELYINT_EV_POOLED))
+		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
+	core->batch.tails = melyint_evq_append(NULL, ev);
+	core->batch.color = color;
+	core->batch.ran = 0;
+	if (core->ready.length == 0)
+		MELY_COUNT(&core->dry, 1);
+	return true;
+}
+
+static bool
+turn(struct melyint_core *core, bool take)
+{
+	bool taken;
+
+	melyint_lock_take(&core->lock);
+	core->turns++;
+	if (MELY_LIKELY(core->batch.color != NULL))
+		put_back(core);
+	if (MELY_UNLIKELY(core->waiters != NULL || core->leaving != NULL ||
+	    core->released != NULL || core->unmarked != 0))
+		turn_afterwards_slow(core);
+	taken = take && take_next(core);
+	core->has_batch = taken;
+	melyint_lock_drop(&core->lock);
+	return taken;
+}
+
+bool
+melyint_turn(struct melyint_core *core)
+{
+	return turn(core, true);
+}
+
+void
+melyint_turn_end(struct melyint_core *core)
+{
+	turn(core, false);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+/* Embedded: the caller's from here on. False: it was cancelled after it had been taken. */
+static bool
+unqueue_embedded(struct melyint_core *core, struct mely_event *ev, unsigned flags)
+{
+	/* relaxed: a cancel from elsewhere that we just miss has said -EINPROGRESS */
+	if (MELY_UNLIKELY(MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_PRIVATE)) {
+		if (flags & MELYINT_EV_COUNTED) {
+			core->unmarked_color = core->batch.color;
+			core->unmarked++;
+		}
+		/* release: pairs with the acquire of the post that claims it next */
+		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+		return false;
+	}
+	/* relaxed: published by the state */
+	MELY_STORE(&core->current, ev, relaxed);
+	/* release: pairs with the acquire of the post that claims it next, and of a cancel that
+	 * then looks whether it is the current one */
+	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+	return true;
+}
+
+void
+melyint_batch_run(struct melyint_core *core)
+{
+	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
+	void (*fn)(void *) = ev->_handler->fn;
+	void *arg = ev->_arg;
+	unsigned flags = ev->_flags;
+
+	if (!(flags & MELYINT_EV_POOLED) && !unqueue_embedded(core, ev, flags))
+		return;
+	if (MELY_UNLIKELY(flags & MELYINT_EV_COUNTED))
+		melyint_mark_ran(core->batch.color);
+	if (flags & MELYINT_EV_POOLED)
+		melyint_pool_put(&core->pool, ev);
+	core->batch.ran = 1;
+	fn(arg);
+	MELY_COUNT(&core->counters.events, 1);
+	MELY_COUNT(&core->counters.batches, 1);
+}

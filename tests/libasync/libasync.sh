@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The other scheduler keeps the same invariants: the test programs, linked with libmely-libasync
+# instead of libmely. What it can not keep, by its nature, is left out, case by case.
+set -u
+src=${top_srcdir:?} build=${top_builddir:?}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+libdir=$build/mely/.libs
+cc=${CC:-cc}
+
+if [ ! -e "$libdir/libmely-libasync.so" ]; then
+	echo "skipped: no shared libraries are built"
+	exit 77
+fi
+export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+programs="prop/canary prop/cancel prop/embedded prop/env prop/life prop/matrix prop/memory
+	prop/order prop/process prop/steal prop/stop prop/wake io/duplex io/fd io/pollers io/signal
+	io/timer io/work stress/mix stress/reuse"
+
+# prop/fair is not among them: batches, ageing and priorities, invariant 5, are what a FIFO of
+# events does not have. Of the rest:
+exempt()
+{
+	case $1 in
+	# A color with half of the victim's events or more is never stolen (figure 2 of the paper),
+	# so neither is the last one behind a handler that waits for it.
+	prop/order:ids_are_exact) ;;
+	prop/steal:others_take_over | prop/steal:producer_is_helped | prop/steal:none_when_off) ;;
+	prop/wake:sleepers_are_woken) ;;
+	# The drained event goes behind all that waits in the FIFO: invariants 5 and 10.
+	prop/memory:drained_at_half) ;;
+	*) return 1 ;;
+	esac
+}
+
+# run PROGRAM [CASE]
+run()
+{
+	timeout -k 10 300 "$scratch/program" ${2:+"$2"} >"$scratch/log" 2>&1
+	case $? in
+	0) echo "ok $1${2:+ $2}" ;;
+	77) echo "skipped $1" ;;
+	*) cat "$scratch/log"; echo "FAIL: $1${2:+ $2}"; failures=$((failures + 1)) ;;
+	esac
+}
+
+for program in $programs; do
+	name=${program#*/}
+	objects=("$build/tests/${program%/*}"/*-"$name".o)
+	# shellcheck disable=SC2086 # flags are words
+	$cc $INSTRUMENT_FLAGS -o "$scratch/program" "${objects[0]}" \
+	    "$build/tests/lib/libtest.a" -L"$libdir" -lmely-libasync -pthread ||
+		{ echo "FAIL: $program does not link"; failures=$((failures + 1)); continue; }
+	cases=$(sed -n 's/^\tTEST_CASE(\(.*\));$/\1/p' "$src/tests/$program.c")
+	left=
+	for case in $cases; do
+		exempt "$program:$case" || left="$left $case"
+	done
+	if [ "$(echo $left)" = "$(echo $cases)" ]; then
+		run "$program"
+	else
+		for case in $left; do
+			run "$program" "$case"
+		done
+	fi
+done
+
+# A program that was linked with libmely gets the other one by LD_PRELOAD. Only that knows this
+# variable, and what is wrong with it.
+export MELY_LIBASYNC_SCAN=nonsense
+# shellcheck disable=SC2086 # flags are words
+$cc $INSTRUMENT_FLAGS -I"$src/include" -o "$scratch/hello" "$src/examples/hello.c" -L"$libdir" \
+    -lmely -pthread || { echo "FAIL: hello does not link"; failures=$((failures + 1)); }
+"$scratch/hello" >"$scratch/plain" 2>"$scratch/plain.err"
+LD_PRELOAD=libmely-libasync.so.0 "$scratch/hello" >"$scratch/other" 2>"$scratch/other.err"
+if [ -n "$INSTRUMENT_FLAGS" ]; then
+	: # a sanitizer wants to be the first that is loaded
+elif cmp "$scratch/plain" "$scratch/other" && [ -s "$scratch/other" ] &&
+    ! grep -q MELY_LIBASYNC_SCAN "$scratch/plain.err" &&
+    grep -q MELY_LIBASYNC_SCAN "$scratch/other.err"; then
+	echo "ok LD_PRELOAD"
+else
+	cat "$scratch"/{plain,other}*
+	echo "FAIL: LD_PRELOAD"
+	failures=$((failures + 1))
+fi
+
+# What they export is the same.
+for lib in libmely libmely-libasync; do
+	nm -D --defined-only "$libdir/$lib.so" | awk '$NF ~ /^mely_/ { print $NF }' | sort \
+	    >"$scratch/$lib"
+done
+cmp "$scratch/libmely" "$scratch/libmely-libasync" ||
+	{ echo "FAIL: the two do not export the same"; failures=$((failures + 1)); }
+
+[ "$failures" -eq 0 ]

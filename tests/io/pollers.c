@@ -123,6 +123,7 @@ held_by_color_0(int pollers)
 {
 	struct mely_config config;
 	struct test_runner runner;
+	struct mely_color *zero;
 	struct line line;
 	char byte = 'x';
 
@@ -131,6 +132,9 @@ held_by_color_0(int pollers)
 	test_config(&config, 2);
 	config.pollers = pollers;
 	rt = test_runtime_with(&config);
+	/* Stolen, it would hold up the poller of the core that the descriptor is on. */
+	TEST_OK(mely_color_get(rt, 0, &zero));
+	TEST_OK(mely_color_pin(zero, 0));
 	test_run_start(&runner, rt);
 	open_line(&line, 1);
 	ping_line(&line);

@@ -21,6 +21,7 @@
 #include "colorext.h"
 #include "core.h"
 #include "post.h"
+#include "weight.h"
 
 /* Take ev out of whichever of the lists it is in. */
 static void
@@ -60,6 +61,9 @@ cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely
 	bool finished = false;
 
 	unlink_from(lists, 2, ev);
+	/* relaxed: under the lock */
+	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		color->_u._worth._time_left -= melyint_weight_of(owner->rt, ev);
 	/* release: as in core_post.c:melyint_append_locked */
 	MELY_STORE(&color->_heads, heads, release);
 	/* relaxed, all: under the lock */
@@ -68,6 +72,8 @@ cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely
 		melyint_core_unlink(owner, color);
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
 		finished = (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
+	} else if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED) {
+		melyint_core_weigh(owner, color);
 	}
 	melyint_lock_drop(&owner->lock);
 	free_again(self, color, ev);
@@ -84,6 +90,8 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
 
 	unlink_from(lists, 3, ev);
+	if (ev->_flags & MELYINT_EV_WEIGHED)
+		batch->weight -= melyint_weight_of(self->rt, ev);
 	free_again(self, color, ev);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "lock.h"
 #include "outbox.h"
 #include "pool.h"
+#include "stealq.h"
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
@@ -48,6 +49,11 @@ struct melyint_counters {
 	MELYINT_COUNTER(steals_tried);
 	MELYINT_COUNTER(steals);
 	MELYINT_COUNTER(balance_steals);
+	MELYINT_COUNTER(steals_empty);
+	MELYINT_COUNTER(steals_unworthy);
+	MELYINT_COUNTER(stolen_ns);
+	MELYINT_COUNTER(stealing_ns);
+	MELYINT_COUNTER(steals_at[MELY_DISTANCES]);
 	MELYINT_COUNTER(sleeps);
 	MELYINT_COUNTER(wakeups_sent);
 	MELYINT_COUNTER(polls);
@@ -69,6 +75,7 @@ struct melyint_batch {
 	bool all_taken;            /* nothing was left in the color-queue: own posts may follow */
 	bool own_embedded;         /* some of own are not pooled, and know their state */
 	bool mixed;                /* the same of heads and tails */
+	uint64_t weight;           /* of heads and tails: weight.h */
 };
 
 #define MELYINT_NO_ID UINT64_MAX
@@ -85,6 +92,8 @@ struct melyint_core {
 	int64_t round_left;         /* turns until all that waited then have had theirs */
 	uint64_t ticked_ticks;      /* when libev was entered and balance considered */
 	uint64_t decayed_ticks;     /* when spare events were last given back */
+	uint64_t used_ns;           /* time of the last batch */
+	uint32_t sample_in;         /* batches until the next one whose handlers are measured */
 	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
 	struct mely_color *released;/* its release function is due after the turn */
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
@@ -101,9 +110,12 @@ struct melyint_core {
 	uint64_t turns;             /* for grace periods: colortab.c */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
 	struct melyint_coreq ready; /* the core-queue */
+	struct melyint_stealq worthy_colors; /* the stealing-queue, part of it */
 	/* What others may glance at without the lock; written under it. */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t waiting; /* color-queues linked in ready */
 	_Atomic uint32_t stealable; /* of these, not pinned */
+	_Atomic uint32_t worthy;    /* of these, in the stealing-queue */
+	_Atomic uint64_t worth_min; /* weight above which a color is worthy; owner, once a ms */
 	_Atomic uint32_t dry;       /* turns that left nothing waiting */
 	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
 	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
@@ -118,6 +130,8 @@ struct melyint_core {
 	pthread_t thread;
 	int pu;                     /* OS index of its processing unit; -1 unpinned */
 	uint16_t *victims;          /* core set: the other cores, nearest first */
+	uint16_t *victims_flat;     /* the same without regard to distance */
+	uint8_t *distance;          /* to each core: enum mely_distance */
 	struct mely_color self_color; /* pinned here, for the library's own events */
 };
 
@@ -150,6 +164,8 @@ struct mely_runtime {
 
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase; anyone, rarely */
 	_Atomic int stealing;       /* anyone, rarely */
+	_Atomic unsigned heuristics;/* MELY_STEAL_TIME_LEFT and so on; anyone, rarely */
+	_Atomic uint32_t steal_ns[MELY_DISTANCES]; /* moving average of a steal; thieves */
 	/* what threads that are no cores do; anyone */
 	_Atomic uint64_t outside_posts, outside_wakeups, outside_refused;
 	_Atomic bool marks;         /* some color has had a high-water mark; anyone */
@@ -212,6 +228,31 @@ melyint_color_lock(struct mely_color *color)
 	}
 }
 
+/* A color without these can be stolen, and has room for what it is worth: see union in color.h. */
+#define MELYINT_COLOR_NO_WORTH (MELYINT_COLOR_PINNED | MELYINT_COLOR_RELEASED)
+
+/* Into the stealing-queue, to another place in it, or out of it. Under core->lock; linked. */
+void melyint_core_weigh_slow(struct melyint_core *core, struct mely_color *color);
+
+/* What a waiting color is worth: its events, and what it used when it last ran. */
+MELY_INLINE uint64_t
+melyint_color_worth(const struct mely_color *color)
+{
+	return color->_u._worth._time_left + color->_u._worth._recent;
+}
+
+/* The weight of a linked color has changed. Under core->lock. */
+MELY_INLINE void
+melyint_core_weigh(struct melyint_core *core, struct mely_color *color)
+{
+	/* relaxed, both: flags are under the lock, the other is a hint */
+	if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NO_WORTH)
+		return;
+	if (MELY_UNLIKELY(color->_u._worth._steal_slot != 0 ||
+	    melyint_color_worth(color) > MELY_LOAD(&core->worth_min, relaxed)))
+		melyint_core_weigh_slow(core, color);
+}
+
 /* Link a color with events into core's queue. Under core->lock, which must own it. */
 MELY_INLINE void
 melyint_core_link(struct melyint_core *core, struct mely_color *color)
@@ -222,6 +263,20 @@ melyint_core_link(struct melyint_core *core, struct mely_color *color)
 	MELY_COUNT(&core->waiting, 1);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
 		MELY_COUNT(&core->stealable, 1);
+	melyint_core_weigh(core, color);
+}
+
+/* Take a linked color out of the stealing-queue if it is there. Under core->lock. */
+MELY_INLINE void
+melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
+{
+	/* relaxed, all: under the lock */
+	if (MELY_UNLIKELY(core->worthy_colors.length != 0) &&
+	    !(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NO_WORTH) &&
+	    color->_u._worth._steal_slot != 0) {
+		melyint_stealq_remove(&core->worthy_colors, color);
+		MELY_STORE(&core->worthy, core->worthy_colors.length, relaxed);
+	}
 }
 
 /* Take a linked color out of core's queue. Under core->lock. The state is the caller's to set. */
@@ -230,6 +285,7 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 {
 	/* relaxed, all of these: written under the lock; others read them as hints */
 	melyint_coreq_unlink(&core->ready, color);
+	melyint_core_unworthy(core, color);
 	MELY_COUNT(&core->waiting, -1u);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
 		MELY_COUNT(&core->stealable, -1u);

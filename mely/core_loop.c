@@ -13,6 +13,7 @@
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
+#include "victim.h"
 
 enum { AVERAGE_SHIFT = 3 };
 
@@ -22,6 +23,7 @@ tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
 	melyint_poller_tick(core);
+	melyint_victim_price(core);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;
@@ -61,6 +63,7 @@ account(struct melyint_core *core, uint64_t ticks)
 
 	average += (sample >> AVERAGE_SHIFT) - (average >> AVERAGE_SHIFT);
 	MELY_STORE(&core->batch_ns, average, relaxed);
+	core->used_ns = ns;
 }
 
 MELY_INLINE void

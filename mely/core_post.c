@@ -24,6 +24,7 @@
 #include "core.h"
 #include "park.h"
 #include "post.h"
+#include "weight.h"
 
 MELY_INLINE int8_t
 priority_of(const struct mely_event *ev)
@@ -98,11 +99,16 @@ int
 melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev, unsigned flags)
 {
+	unsigned state;
+
 	/* relaxed: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
 	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
 	raise_priority(owner, color, priority_of(ev));
+	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED)) /* under the lock */
+		color->_u._worth._time_left += melyint_weigh(owner->rt, ev);
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		ev->_flags |= MELYINT_EV_WEIGHED;
 		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
@@ -117,7 +123,10 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	} else {
 		color->_tails = melyint_evq_append(color->_tails, ev);
 	}
-	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE) /* under the lock */
+	state = MELY_LOAD(&color->_state, relaxed); /* under the lock */
+	if (state == MELYINT_COLOR_QUEUED)
+		melyint_core_weigh(owner, color);
+	if (state != MELYINT_COLOR_IDLE)
 		return MELYINT_APPEND_QUEUED;
 	melyint_core_link(owner, color);
 	return MELYINT_APPEND_LINKED;
@@ -257,7 +266,7 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 	/* acquire: pairs with the release in core_run.c that gave the event back */
 	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
 		return -EALREADY;
-	ev->_flags = 0;
+	ev->_flags &= MELYINT_EV_TIMED;
 	if (MELY_LIKELY(self != NULL && self->batch.color == color))
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);
@@ -275,8 +284,8 @@ fill(struct mely_event *ev, struct mely_handler *handler, void *arg, uint32_t ti
 {
 	ev->_handler = handler;
 	ev->_arg = arg;
-	ev->_time_ns = time_ns;
-	ev->_flags = MELYINT_EV_POOLED;
+	ev->_time = time_ns;
+	ev->_flags = time_ns != 0 ? MELYINT_EV_POOLED | MELYINT_EV_TIMED : MELYINT_EV_POOLED;
 }
 
 /* By a handler, to another color of its own runtime: no rule but the marks can refuse it. */

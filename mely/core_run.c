@@ -22,8 +22,9 @@
 #include "core_run.h"
 #include "cancel.h"
 #include "park.h"
+#include "weight.h"
 
-enum { RESCAN_MAX = 16 };
+enum { RESCAN_MAX = 16, SAMPLE_EVERY = 64 };
 
 /* ---- giving a batch back -------------------------------------------------------------------- */
 
@@ -61,6 +62,8 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
 				kept = melyint_evq_append(kept, ev);
 			} else {
+				if (ev->_flags & MELYINT_EV_WEIGHED)
+					core->batch.weight -= melyint_weight_of(core->rt, ev);
 				drop(core, ev);
 			}
 		}
@@ -114,6 +117,35 @@ place(struct melyint_core *core, struct mely_color *color)
 	melyint_core_link(core, color);
 }
 
+/* What the color posted to itself and has not run is weighed now. Under the lock. */
+static uint64_t
+weigh_own(struct melyint_core *core, struct mely_event *first)
+{
+	struct mely_event *ev = first;
+	uint64_t weight = 0;
+
+	if (first == NULL)
+		return 0;
+	do {
+		weight += melyint_weigh(core->rt, ev);
+		if (!(ev->_flags & MELYINT_EV_POOLED))
+			ev->_flags |= MELYINT_EV_WEIGHED;
+		ev = ev->_next;
+	} while (ev != first);
+	return weight;
+}
+
+/* The color's account, when its batch is over: weight is that of what goes back. Under the lock. */
+MELY_INLINE void
+settle_worth(struct melyint_core *core, struct mely_color *color, uint64_t weight)
+{
+	/* relaxed: under the lock */
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		return;
+	color->_u._worth._time_left += weight;
+	color->_u._worth._recent = melyint_weight_from_ns(core->used_ns);
+}
+
 /* C of NOTE(batch). Under the lock. */
 static void
 put_back(struct melyint_core *core)
@@ -139,12 +171,14 @@ put_back(struct melyint_core *core)
 	}
 	if (batch->own != NULL) {
 		batch->own = requeue(core, batch->own, batch->own_embedded);
+		batch->weight += weigh_own(core, batch->own);
 		color->_tails = melyint_evq_join(color->_tails, batch->own);
 		batch->own = NULL;
 		if (batch->own_embedded)
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 	}
 	batch->own_embedded = false;
+	settle_worth(core, color, batch->weight);
 	batch->color = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
@@ -155,7 +189,9 @@ put_back(struct melyint_core *core)
 		place(core, color);
 	} else {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed); /* under the lock */
-		/* relaxed: under the lock */
+		/* relaxed, both: under the lock */
+		MELY_SLOW((MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) ||
+		    color->_u._worth._time_left == 0);
 		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
 			core->released = color;
 	}
@@ -163,9 +199,11 @@ put_back(struct melyint_core *core)
 
 /* ---- taking one ----------------------------------------------------------------------------- */
 
-/* Take up to *room events off a color's list; the rest stays. Under the lock. */
+/* Take up to *room events off a color's list, of *weight together; the rest stays. Under the
+ * lock. */
 static struct mely_event *
-take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
+take_some(const struct mely_runtime *rt, struct mely_event *first, uint32_t *room,
+    struct mely_event **rest, uint64_t *weight)
 {
 	struct mely_event *ev = first;
 
@@ -182,6 +220,7 @@ take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 			return first;
 		}
 		--*room;
+		*weight += melyint_weight_of(rt, ev);
 		if (!(ev->_flags & MELYINT_EV_POOLED)) {
 			/* relaxed: cancels read it under the lock, which we hold */
 			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
@@ -197,6 +236,7 @@ melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 	struct melyint_batch *batch = &core->batch;
 	uint32_t room = core->rt->batch_events;
 	struct mely_event *heads, *rest_heads = NULL;
+	uint64_t weight = 0;
 	unsigned flags;
 
 	MELY_SLOW(batch->color == NULL && batch->heads == NULL && batch->tails == NULL);
@@ -209,10 +249,14 @@ melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 		batch->heads = heads;
 		batch->tails = color->_tails;
 		color->_tails = NULL;
+		weight = color->_u._worth._time_left;
 	} else {
-		batch->heads = take_some(heads, &room, &rest_heads);
-		batch->tails = take_some(color->_tails, &room, &color->_tails);
+		batch->heads = take_some(core->rt, heads, &room, &rest_heads, &weight);
+		batch->tails = take_some(core->rt, color->_tails, &room, &color->_tails, &weight);
 	}
+	batch->weight = weight;
+	if (MELY_LIKELY(!(flags & MELYINT_COLOR_RELEASED)))
+		color->_u._worth._time_left -= weight;
 	if (MELY_UNLIKELY(heads != NULL))
 		MELY_STORE(&color->_heads, rest_heads, relaxed);
 	batch->all_taken = rest_heads == NULL && color->_tails == NULL;
@@ -328,13 +372,28 @@ take_heads_slow(struct melyint_core *core)
 	struct mely_color *color = batch->color;
 	uint32_t room = core->rt->batch_events;
 	struct mely_event *heads, *rest;
+	uint64_t weight = 0;
 
 	melyint_lock_take(&core->lock);
-	heads = take_some(MELY_LOAD(&color->_heads, relaxed), &room, &rest);
+	heads = take_some(core->rt, MELY_LOAD(&color->_heads, relaxed), &room, &rest, &weight);
+	batch->weight += weight;
+	/* relaxed: under the lock */
+	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		color->_u._worth._time_left -= weight;
 	MELY_STORE(&color->_heads, rest, relaxed); /* under the lock */
 	batch->mixed |= (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MIXED) != 0;
 	melyint_lock_drop(&core->lock);
 	batch->heads = melyint_evq_join(batch->heads, heads);
+}
+
+/* The first of heads or tails, with its weight off the batch's. */
+MELY_INLINE struct mely_event *
+pop_weighed(struct melyint_core *core, struct mely_event **list)
+{
+	struct mely_event *ev = melyint_evq_pop(list);
+
+	core->batch.weight -= melyint_weight_of(core->rt, ev);
+	return ev;
 }
 
 /* B of NOTE(batch): the next event of the batch, or NULL. */
@@ -348,9 +407,9 @@ next_event(struct melyint_core *core)
 	    MELY_LOAD(&batch->color->_heads, acquire) != NULL))
 		take_heads_slow(core);
 	if (MELY_UNLIKELY(batch->heads != NULL))
-		return melyint_evq_pop(&batch->heads);
+		return pop_weighed(core, &batch->heads);
 	if (batch->tails != NULL)
-		return melyint_evq_pop(&batch->tails);
+		return pop_weighed(core, &batch->tails);
 	if (batch->own != NULL && batch->all_taken)
 		return melyint_evq_pop(&batch->own);
 	return NULL;
@@ -387,38 +446,85 @@ end_row(struct melyint_core *core)
 		melyint_outbox_deliver(core, core);
 }
 
+/* An event on its way into its handler; false: the batch has none left. One that has been cancelled
+ * is dropped on the way. */
+struct call {
+	struct mely_handler *handler;
+	void *arg;
+};
+
+MELY_INLINE bool
+next_call(struct melyint_core *core, struct call *call)
+{
+	for (;;) {
+		struct mely_event *ev = next_event(core);
+		unsigned flags;
+
+		if (ev == NULL)
+			return false;
+		MELY_PREFETCH(ev->_next);
+		call->handler = ev->_handler;
+		call->arg = ev->_arg;
+		flags = ev->_flags;
+		if (MELY_LIKELY(flags == MELYINT_EV_POOLED)) {
+			melyint_pool_put(&core->pool, ev);
+			return true;
+		}
+		if (!unqueue(core, ev, flags))
+			continue;
+		if (flags & MELYINT_EV_POOLED)
+			melyint_pool_put(&core->pool, ev);
+		return true;
+	}
+}
+
+static bool
+sample_now(struct melyint_core *core)
+{
+	core->sample_in = SAMPLE_EVERY;
+	/* relaxed: a switch */
+	return (MELY_LOAD(&core->rt->heuristics, relaxed) & MELY_STEAL_MEASURE) != 0;
+}
+
+/* One batch in SAMPLE_EVERY: the running time of each handler without one is measured. */
+static MELY_NOINLINE uint32_t
+run_sampled(struct melyint_core *core, uint32_t limit)
+{
+	uint64_t before = melyint_ticks(), after;
+	struct call call;
+	uint32_t ran = 0;
+
+	while (ran < limit && next_call(core, &call)) {
+		ran++;
+		call.handler->fn(call.arg);
+		after = melyint_ticks();
+		if (call.handler->time_ns == 0)
+			melyint_weight_measured(call.handler, melyint_ticks_to_ns(after - before));
+		if (core->rt->batch_ticks != 0 && after - core->turn_ticks >= core->rt->batch_ticks)
+			break;
+		before = after;
+	}
+	return ran;
+}
+
 void
 melyint_batch_run(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
 	struct melyint_batch *batch = &core->batch;
 	uint32_t limit = rt->batch_events, ran = 0;
+	struct call call;
 
-	while (ran < limit) {
-		struct mely_event *ev = next_event(core);
-		void (*fn)(void *);
-		void *arg;
-
-		if (ev == NULL)
-			break;
-		MELY_PREFETCH(ev->_next);
-		fn = ev->_handler->fn;
-		arg = ev->_arg;
-		if (MELY_LIKELY(ev->_flags == MELYINT_EV_POOLED)) {
-			melyint_pool_put(&core->pool, ev);
-		} else {
-			unsigned flags = ev->_flags;
-
-			if (!unqueue(core, ev, flags))
-				continue;
-			if (flags & MELYINT_EV_POOLED)
-				melyint_pool_put(&core->pool, ev);
+	if (MELY_UNLIKELY(--core->sample_in == 0) && sample_now(core)) {
+		ran = run_sampled(core, limit);
+	} else {
+		while (ran < limit && next_call(core, &call)) {
+			ran++;
+			call.handler->fn(call.arg);
+			if (MELY_UNLIKELY(rt->batch_ticks != 0) &&
+			    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
+				break;
 		}
-		ran++;
-		fn(arg);
-		if (MELY_UNLIKELY(rt->batch_ticks != 0) &&
-		    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
-			break;
 	}
 	batch->ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))

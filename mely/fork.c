@@ -143,6 +143,8 @@ drop_color(struct mely_color *color)
 	drop_list(melyint_evq_join(MELY_LOAD(&color->_heads, relaxed), color->_tails));
 	MELY_STORE(&color->_heads, NULL, relaxed);
 	color->_tails = NULL;
+	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		memset(&color->_u, 0, sizeof color->_u);
 	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
 }
 
@@ -181,6 +183,9 @@ mely_runtime_renew(struct mely_runtime *rt)
 		struct mely_color *color;
 
 		drop_batch(core);
+		/* Torn, maybe; what the colors know of it goes with them. */
+		melyint_stealq_forget(&core->worthy_colors);
+		MELY_STORE(&core->worthy, 0, relaxed); /* one thread */
 		while ((color = melyint_coreq_first(&core->ready)) != NULL) {
 			melyint_core_unlink(core, color);
 			drop_color(color);

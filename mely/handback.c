@@ -24,6 +24,8 @@ empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 		MELY_STORE(&(*color)->_heads, NULL, relaxed);
 		(*color)->_tails = NULL;
 		melyint_core_unlink(core, *color);
+		if (!(MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+			(*color)->_u._worth._time_left = 0;
 		MELY_STORE(&(*color)->_state, MELYINT_COLOR_IDLE, relaxed);
 		*released = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 		if ((ev = events) != NULL) {

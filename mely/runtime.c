@@ -29,6 +29,7 @@
 #include "runtimes.h"
 #include "settings.h"
 #include "topo.h"
+#include "victim.h"
 
 MELY_TLS struct melyint_core *melyint_self;
 
@@ -37,6 +38,7 @@ enum {
 	LOOK_MAX_NS = 500000,
 	TICK_NS = 1000000,
 	DECAY_NS = 50000000,
+	STEAL_NS_FIRST = 500, /* until steals have been measured */
 	AGED_NS = 1000000
 };
 
@@ -52,6 +54,7 @@ core_init(struct mely_runtime *rt, int index)
 	core->pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
 	core->spin_ns = rt->spin_ns_max;
+	core->sample_in = 1;
 	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
 	if (core->glances == NULL)
 		return -ENOMEM;
@@ -88,6 +91,7 @@ cores_free(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].glances);
+		melyint_stealq_fini(&rt->cores[i].worthy_colors);
 	}
 	melyint_topo_free(rt);
 	melyint_depot_trim(&rt->depot);
@@ -97,6 +101,8 @@ cores_free(struct mely_runtime *rt)
 static void
 settle(struct mely_runtime *rt, const struct mely_config *config)
 {
+	int i;
+
 	rt->config = *config;
 	rt->batch_events = config->batch_events;
 	rt->batch_ticks = melyint_ns_to_ticks(config->batch_us * 1000ull);
@@ -107,6 +113,12 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->aged_ticks = melyint_ns_to_ticks(AGED_NS);
 	/* relaxed: nobody else knows the runtime yet */
 	MELY_STORE(&rt->stealing, config->steal, relaxed);
+	MELY_STORE(&rt->heuristics, (config->time_left ? MELY_STEAL_TIME_LEFT : 0u) |
+	    (config->penalty ? MELY_STEAL_PENALTY : 0u) |
+	    (config->locality ? MELY_STEAL_LOCALITY : 0u) |
+	    (config->measure ? MELY_STEAL_MEASURE : 0u), relaxed);
+	for (i = 0; i < MELY_DISTANCES; i++)
+		MELY_STORE(&rt->steal_ns[i], STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
 }
 
@@ -115,7 +127,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 {
 	struct mely_config own;
 	struct mely_runtime *rt;
-	int error;
+	int i, error;
 
 	if (config == NULL) {
 		/* What it could not read it has said; the defaults stand. */
@@ -136,6 +148,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		error = cores_new(rt);
 	if (error == 0)
 		error = melyint_topo_place(rt);
+	for (i = 0; i < rt->cores_count && error == 0; i++)
+		melyint_victim_price(&rt->cores[i]);
 	if (error == 0)
 		error = melyint_colortab_new(rt, &rt->colors);
 	if (error == 0)
@@ -421,6 +435,16 @@ mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 	return snprintf(buf, size, "%d cores (%s), %s, %s", rt->cores_count, rt->why_cores,
 	    rt->pinned ? "pinned" : "not pinned",
 	    rt->config.pollers == 1 ? "one poller" : "a poller per core");
+}
+
+int
+mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics)
+{
+	if ((heuristics & ~(unsigned)(MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY |
+	    MELY_STEAL_LOCALITY | MELY_STEAL_MEASURE)) != 0)
+		return -EINVAL;
+	MELY_STORE(&rt->heuristics, heuristics, relaxed); /* switches */
+	return 0;
 }
 
 void

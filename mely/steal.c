@@ -17,6 +17,7 @@
 #include "park.h"
 #include "steal.h"
 #include "victim.h"
+#include "weight.h"
 
 enum {
 	PULLS_MAX = 16, /* under one lock */
@@ -46,23 +47,39 @@ hand_over(struct melyint_core *thief, struct mely_color *color)
 	MELY_STORE(&color->_owner, thief, release);
 }
 
+static void
+count_stolen(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n)
+{
+	MELY_COUNT(&thief->counters.steals, n);
+	MELY_COUNT(&thief->counters.steals_at[thief->distance[victim->index]], n);
+}
+
 static bool
 steal_from(struct melyint_core *thief, struct melyint_core *victim)
 {
+	uint64_t began = melyint_ticks(), ns;
 	struct mely_color *color;
 
 	MELY_COUNT(&thief->counters.steals_tried, 1);
-	if (!melyint_lock_try(&victim->lock))
+	if (!melyint_lock_try(&victim->lock)) {
+		MELY_COUNT(&thief->counters.steals_empty, 1);
 		return false;
+	}
 	color = unlink_one(victim);
 	if (color != NULL) {
 		melyint_batch_take(thief, color);
 		hand_over(thief, color);
 	}
 	melyint_lock_drop(&victim->lock);
-	if (color == NULL)
+	ns = melyint_ticks_to_ns(melyint_ticks() - began);
+	MELY_COUNT(&thief->counters.stealing_ns, ns);
+	if (color == NULL) {
+		MELY_COUNT(&thief->counters.steals_empty, 1);
 		return false;
-	MELY_COUNT(&thief->counters.steals, 1);
+	}
+	melyint_victim_paid(thief, victim, ns);
+	count_stolen(thief, victim, 1);
+	MELY_COUNT(&thief->counters.stolen_ns, thief->batch.weight >> MELYINT_WEIGHT_SHIFT);
 	thief->glances[victim->index].ticks = 0;
 	return true;
 }
@@ -72,15 +89,21 @@ static struct melyint_core *
 worthy_victim(struct melyint_core *thief, uint64_t now, int *at)
 {
 	struct mely_runtime *rt = thief->rt;
+	const uint16_t *order;
 
-	/* relaxed: a switch */
+	/* relaxed, both: switches */
 	if (MELY_LOAD(&rt->stealing, relaxed) == 0)
 		return NULL;
+	order = MELY_LOAD(&rt->heuristics, relaxed) & MELY_STEAL_LOCALITY ? thief->victims :
+	    thief->victims_flat;
 	while (*at < rt->cores_count - 1) {
-		struct melyint_core *victim = &rt->cores[thief->victims[(*at)++]];
+		struct melyint_core *victim = &rt->cores[order[(*at)++]];
 
 		if (melyint_victim_worthy(thief, victim, now))
 			return victim;
+		/* relaxed: a hint */
+		if (MELY_LOAD(&victim->stealable, relaxed) != 0)
+			MELY_COUNT(&thief->counters.steals_unworthy, 1);
 	}
 	return NULL;
 }
@@ -121,6 +144,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t count)
 
 	if (!melyint_lock_try(&victim->lock)) {
 		MELY_COUNT(&core->counters.steals_tried, 1);
+		MELY_COUNT(&core->counters.steals_empty, 1);
 		return 0;
 	}
 	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
@@ -143,7 +167,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t count)
 	MELY_COUNT(&core->moving, -1u);
 	melyint_lock_drop(&core->lock);
 	MELY_COUNT(&core->counters.steals_tried, n > 0 ? n : 1);
-	MELY_COUNT(&core->counters.steals, n);
+	count_stolen(core, victim, n);
 	MELY_COUNT(&core->counters.balance_steals, n);
 	return n;
 }

@@ -66,6 +66,10 @@ struct mely_config {
 	enum mely_pinning pinning;
 	int pollers;              /**< 0: one per core; 1: a single one on core 0, color 0 */
 	int steal;                /**< 1: idle cores steal */
+	int time_left;            /**< 1: only colors that are worth what a steal costs */
+	int penalty;              /**< 1: stealing penalties count */
+	int locality;             /**< 1: near victims first */
+	int measure;              /**< 1: handlers without a time are measured */
 	int balance;              /**< 1: a core with fewer ready colors pulls one now and then */
 	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
 	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */
@@ -149,6 +153,30 @@ MELY_API uint64_t mely_now_ns(void);
  *  handler of rt. Returns the bytes given back. Colors from mely_color_get stay. */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
 
+/** The heuristics of stealing (paper, section 3), for mely_set_heuristics. */
+enum {
+	MELY_STEAL_TIME_LEFT = 1, /**< only colors that are worth what a steal costs */
+	MELY_STEAL_PENALTY = 2,   /**< events of handlers with a penalty are worth less */
+	MELY_STEAL_LOCALITY = 4,  /**< near victims first */
+	MELY_STEAL_MEASURE = 8    /**< handlers without a time are measured */
+};
+
+/**
+ * Choose the heuristics while it runs; events posted before count as they did. Any thread.
+ * 0, or -EINVAL for a bit that is none of the above.
+ */
+MELY_API int mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics);
+
+/** How far a victim is: what it shares with the thief. */
+enum mely_distance {
+	MELY_DISTANCE_CORE,    /**< a physical core (SMT) */
+	MELY_DISTANCE_L2,
+	MELY_DISTANCE_L3,      /**< an L3 cache or a die */
+	MELY_DISTANCE_PACKAGE,
+	MELY_DISTANCE_FAR,     /**< the machine, or not known */
+	MELY_DISTANCES
+};
+
 /* ---- counters ------------------------------------------------------------------------------ */
 
 /** Sums over the cores since the runtime was made. Read at any time; not a consistent cut. */
@@ -160,6 +188,11 @@ struct mely_counters {
 	uint64_t steals_tried;
 	uint64_t steals;
 	uint64_t balance_steals;  /**< of these, pulled by a core that had work */
+	uint64_t steals_empty;    /**< tried, but there was nothing to be had, or no lock */
+	uint64_t steals_unworthy; /**< looks at a core with waiting colors, none worth a steal */
+	uint64_t stolen_ns;       /**< what was stolen is expected to run, divided by penalties */
+	uint64_t stealing_ns;     /**< time spent on steals that were tried */
+	uint64_t steals_at[MELY_DISTANCES]; /**< won, by distance (enum mely_distance) */
 	uint64_t sleeps;
 	uint64_t wakeups_sent;    /**< wake-up system calls */
 	uint64_t polls;           /**< looks at epoll */

@@ -91,7 +91,7 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 
 	unlink_from(lists, 3, ev);
 	if (ev->_flags & MELYINT_EV_WEIGHED)
-		batch->weight -= melyint_weight_of(self->rt, ev);
+		batch->gone += melyint_weight_of(self->rt, ev);
 	free_again(self, color, ev);
 	return 0;
 }

@@ -75,7 +75,7 @@ struct melyint_batch {
 	bool all_taken;            /* nothing was left in the color-queue: own posts may follow */
 	bool own_embedded;         /* some of own are not pooled, and know their state */
 	bool mixed;                /* the same of heads and tails */
-	uint64_t weight;           /* of heads and tails: weight.h */
+	uint64_t gone;             /* weight of heads and tails that have left: weight.h */
 };
 
 #define MELYINT_NO_ID UINT64_MAX

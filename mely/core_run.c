@@ -24,7 +24,7 @@
 #include "park.h"
 #include "weight.h"
 
-enum { RESCAN_MAX = 16, SAMPLE_EVERY = 64 };
+enum { RESCAN_MAX = 16, SAMPLE_EVERY = 256 };
 
 /* ---- giving a batch back -------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 				kept = melyint_evq_append(kept, ev);
 			} else {
 				if (ev->_flags & MELYINT_EV_WEIGHED)
-					core->batch.weight -= melyint_weight_of(core->rt, ev);
+					core->batch.gone += melyint_weight_of(core->rt, ev);
 				drop(core, ev);
 			}
 		}
@@ -118,14 +118,12 @@ place(struct melyint_core *core, struct mely_color *color)
 }
 
 /* What the color posted to itself and has not run is weighed now. Under the lock. */
-static uint64_t
-weigh_own(struct melyint_core *core, struct mely_event *first)
+static MELY_NOINLINE uint64_t
+weigh_row(struct melyint_core *core, struct mely_event *first)
 {
 	struct mely_event *ev = first;
 	uint64_t weight = 0;
 
-	if (first == NULL)
-		return 0;
 	do {
 		weight += melyint_weigh(core->rt, ev);
 		if (!(ev->_flags & MELYINT_EV_POOLED))
@@ -135,14 +133,30 @@ weigh_own(struct melyint_core *core, struct mely_event *first)
 	return weight;
 }
 
-/* The color's account, when its batch is over: weight is that of what goes back. Under the lock. */
-MELY_INLINE void
-settle_worth(struct melyint_core *core, struct mely_color *color, uint64_t weight)
+/* The same for the most frequent case: one pooled event. */
+MELY_INLINE uint64_t
+weigh_own(struct melyint_core *core, struct mely_event *own)
 {
+	/* relaxed: a measurement */
+	uint32_t weight = MELY_LOAD(&own->_handler->_weight[melyint_weight_kind(core->rt)], relaxed);
+
+	if (MELY_UNLIKELY(own->_next != own || own->_flags != MELYINT_EV_POOLED || weight == 0))
+		return weigh_row(core, own);
+	own->_time = weight;
+	return weight;
+}
+
+/* The color's account, when its batch is over: what is gone and what has come. Under the lock. */
+MELY_INLINE void
+settle_worth(struct melyint_core *core, struct mely_color *color, uint64_t own)
+{
+	uint64_t gone = core->batch.gone;
+
+	core->batch.gone = 0;
 	/* relaxed: under the lock */
 	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
 		return;
-	color->_u._worth._time_left += weight;
+	color->_u._worth._time_left += own - gone;
 	color->_u._worth._recent = melyint_weight_from_ns(core->used_ns);
 }
 
@@ -153,6 +167,7 @@ put_back(struct melyint_core *core)
 	struct melyint_batch *batch = &core->batch;
 	struct mely_color *color = batch->color;
 	struct mely_event *heads;
+	uint64_t own = 0;
 
 	/* Embedded events go back with what was not run: the next take has to mark them again. */
 	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
@@ -171,14 +186,15 @@ put_back(struct melyint_core *core)
 	}
 	if (batch->own != NULL) {
 		batch->own = requeue(core, batch->own, batch->own_embedded);
-		batch->weight += weigh_own(core, batch->own);
+		if (batch->own != NULL)
+			own = weigh_own(core, batch->own);
 		color->_tails = melyint_evq_join(color->_tails, batch->own);
 		batch->own = NULL;
 		if (batch->own_embedded)
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 	}
 	batch->own_embedded = false;
-	settle_worth(core, color, batch->weight);
+	settle_worth(core, color, own);
 	batch->color = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
@@ -199,11 +215,9 @@ put_back(struct melyint_core *core)
 
 /* ---- taking one ----------------------------------------------------------------------------- */
 
-/* Take up to *room events off a color's list, of *weight together; the rest stays. Under the
- * lock. */
+/* Take up to *room events off a color's list; the rest stays. Under the lock. */
 static struct mely_event *
-take_some(const struct mely_runtime *rt, struct mely_event *first, uint32_t *room,
-    struct mely_event **rest, uint64_t *weight)
+take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 {
 	struct mely_event *ev = first;
 
@@ -220,7 +234,6 @@ take_some(const struct mely_runtime *rt, struct mely_event *first, uint32_t *roo
 			return first;
 		}
 		--*room;
-		*weight += melyint_weight_of(rt, ev);
 		if (!(ev->_flags & MELYINT_EV_POOLED)) {
 			/* relaxed: cancels read it under the lock, which we hold */
 			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
@@ -236,7 +249,6 @@ melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 	struct melyint_batch *batch = &core->batch;
 	uint32_t room = core->rt->batch_events;
 	struct mely_event *heads, *rest_heads = NULL;
-	uint64_t weight = 0;
 	unsigned flags;
 
 	MELY_SLOW(batch->color == NULL && batch->heads == NULL && batch->tails == NULL);
@@ -249,14 +261,10 @@ melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 		batch->heads = heads;
 		batch->tails = color->_tails;
 		color->_tails = NULL;
-		weight = color->_u._worth._time_left;
 	} else {
-		batch->heads = take_some(core->rt, heads, &room, &rest_heads, &weight);
-		batch->tails = take_some(core->rt, color->_tails, &room, &color->_tails, &weight);
+		batch->heads = take_some(heads, &room, &rest_heads);
+		batch->tails = take_some(color->_tails, &room, &color->_tails);
 	}
-	batch->weight = weight;
-	if (MELY_LIKELY(!(flags & MELYINT_COLOR_RELEASED)))
-		color->_u._worth._time_left -= weight;
 	if (MELY_UNLIKELY(heads != NULL))
 		MELY_STORE(&color->_heads, rest_heads, relaxed);
 	batch->all_taken = rest_heads == NULL && color->_tails == NULL;
@@ -372,27 +380,22 @@ take_heads_slow(struct melyint_core *core)
 	struct mely_color *color = batch->color;
 	uint32_t room = core->rt->batch_events;
 	struct mely_event *heads, *rest;
-	uint64_t weight = 0;
 
 	melyint_lock_take(&core->lock);
-	heads = take_some(core->rt, MELY_LOAD(&color->_heads, relaxed), &room, &rest, &weight);
-	batch->weight += weight;
-	/* relaxed: under the lock */
-	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
-		color->_u._worth._time_left -= weight;
+	heads = take_some(MELY_LOAD(&color->_heads, relaxed), &room, &rest);
 	MELY_STORE(&color->_heads, rest, relaxed); /* under the lock */
 	batch->mixed |= (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MIXED) != 0;
 	melyint_lock_drop(&core->lock);
 	batch->heads = melyint_evq_join(batch->heads, heads);
 }
 
-/* The first of heads or tails, with its weight off the batch's. */
+/* The first of heads or tails, whose weight is off the color when the batch is over. */
 MELY_INLINE struct mely_event *
 pop_weighed(struct melyint_core *core, struct mely_event **list)
 {
 	struct mely_event *ev = melyint_evq_pop(list);
 
-	core->batch.weight -= melyint_weight_of(core->rt, ev);
+	core->batch.gone += melyint_weight_of(core->rt, ev);
 	return ev;
 }
 

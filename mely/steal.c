@@ -47,6 +47,15 @@ hand_over(struct melyint_core *thief, struct mely_color *color)
 	MELY_STORE(&color->_owner, thief, release);
 }
 
+/* Under the lock of its owner. */
+static uint64_t
+worth_of(const struct mely_color *color)
+{
+	/* relaxed: under the lock */
+	return MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED ? 0 :
+	    color->_u._worth._time_left;
+}
+
 static void
 count_stolen(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n)
 {
@@ -57,7 +66,7 @@ count_stolen(struct melyint_core *thief, const struct melyint_core *victim, uint
 static bool
 steal_from(struct melyint_core *thief, struct melyint_core *victim)
 {
-	uint64_t began = melyint_ticks(), ns;
+	uint64_t began = melyint_ticks(), worth = 0, ns;
 	struct mely_color *color;
 
 	MELY_COUNT(&thief->counters.steals_tried, 1);
@@ -67,6 +76,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	}
 	color = unlink_one(victim);
 	if (color != NULL) {
+		worth = worth_of(color);
 		melyint_batch_take(thief, color);
 		hand_over(thief, color);
 	}
@@ -79,7 +89,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	}
 	melyint_victim_paid(thief, victim, ns);
 	count_stolen(thief, victim, 1);
-	MELY_COUNT(&thief->counters.stolen_ns, thief->batch.weight >> MELYINT_WEIGHT_SHIFT);
+	MELY_COUNT(&thief->counters.stolen_ns, worth >> MELYINT_WEIGHT_SHIFT);
 	thief->glances[victim->index].ticks = 0;
 	return true;
 }

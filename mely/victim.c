@@ -40,7 +40,9 @@ melyint_victim_price(struct melyint_core *core)
 	unsigned heuristics = MELY_LOAD(&rt->heuristics, relaxed);
 	uint64_t worth_min = UINT64_MAX;
 
-	if (rt->cores_count > 1 && (heuristics & MELY_STEAL_TIME_LEFT)) {
+	if (rt->cores_count == 1) {
+		worth_min = UINT64_MAX;
+	} else if (heuristics & MELY_STEAL_TIME_LEFT) {
 		unsigned nearest = core->distance[core->victims[0]];
 
 		worth_min = melyint_weight_from_ns(MELY_LOAD(&rt->steal_ns[nearest], relaxed));

@@ -69,7 +69,6 @@ defaults(struct mely_config *config)
 	config->time_left = 1;
 	config->penalty = 1;
 	config->locality = 1;
-	config->measure = 1;
 	config->balance = 1;
 	config->batch_events = 10;
 	config->spin_us_max = 10;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * weight.c: see weight.h. Hand annotations always win; a handler without a time has a running
- * average, measured on a sample of the batches (core_run.c) unless that is switched off.
+ * average, measured on a sample of the batches (core_run.c), where that is switched on.
  */
 #include "weight.h"
 
 enum {
-	UNKNOWN_NS = 1000,   /* until a handler has been measured */
 	AVERAGE_SHIFT = 3,
 	SPIKE_FACTOR = 16,   /* a preempted sample is cut to so many times the average ... */
 	SPIKE_NS = 10000     /* ... and this */
@@ -28,16 +27,14 @@ melyint_weight_find(struct mely_runtime *rt, struct mely_handler *handler)
 	uint32_t ns = handler->time_ns != 0 ? handler->time_ns : measured;
 	uint32_t plain, weighted;
 
-	plain = melyint_weight_from_ns(ns != 0 ? ns : UNKNOWN_NS);
-	plain = divided(plain, 1);
+	/* Nothing known: next to nothing; such a color gets its worth from what it uses. */
+	plain = divided(melyint_weight_from_ns(ns), 1);
 	weighted = divided(plain, handler->penalty);
-	if (ns != 0) {
-		MELY_STORE(&handler->_weight[0], plain, relaxed);
-		MELY_STORE(&handler->_weight[1], weighted, relaxed);
-	} else if (melyint_self != NULL) {
-		/* The sooner it is known, the better; where it is posted it often runs. */
+	/* The sooner it is known, the better; where it is posted it often runs. */
+	if (ns == 0 && melyint_self != NULL && melyint_self->rt == rt)
 		melyint_self->sample_in = 1;
-	}
+	MELY_STORE(&handler->_weight[0], plain, relaxed);
+	MELY_STORE(&handler->_weight[1], weighted, relaxed);
 	return melyint_weight_kind(rt) != 0 ? weighted : plain;
 }
 

@@ -20,9 +20,10 @@ MELY_BEGIN_DECLS
 
 /**
  * A handler: a function and what the program knows of it. Static (MELY_HANDLER) or filled in
- * with mely_handler_init; it must outlive every event that names it, until the last has ended.
- * Not const: the library keeps what it measures in the private fields. Time and penalty are set
- * before the first event is posted. One handler may serve several runtimes.
+ * with mely_handler_init; it must outlive every event that names it, and where handlers are
+ * measured (mely_config's measure) until its function has returned. Not const: the library keeps
+ * what it measures in the private fields. Time and penalty are set before the first event is
+ * posted. One handler may serve several runtimes.
  */
 struct mely_handler {
 	void (*fn)(void *arg);

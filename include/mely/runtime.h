@@ -69,7 +69,7 @@ struct mely_config {
 	int time_left;            /**< 1: only colors that are worth what a steal costs */
 	int penalty;              /**< 1: stealing penalties count */
 	int locality;             /**< 1: near victims first */
-	int measure;              /**< 1: handlers without a time are measured */
+	int measure;              /**< 1: handlers without a time are measured; default 0 */
 	int balance;              /**< 1: a core with fewer ready colors pulls one now and then */
 	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
 	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */
@@ -158,7 +158,8 @@ enum {
 	MELY_STEAL_TIME_LEFT = 1, /**< only colors that are worth what a steal costs */
 	MELY_STEAL_PENALTY = 2,   /**< events of handlers with a penalty are worth less */
 	MELY_STEAL_LOCALITY = 4,  /**< near victims first */
-	MELY_STEAL_MEASURE = 8    /**< handlers without a time are measured */
+	MELY_STEAL_MEASURE = 8    /**< handlers without a time are measured: the library then
+	                               touches a handler after its function has returned */
 };
 
 /**

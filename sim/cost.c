@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cost.c: caches and lines; see cost.h.
+ *
+ * NOTE(lines)
+ *   A. A cache is sets of ways, the most recently used first; a line's set is a hash of its number.
+ *      A larger cache holds what the smaller ones below it hold (inclusive): what it throws out
+ *      they lose, too.
+ *   B. A line knows by a bit for each cache who holds it, and which cpu has modified it, if any.
+ *      A read that finds it modified elsewhere gets it from there and leaves both with a clean
+ *      copy; a write leaves only the caches of the writer with one.
+ *   C. A line, and each package's bus, can serve one transfer at a time. Who comes while one is
+ *      under way waits for its end: that is what makes a contended lock dear.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost.h"
+
+enum {
+	PAGE_LINES = 64, /* lines are made known a page at a time */
+	PAGE_SHIFT = 12,
+	LINE_SHIFT = 6,
+	WAYS_MAX = 32,
+	WORD_BITS = 64,
+	LOOKASIDE = 64   /* pages last used, per cpu */
+};
+
+struct line {
+	uint64_t free_ps;  /* no transfer of it is under way from then on */
+	int32_t dirty;     /* the cpu that alone has it, modified; -1: nobody */
+	uint32_t number;   /* from 1 */
+	uint64_t holders[];
+};
+
+struct cache {
+	uint32_t sets, ways;
+	uint32_t *numbers;  /* sets x ways, 0: free */
+	uint64_t *above;    /* caches of the smaller levels that lie over it */
+	uint64_t hit_ps, stream_ps;
+};
+
+struct cpu {
+	struct {
+		uint64_t page;
+		char *lines;
+	} lookaside[LOOKASIDE];
+	uint32_t last;      /* number of the line that missed last */
+	struct sim_cost_count count;
+};
+
+struct sim_cost {
+	const struct sim_machine *machine;
+	struct sim_shape shape;
+	double ps_a_cycle;
+	uint64_t step_ps, rmw_ps, memory_ps, memory_stream_ps, near_ps, far_ps, bus_ps;
+	int words;             /* of a set of caches */
+	size_t line_bytes;
+	struct cache *caches;
+	uint64_t *paths;       /* words for each cpu: its own caches */
+	struct cpu *cpus;
+	uint64_t *bus_free_ps; /* of each package */
+	/* pages: a hash of page numbers, and the pages in order of first use */
+	uint64_t *keys;
+	uint32_t *slots;
+	size_t room, used;     /* room: a power of two */
+	char **pages;
+	size_t pages_room;
+};
+
+/* ---- sets of caches ------------------------------------------------------------------------ */
+
+static bool
+has(const uint64_t *set, int which)
+{
+	return set[which / WORD_BITS] >> (which % WORD_BITS) & 1;
+}
+
+static void
+add(uint64_t *set, int which)
+{
+	set[which / WORD_BITS] |= UINT64_C(1) << (which % WORD_BITS);
+}
+
+static void
+drop(uint64_t *set, int which)
+{
+	set[which / WORD_BITS] &= ~(UINT64_C(1) << (which % WORD_BITS));
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+uint64_t
+sim_cost_cycles(const struct sim_cost *cost, uint64_t cycles)
+{
+	return (uint64_t)((double)cycles * cost->ps_a_cycle + 0.5);
+}
+
+static int
+make_cache(struct sim_cost *cost, int which)
+{
+	struct cache *cache = &cost->caches[which];
+	int level = cost->shape.level[which];
+	uint32_t lines = cost->machine->cache[level].bytes / SIM_LINE_BYTES;
+
+	cache->ways = cost->machine->cache[level].ways;
+	cache->sets = lines / cache->ways;
+	cache->hit_ps = sim_cost_cycles(cost, cost->machine->hit[level]);
+	cache->stream_ps = sim_cost_cycles(cost, cost->machine->stream[level]);
+	cache->numbers = calloc((size_t)cache->sets * cache->ways, sizeof(*cache->numbers));
+	cache->above = calloc((size_t)cost->words, sizeof(*cache->above));
+	return cache->numbers != NULL && cache->above != NULL ? 0 : -ENOMEM;
+}
+
+/* Which caches belong to a cpu, and which smaller ones lie over a larger. */
+static void
+connect(struct sim_cost *cost)
+{
+	int cpu, level, upper;
+
+	for (cpu = 0; cpu < cost->shape.cpus; cpu++) {
+		const int16_t *path = cost->shape.path[cpu];
+
+		for (level = 0; level < SIM_LEVELS; level++) {
+			if (path[level] < 0)
+				continue;
+			add(cost->paths + (size_t)cpu * (size_t)cost->words, path[level]);
+			for (upper = 0; upper < level; upper++)
+				if (path[upper] >= 0)
+					add(cost->caches[path[level]].above, path[upper]);
+		}
+	}
+}
+
+int
+sim_cost_new(struct sim_cost **out, const struct sim_machine *machine,
+    const struct sim_shape *shape)
+{
+	struct sim_cost *cost = calloc(1, sizeof(*cost));
+	int i;
+
+	if (cost == NULL)
+		return -ENOMEM;
+	cost->machine = machine;
+	cost->shape = *shape;
+	cost->ps_a_cycle = 1e6 / machine->mhz;
+	cost->step_ps = sim_cost_cycles(cost, machine->step_milli) / 1000;
+	cost->rmw_ps = sim_cost_cycles(cost, machine->rmw);
+	cost->memory_ps = sim_cost_cycles(cost, machine->memory);
+	cost->memory_stream_ps = sim_cost_cycles(cost, machine->memory_stream);
+	cost->near_ps = sim_cost_cycles(cost, machine->near);
+	cost->far_ps = sim_cost_cycles(cost, machine->far);
+	cost->bus_ps = sim_cost_cycles(cost, machine->bus);
+	cost->words = (shape->caches + WORD_BITS - 1) / WORD_BITS;
+	cost->line_bytes = sizeof(struct line) + (size_t)cost->words * sizeof(uint64_t);
+	cost->room = 1024;
+	cost->caches = calloc((size_t)shape->caches, sizeof(*cost->caches));
+	cost->paths = calloc((size_t)(shape->cpus * cost->words), sizeof(*cost->paths));
+	cost->cpus = calloc((size_t)shape->cpus, sizeof(*cost->cpus));
+	cost->bus_free_ps = calloc((size_t)shape->packages, sizeof(*cost->bus_free_ps));
+	cost->keys = calloc(cost->room, sizeof(*cost->keys));
+	cost->slots = calloc(cost->room, sizeof(*cost->slots));
+	if (cost->caches == NULL || cost->paths == NULL || cost->cpus == NULL ||
+	    cost->bus_free_ps == NULL || cost->keys == NULL || cost->slots == NULL)
+		goto no_memory;
+	for (i = 0; i < shape->caches; i++) {
+		if (make_cache(cost, i) != 0)
+			goto no_memory;
+	}
+	connect(cost);
+	for (i = 0; i < shape->cpus; i++)
+		cost->cpus[i].last = UINT32_MAX; /* no line's */
+	*out = cost;
+	return 0;
+no_memory:
+	sim_cost_free(cost);
+	return -ENOMEM;
+}
+
+void
+sim_cost_free(struct sim_cost *cost)
+{
+	size_t i;
+
+	for (i = 0; cost->caches != NULL && i < (size_t)cost->shape.caches; i++) {
+		free(cost->caches[i].numbers);
+		free(cost->caches[i].above);
+	}
+	for (i = 0; i < cost->used; i++)
+		free(cost->pages[i]);
+	free(cost->pages);
+	free(cost->caches);
+	free(cost->paths);
+	free(cost->cpus);
+	free(cost->bus_free_ps);
+	free(cost->keys);
+	free(cost->slots);
+	free(cost);
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static uint64_t
+mixed(uint64_t x)
+{
+	x *= UINT64_C(0x9e3779b97f4a7c15);
+	return x ^ x >> 29;
+}
+
+/* A simulation that runs out of memory has no result. */
+static void *
+must(void *memory)
+{
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+static void
+grow(struct sim_cost *cost)
+{
+	size_t room = cost->room * 2, i, at;
+	uint64_t *keys = must(calloc(room, sizeof(*keys)));
+	uint32_t *slots = must(calloc(room, sizeof(*slots)));
+
+	for (i = 0; i < cost->room; i++) {
+		if (cost->keys[i] == 0)
+			continue;
+		for (at = mixed(cost->keys[i]) & (room - 1); keys[at] != 0; at = (at + 1) & (room - 1))
+			;
+		keys[at] = cost->keys[i];
+		slots[at] = cost->slots[i];
+	}
+	free(cost->keys);
+	free(cost->slots);
+	cost->keys = keys;
+	cost->slots = slots;
+	cost->room = room;
+}
+
+static char *
+new_page(struct sim_cost *cost)
+{
+	char *lines = must(calloc(PAGE_LINES, cost->line_bytes));
+	size_t i;
+
+	if (cost->used == cost->pages_room) {
+		cost->pages_room = cost->pages_room == 0 ? 256 : cost->pages_room * 2;
+		cost->pages = must(realloc(cost->pages, cost->pages_room * sizeof(*cost->pages)));
+	}
+	for (i = 0; i < PAGE_LINES; i++) {
+		struct line *line = (struct line *)(void *)(lines + i * cost->line_bytes);
+
+		line->dirty = -1;
+		line->number = (uint32_t)(cost->used * PAGE_LINES + i + 1);
+	}
+	cost->pages[cost->used++] = lines;
+	return lines;
+}
+
+/* The lines of a page; it is made known at its first use. */
+static char *
+page_lines(struct sim_cost *cost, uint64_t page)
+{
+	size_t at;
+
+	if (cost->used * 2 >= cost->room)
+		grow(cost);
+	at = mixed(page) & (cost->room - 1);
+	while (cost->keys[at] != 0) {
+		if (cost->keys[at] == page)
+			return cost->pages[cost->slots[at]];
+		at = (at + 1) & (cost->room - 1);
+	}
+	cost->keys[at] = page;
+	cost->slots[at] = (uint32_t)cost->used;
+	return new_page(cost);
+}
+
+static struct line *
+line_at(struct sim_cost *cost, struct cpu *cpu, uint64_t address)
+{
+	uint64_t page = address >> PAGE_SHIFT;
+	size_t side = page % LOOKASIDE;
+
+	if (cpu->lookaside[side].page != page || cpu->lookaside[side].lines == NULL) {
+		cpu->lookaside[side].lines = page_lines(cost, page);
+		cpu->lookaside[side].page = page;
+	}
+	return (struct line *)(void *)(cpu->lookaside[side].lines +
+	    (address >> LINE_SHIFT) % PAGE_LINES * cost->line_bytes);
+}
+
+static struct line *
+line_of_number(struct sim_cost *cost, uint32_t number)
+{
+	return (struct line *)(void *)(cost->pages[(number - 1) / PAGE_LINES] +
+	    (number - 1) % PAGE_LINES * cost->line_bytes);
+}
+
+/* ---- caches: A of NOTE(lines) ---------------------------------------------------------------- */
+
+static uint32_t *
+set_of(const struct cache *cache, uint32_t number)
+{
+	return cache->numbers + (mixed(number) >> 16) % cache->sets * cache->ways;
+}
+
+/* Make it the most recently used. False when it is not there. */
+static bool
+find(const struct cache *cache, uint32_t number)
+{
+	uint32_t *set = set_of(cache, number), way;
+
+	if (set[0] == number)
+		return true;
+	for (way = 1; way < cache->ways; way++) {
+		if (set[way] == number) {
+			memmove(set + 1, set, way * sizeof(*set));
+			set[0] = number;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+take_out(struct sim_cost *cost, int which, struct line *line)
+{
+	const struct cache *cache = &cost->caches[which];
+	uint32_t *set = set_of(cache, line->number), way;
+
+	drop(line->holders, which);
+	for (way = 0; way < cache->ways; way++) {
+		if (set[way] == line->number) {
+			memmove(set + way, set + way + 1, (cache->ways - way - 1) * sizeof(*set));
+			set[cache->ways - 1] = 0;
+			return;
+		}
+	}
+}
+
+/* Throw out of this cache, and of those over it. */
+static void
+evict(struct sim_cost *cost, int which, struct line *line)
+{
+	const struct cache *cache = &cost->caches[which];
+	uint64_t left = 0;
+	int word;
+
+	drop(line->holders, which);
+	for (word = 0; word < cost->words; word++) {
+		uint64_t over = line->holders[word] & cache->above[word];
+
+		for (; over != 0; over &= over - 1)
+			take_out(cost, word * WORD_BITS + __builtin_ctzll(over), line);
+		left |= line->holders[word];
+	}
+	/* Written back; the second cache is the last that only a few share. */
+	if (left == 0 || (line->dirty >= 0 && cost->shape.path[line->dirty][1] == which))
+		line->dirty = -1;
+}
+
+static void
+put_in(struct sim_cost *cost, int which, struct line *line)
+{
+	const struct cache *cache = &cost->caches[which];
+	uint32_t *set = set_of(cache, line->number), last = set[cache->ways - 1];
+
+	if (last != 0)
+		evict(cost, which, line_of_number(cost, last));
+	memmove(set + 1, set, (cache->ways - 1) * sizeof(*set));
+	set[0] = line->number;
+	add(line->holders, which);
+}
+
+/* ---- an access: B and C of NOTE(lines) ------------------------------------------------------- */
+
+/* From the cache of another cpu. */
+static uint64_t
+transfer_ps(const struct sim_cost *cost, int cpu, int other)
+{
+	const struct sim_shape *shape = &cost->shape;
+	int level;
+
+	for (level = 0; level < SIM_LEVELS; level++) {
+		if (shape->path[cpu][level] >= 0 && shape->path[cpu][level] == shape->path[other][level])
+			return level < SIM_LEVELS - 1 ? cost->caches[shape->path[cpu][level]].hit_ps :
+			    cost->near_ps;
+	}
+	return shape->package[cpu] == shape->package[other] ? cost->near_ps : cost->far_ps;
+}
+
+/* Take the line from all caches that are not this cpu's; what the farthest costs. */
+static uint64_t
+invalidate(struct sim_cost *cost, int cpu, struct line *line)
+{
+	const uint64_t *path = cost->paths + (size_t)cpu * (size_t)cost->words;
+	uint64_t most = 0, ps;
+	int word;
+
+	for (word = 0; word < cost->words; word++) {
+		uint64_t others = line->holders[word] & ~path[word];
+
+		for (; others != 0; others &= others - 1) {
+			int which = word * WORD_BITS + __builtin_ctzll(others);
+
+			ps = transfer_ps(cost, cpu, cost->shape.member[which]);
+			most = ps > most ? ps : most;
+			take_out(cost, which, line);
+		}
+	}
+	return most;
+}
+
+/* The level of this cpu's caches that has the line, or SIM_LEVELS. */
+static int
+look_up(struct sim_cost *cost, int cpu, const struct line *line)
+{
+	const int16_t *path = cost->shape.path[cpu];
+	int level;
+
+	for (level = 0; level < SIM_LEVELS; level++) {
+		if (path[level] >= 0 && has(line->holders, path[level]) &&
+		    find(&cost->caches[path[level]], line->number))
+			return level;
+	}
+	return SIM_LEVELS;
+}
+
+static bool
+last_level(const struct sim_cost *cost, int cpu, int level)
+{
+	for (level++; level < SIM_LEVELS; level++) {
+		if (cost->shape.path[cpu][level] >= 0)
+			return false;
+	}
+	return true;
+}
+
+/* Bring a line that is not in the first cache; what that takes. */
+static uint64_t
+fetch(struct sim_cost *cost, int cpu, struct line *line, int level)
+{
+	struct cpu *me = &cost->cpus[cpu];
+	bool stream = line->number == me->last + 1;
+	/* In no cache of ours; or in the third, while another's second has it modified. */
+	bool elsewhere = line->dirty >= 0 && line->dirty != cpu;
+	uint64_t ps;
+	int at;
+
+	me->last = line->number;
+	if (level < SIM_LEVELS) {
+		const struct cache *cache = &cost->caches[cost->shape.path[cpu][level]];
+
+		ps = stream ? cache->stream_ps : cache->hit_ps;
+	} else {
+		ps = stream ? cost->memory_stream_ps : cost->memory_ps;
+	}
+	if (elsewhere) {
+		uint64_t there = transfer_ps(cost, cpu, line->dirty);
+
+		if (level == SIM_LEVELS)
+			ps = there;
+		else if (there > ps)
+			ps = there;
+		me->count.transfers += level >= SIM_LEVELS - 1;
+	}
+	if (level == SIM_LEVELS || (elsewhere && last_level(cost, cpu, level)))
+		me->count.misses++;
+	for (at = level < SIM_LEVELS ? level - 1 : SIM_LEVELS - 1; at >= 0; at--) {
+		if (cost->shape.path[cpu][at] >= 0)
+			put_in(cost, cost->shape.path[cpu][at], line);
+	}
+	return ps;
+}
+
+/* The moment a transfer of this line over this cpu's bus can begin. */
+static uint64_t
+begin(struct sim_cost *cost, int cpu, struct line *line, uint64_t now, bool over_bus)
+{
+	uint64_t start = line->free_ps > now ? line->free_ps : now, *bus;
+
+	if (over_bus && cost->bus_ps != 0) {
+		bus = &cost->bus_free_ps[cost->shape.package[cpu]];
+		/* What lies far ahead belongs to a cpu whose clock does. */
+		if (*bus > start && *bus - start < cost->bus_ps * (uint64_t)cost->shape.cpus)
+			start = *bus;
+		*bus = start + cost->bus_ps;
+	}
+	return start;
+}
+
+static uint64_t
+access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line, enum sim_kind kind)
+{
+	struct cpu *me = &cost->cpus[cpu];
+	uint64_t ps = 0, start = now, others;
+	int level;
+
+	me->count.accesses++;
+	level = look_up(cost, cpu, line);
+	if (level == 0 && (kind == SIM_READ || line->dirty == cpu)) {
+		/* It may have been asked for only just now. */
+		if (line->free_ps > now && line->dirty == cpu)
+			start = line->free_ps;
+	} else {
+		start = begin(cost, cpu, line, now, level == SIM_LEVELS);
+		if (level > 0)
+			ps = fetch(cost, cpu, line, level);
+		if (kind != SIM_READ) {
+			others = invalidate(cost, cpu, line);
+			ps = others > ps ? others : ps;
+			line->dirty = cpu;
+		} else if (line->dirty != cpu) {
+			line->dirty = -1;
+		}
+		line->free_ps = start + ps;
+		me->count.waits_ps += start - now;
+	}
+	if (kind == SIM_RMW)
+		ps += cost->rmw_ps;
+	return start - now + ps;
+}
+
+uint64_t
+sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
+    enum sim_kind kind)
+{
+	struct line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
+
+	return cost->step_ps + access_line(cost, cpu, now_ps, line, kind);
+}
+
+uint64_t
+sim_cost_range(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr, size_t bytes,
+    enum sim_kind kind)
+{
+	uint64_t at = (uint64_t)(uintptr_t)addr >> LINE_SHIFT;
+	uint64_t end = ((uint64_t)(uintptr_t)addr + bytes + SIM_LINE_BYTES - 1) >> LINE_SHIFT;
+	uint64_t ps = 0;
+
+	for (; at < end; at++) {
+		struct line *line = line_at(cost, &cost->cpus[cpu], at << LINE_SHIFT);
+
+		ps += access_line(cost, cpu, now_ps + ps, line, kind);
+	}
+	return ps;
+}
+
+void
+sim_cost_prefetch(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr)
+{
+	struct line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
+
+	if (look_up(cost, cpu, line) != 0)
+		(void)access_line(cost, cpu, now_ps, line, SIM_WRITE);
+}
+
+uint64_t
+sim_cost_step(const struct sim_cost *cost)
+{
+	return cost->step_ps;
+}
+
+void
+sim_cost_count(const struct sim_cost *cost, int cpu, struct sim_cost_count *count)
+{
+	*count = cost->cpus[cpu].count;
+}
+
+const struct sim_machine *
+sim_cost_machine(const struct sim_cost *cost)
+{
+	return cost->machine;
+}

@@ -494,7 +494,8 @@ begin(struct sim_cost *cost, int cpu, struct line *line, uint64_t now, bool over
 }
 
 static uint64_t
-access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line, enum sim_kind kind)
+access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line,
+    enum sim_cost_kind kind)
 {
 	struct cpu *me = &cost->cpus[cpu];
 	uint64_t ps = 0, start = now, others;
@@ -502,7 +503,7 @@ access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line, enu
 
 	me->count.accesses++;
 	level = look_up(cost, cpu, line);
-	if (level == 0 && (kind == SIM_READ || line->dirty == cpu)) {
+	if (level == 0 && (kind == SIM_COST_READ || line->dirty == cpu)) {
 		/* It may have been asked for only just now. */
 		if (line->free_ps > now && line->dirty == cpu)
 			start = line->free_ps;
@@ -510,7 +511,7 @@ access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line, enu
 		start = begin(cost, cpu, line, now, level == SIM_LEVELS);
 		if (level > 0)
 			ps = fetch(cost, cpu, line, level);
-		if (kind != SIM_READ) {
+		if (kind != SIM_COST_READ) {
 			others = invalidate(cost, cpu, line);
 			ps = others > ps ? others : ps;
 			line->dirty = cpu;
@@ -520,14 +521,14 @@ access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line, enu
 		line->free_ps = start + ps;
 		me->count.waits_ps += start - now;
 	}
-	if (kind == SIM_RMW)
+	if (kind == SIM_COST_RMW)
 		ps += cost->rmw_ps;
 	return start - now + ps;
 }
 
 uint64_t
 sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
-    enum sim_kind kind)
+    enum sim_cost_kind kind)
 {
 	struct line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
 
@@ -536,7 +537,7 @@ sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *add
 
 uint64_t
 sim_cost_range(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr, size_t bytes,
-    enum sim_kind kind)
+    enum sim_cost_kind kind)
 {
 	uint64_t at = (uint64_t)(uintptr_t)addr >> LINE_SHIFT;
 	uint64_t end = ((uint64_t)(uintptr_t)addr + bytes + SIM_LINE_BYTES - 1) >> LINE_SHIFT;
@@ -556,7 +557,7 @@ sim_cost_prefetch(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *a
 	struct line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
 
 	if (look_up(cost, cpu, line) != 0)
-		(void)access_line(cost, cpu, now_ps, line, SIM_WRITE);
+		(void)access_line(cost, cpu, now_ps, line, SIM_COST_WRITE);
 }
 
 uint64_t

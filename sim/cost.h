@@ -16,10 +16,10 @@
 
 #include "machine.h"
 
-enum sim_kind {
-	SIM_READ = 0,
-	SIM_WRITE,
-	SIM_RMW /* atomic read-modify-write */
+enum sim_cost_kind {
+	SIM_COST_READ = 0,
+	SIM_COST_WRITE,
+	SIM_COST_RMW /* atomic read-modify-write */
 };
 
 /* What has happened so far on one cpu. */
@@ -39,10 +39,10 @@ void sim_cost_free(struct sim_cost *cost);
 
 /* The picoseconds that cpu takes for an access at this moment of its clock. */
 uint64_t sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
-    enum sim_kind kind);
+    enum sim_cost_kind kind);
 /* The same for bytes in a row, one access a line: what a handler's data costs. */
 uint64_t sim_cost_range(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
-    size_t bytes, enum sim_kind kind);
+    size_t bytes, enum sim_cost_kind kind);
 /* The line has been asked for ahead of its use: it comes while the cpu goes on. */
 void sim_cost_prefetch(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr);
 

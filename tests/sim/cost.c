@@ -40,7 +40,7 @@ teardown(void **state)
 
 /* Every access long after the last, so that nobody waits. */
 static uint64_t
-cycles(int cpu, uint64_t line, enum sim_kind kind)
+cycles(int cpu, uint64_t line, enum sim_cost_kind kind)
 {
 	static uint64_t now;
 	uint64_t ps;
@@ -72,24 +72,24 @@ static void
 levels(void **state)
 {
 	(void)state;
-	assert_int_equal(cycles(0, 10, SIM_READ), machine->memory);
-	assert_int_equal(cycles(0, 10, SIM_READ), 0);             /* in the step */
-	assert_int_equal(cycles(1, 10, SIM_READ), machine->hit[1]); /* they share it */
-	assert_int_equal(cycles(2, 10, SIM_READ), machine->memory);
-	assert_int_equal(cycles(2, 10, SIM_RMW), machine->memory + machine->rmw); /* taken away */
-	assert_int_equal(cycles(2, 10, SIM_WRITE), 0);
-	assert_int_equal(cycles(0, 10, SIM_READ), machine->near);
-	assert_int_equal(cycles(7, 10, SIM_WRITE), machine->far);
-	assert_int_equal(cycles(2, 10, SIM_READ), machine->far);
+	assert_int_equal(cycles(0, 10, SIM_COST_READ), machine->memory);
+	assert_int_equal(cycles(0, 10, SIM_COST_READ), 0);             /* in the step */
+	assert_int_equal(cycles(1, 10, SIM_COST_READ), machine->hit[1]); /* they share it */
+	assert_int_equal(cycles(2, 10, SIM_COST_READ), machine->memory);
+	assert_int_equal(cycles(2, 10, SIM_COST_RMW), machine->memory + machine->rmw); /* taken away */
+	assert_int_equal(cycles(2, 10, SIM_COST_WRITE), 0);
+	assert_int_equal(cycles(0, 10, SIM_COST_READ), machine->near);
+	assert_int_equal(cycles(7, 10, SIM_COST_WRITE), machine->far);
+	assert_int_equal(cycles(2, 10, SIM_COST_READ), machine->far);
 }
 
 static void
 neighbors_write(void **state)
 {
 	(void)state;
-	(void)cycles(0, 5, SIM_WRITE);
-	assert_int_equal(cycles(1, 5, SIM_WRITE), machine->hit[1]);
-	assert_int_equal(cycles(0, 5, SIM_WRITE), machine->hit[1]);
+	(void)cycles(0, 5, SIM_COST_WRITE);
+	assert_int_equal(cycles(1, 5, SIM_COST_WRITE), machine->hit[1]);
+	assert_int_equal(cycles(0, 5, SIM_COST_WRITE), machine->hit[1]);
 }
 
 static void
@@ -100,15 +100,15 @@ capacity(void **state)
 
 	(void)state;
 	for (i = 0; i < lines / 2; i++)
-		(void)cycles(0, i, SIM_READ);
+		(void)cycles(0, i, SIM_COST_READ);
 	for (i = 0; i < lines / 2; i++)
-		again += cycles(0, i, SIM_READ) != 0;
+		again += cycles(0, i, SIM_COST_READ) != 0;
 	/* Sets are hashed: a few may have more than their ways. */
 	assert_true(again < lines / 10);
 	for (i = 0; i < lines * 4; i++)
-		(void)cycles(0, 1000 + i, SIM_READ);
+		(void)cycles(0, 1000 + i, SIM_COST_READ);
 	for (i = 0, again = 0; i < lines / 2; i++)
-		again += cycles(0, i, SIM_READ) != 0;
+		again += cycles(0, i, SIM_COST_READ) != 0;
 	assert_true(again > lines / 2 * 9 / 10);
 	sim_cost_count(cost, 0, &count);
 	assert_int_equal(count.misses, lines / 2 + lines * 4); /* the second cache is large */
@@ -120,8 +120,8 @@ streams(void **state)
 	uint64_t ps, one, now = 1000000000;
 
 	(void)state;
-	one = sim_cost_access(cost, 0, now, (void *)(uintptr_t)BASE, SIM_READ);
-	ps = sim_cost_range(cost, 1, 2 * now, (void *)(uintptr_t)(BASE + 4096 * 8), 1024, SIM_READ);
+	one = sim_cost_access(cost, 0, now, (void *)(uintptr_t)BASE, SIM_COST_READ);
+	ps = sim_cost_range(cost, 1, 2 * now, (void *)(uintptr_t)(BASE + 4096 * 8), 1024, SIM_COST_READ);
 	/* 16 lines: the first for the whole way, the others prefetched. */
 	assert_in_range(ps, one + 15 * sim_cost_cycles(cost, machine->memory_stream) - 10000,
 	    one + 15 * sim_cost_cycles(cost, machine->memory_stream) + 10000);
@@ -134,10 +134,10 @@ waiting(void **state)
 	uint64_t now = 1000000, first, second, third;
 
 	(void)state;
-	(void)sim_cost_access(cost, 6, 0, at, SIM_RMW);
-	first = sim_cost_access(cost, 0, now, at, SIM_RMW);
-	second = sim_cost_access(cost, 2, now, at, SIM_RMW);
-	third = sim_cost_access(cost, 4, now, at, SIM_RMW);
+	(void)sim_cost_access(cost, 6, 0, at, SIM_COST_RMW);
+	first = sim_cost_access(cost, 0, now, at, SIM_COST_RMW);
+	second = sim_cost_access(cost, 2, now, at, SIM_COST_RMW);
+	third = sim_cost_access(cost, 4, now, at, SIM_COST_RMW);
 	/* At the same moment: one after another. */
 	assert_true(second > first + first / 2);
 	assert_true(third > second + first / 2);
@@ -151,9 +151,9 @@ prefetched(void **state)
 
 	(void)state;
 	sim_cost_prefetch(cost, 0, 1000000, at);
-	assert_in_range(sim_cost_access(cost, 0, 1000000 + half, at, SIM_WRITE),
+	assert_in_range(sim_cost_access(cost, 0, 1000000 + half, at, SIM_COST_WRITE),
 	    half, half + 2 * sim_cost_step(cost));
-	assert_int_equal(sim_cost_access(cost, 0, 1000000 + whole, at, SIM_WRITE),
+	assert_int_equal(sim_cost_access(cost, 0, 1000000 + whole, at, SIM_COST_WRITE),
 	    sim_cost_step(cost));
 }
 
@@ -172,7 +172,7 @@ addresses_do_not_count(void **state)
 		for (i = 0; i < STEPS; i++) {
 			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			x = cycles((int)(seed >> 60) % CPUS, (seed >> 40) % 2000,
-			    (enum sim_kind)((seed >> 33) % 3));
+			    (enum sim_cost_kind)((seed >> 33) % 3));
 			if (round == 0)
 				costs[i] = x;
 			else
@@ -197,10 +197,10 @@ large(void **state)
 	assert_int_equal(shape.caches, 256 + 128 + 32);
 	assert_int_equal(sim_cost_new(&cost, machine, &shape), 0);
 	for (cpu = 0; cpu < SIM_CPUS_MAX; cpu++)
-		assert_true(cycles(cpu, 3, SIM_READ) > 0);
-	assert_int_equal(cycles(255, 3, SIM_WRITE), machine->far);
+		assert_true(cycles(cpu, 3, SIM_COST_READ) > 0);
+	assert_int_equal(cycles(255, 3, SIM_COST_WRITE), machine->far);
 	for (cpu = 0; cpu < SIM_CPUS_MAX - 1; cpu++)
-		assert_true(cycles(cpu, 3, SIM_READ) >= machine->hit[1]);
+		assert_true(cycles(cpu, 3, SIM_COST_READ) >= machine->hit[1]);
 }
 
 int

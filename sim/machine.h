@@ -39,6 +39,12 @@ struct sim_machine {
 	uint32_t step_milli;       /* an access that hits L1 and the instructions around it, x 1000 */
 	uint32_t post;             /* what the modelled runtime takes over ours for a post ... */
 	uint32_t run;              /* ... and for running an event */
+	/* What the handlers of the workloads take for a word, undisturbed, x 1000. */
+	uint32_t make_milli;       /* penalty: A */
+	uint32_t read_milli;       /* penalty: B; the check of a sorted array */
+	uint32_t draw_milli;       /* cache-efficient: A */
+	uint32_t run_milli;        /* its B, sorting eight words by insertion */
+	uint32_t merge_milli;      /* a pass of merging */
 	uint32_t syscall;          /* a system call that finds nothing to do: epoll_wait(0) */
 	uint32_t wake;             /* the system call that wakes a sleeping thread */
 	uint32_t awake;            /* from then until that thread runs */

@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <hwloc.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
@@ -79,6 +81,43 @@ sim_machine_find(const char *name)
 			return m;
 	}
 	return NULL;
+}
+
+/* The times that can be set from outside. */
+static const struct {
+	const char *name;
+	size_t offset;
+} times[] = {
+#define TIME(name) {#name, offsetof(struct sim_machine, name)}
+	TIME(mhz), TIME(memory), TIME(memory_stream), TIME(near), TIME(far), TIME(bus), TIME(rmw),
+	TIME(step_milli), TIME(post), TIME(run), TIME(make_milli), TIME(read_milli),
+	TIME(draw_milli), TIME(run_milli), TIME(merge_milli), TIME(syscall), TIME(wake),
+	TIME(awake),
+#undef TIME
+};
+
+bool
+sim_machine_set(struct sim_machine *machine, const char *setting)
+{
+	const char *equals = strchr(setting, '=');
+	unsigned long value;
+	char *end;
+	size_t i;
+
+	if (equals == NULL || equals[1] < '0' || equals[1] > '9')
+		return false;
+	value = strtoul(equals + 1, &end, 10);
+	if (*end != '\0' || value > 100000000)
+		return false;
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		if (strlen(times[i].name) == (size_t)(equals - setting) &&
+		    strncmp(times[i].name, setting, strlen(times[i].name)) == 0) {
+			memcpy((char *)machine + times[i].offset, &(uint32_t){(uint32_t)value},
+			    sizeof(uint32_t));
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- shapes ------------------------------------------------------------------------------- */
@@ -182,4 +221,17 @@ sim_shape_load(struct sim_shape *shape, const struct sim_machine *machine, const
 	}
 	hwloc_topology_destroy(t);
 	return error;
+}
+
+int
+sim_topology_cpus(const char *topology)
+{
+	hwloc_topology_t t;
+	int count;
+
+	if (load(topology, &t) != 0)
+		return 0;
+	count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
+	hwloc_topology_destroy(t);
+	return count < SIM_CPUS_MAX ? count : SIM_CPUS_MAX;
 }

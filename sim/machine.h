@@ -55,6 +55,10 @@ const struct sim_machine *sim_machine_find(const char *name);
 /* All of them, ended by a NULL name. */
 extern const struct sim_machine sim_machines[];
 
+/* Give one of the machine's times (all that are no caches) another value, by its name here, as
+ * "post=500". False when there is no such. */
+bool sim_machine_set(struct sim_machine *machine, const char *setting);
+
 /* Which caches a cpu can reach, and its package: found from a topology by sim_shape_load. */
 struct sim_shape {
 	int cpus;
@@ -73,5 +77,8 @@ struct sim_shape {
  */
 int sim_shape_load(struct sim_shape *shape, const struct sim_machine *machine, const char *topology,
     int cpus);
+
+/* How many processing units a topology has, at most SIM_CPUS_MAX; 0: it is none. */
+int sim_topology_cpus(const char *topology);
 
 #endif

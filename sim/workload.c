@@ -70,14 +70,14 @@ sim_round_done(int producer)
 void
 sim_post(struct mely_color *color, struct mely_event *ev)
 {
-	sim_work(rounds.params->machine->post);
+	sim_compute(rounds.params->machine->post);
 	sim_must(mely_event_post(color, ev), "mely_event_post");
 }
 
 void
 sim_enter(void)
 {
-	sim_work(rounds.params->machine->run);
+	sim_compute(rounds.params->machine->run);
 }
 
 void
@@ -126,7 +126,7 @@ sim_items(size_t count, size_t size)
 	void *items = aligned_alloc(SIM_LINE_BYTES, bytes);
 
 	if (items == NULL)
-		sim_fail("no memory for the workload", ENOMEM);
+		sim_wrong("no memory for the workload", ENOMEM);
 	memset(items, 0, bytes);
 	return items;
 }
@@ -159,6 +159,7 @@ round_event(void *arg)
 
 	(void)arg;
 	if (rounds.running) {
+		rounds.hooks->joined(rounds.hooks->ctx, rounds.round);
 		rounds.workload->end(&tally);
 		if (!rounds.hooks->ended(rounds.hooks->ctx, rounds.round, &tally)) {
 			sim_must(mely_stop(rounds.rt, MELY_STOP_DISCARD), "mely_stop");

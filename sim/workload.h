@@ -2,9 +2,10 @@
 /*
  * workload.h: the paper's microbenchmarks as programs for the simulated machine. Their events are
  * posted through the public interface to the real runtime, as in microbench/; but their handlers,
- * instead of working, declare what they touch (sim_touch) and how long they compute (sim_work).
+ * instead of working, declare what they touch (sim_touch) and how long they compute (sim_compute).
  * The frame is that of mb_rounds.c: rounds of fork and join, after each of which what was run is
- * checked and the colors that were stolen go home, outside the time that is measured.
+ * checked and the colors that were stolen go home, outside the time that is measured. Round 0 is
+ * the warm-up.
  */
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H
@@ -48,9 +49,11 @@ extern const struct sim_workload sim_unbalanced, sim_penalty, sim_cache_efficien
 /* By name, or NULL. */
 const struct sim_workload *sim_workload_find(const char *name);
 
-/* When a round begins and ends: called in a handler on core 0. False: that was the last. */
+/* Called in a handler on core 0. */
 struct sim_rounds_hooks {
-	void (*begun)(void *ctx, int round);
+	void (*begun)(void *ctx, int round);  /* now */
+	void (*joined)(void *ctx, int round); /* all has been reported */
+	/* All is back home; false: that was the last round. */
 	bool (*ended)(void *ctx, int round, const struct sim_tally *tally);
 	void *ctx;
 };
@@ -84,17 +87,17 @@ void *sim_items(size_t count, size_t size);
 /* ---- the simulated machine (predict.c) ------------------------------------------------------ */
 
 /* The cpu computes for so many cycles. */
-void sim_work(uint64_t cycles);
+void sim_compute(uint64_t cycles);
 /* The handler reads, or writes, these bytes once. */
 void sim_touch(const void *at, size_t bytes, bool write);
 /* Say what is wrong and exit 1. */
-void sim_fail(const char *what, int error) __attribute__((noreturn, cold));
+void sim_wrong(const char *what, int error) __attribute__((noreturn, cold));
 
 static inline void
 sim_must(int error, const char *what)
 {
 	if (__builtin_expect(error < 0, 0))
-		sim_fail(what, -error);
+		sim_wrong(what, -error);
 }
 
 #endif

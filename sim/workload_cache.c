@@ -65,7 +65,7 @@ cache_a(void *arg)
 	pile->words = sim_array_get((size_t)2 * BYTES);
 	pile->spare = pile->words + BYTES;
 	sim_touch(pile->words, BYTES, true);
-	sim_work(cache.make_cycles);
+	sim_compute(cache.make_cycles);
 	pile->made++;
 	count_away(pile);
 	for (half = pile->halves; half < pile->halves + CACHE_HALVES; half++) {
@@ -96,13 +96,13 @@ cache_b(void *arg)
 
 	sim_enter();
 	sim_touch(pile->words + at, HALF_BYTES, true);
-	sim_work(cache.run_cycles);
+	sim_compute(cache.run_cycles);
 	for (i = 0; i < n; i++) {
 		bool forth = i % 2 == 0;
 
 		sim_touch((forth ? pile->words : pile->spare) + at, HALF_BYTES, false);
 		sim_touch((forth ? pile->spare : pile->words) + at, HALF_BYTES, true);
-		sim_work(cache.pass_cycles);
+		sim_compute(cache.pass_cycles);
 	}
 	half->sorted++;
 	count_away(pile);
@@ -120,7 +120,7 @@ cache_c(void *arg)
 		return;
 	sim_touch(pile->words, BYTES, false);
 	sim_touch(pile->spare, BYTES, true);
-	sim_work(cache.merge_cycles);
+	sim_compute(cache.merge_cycles);
 	sim_array_put(pile->words);
 	pile->merged++;
 	sim_round_done(0);
@@ -196,7 +196,7 @@ end(struct sim_tally *tally)
 
 		if (pile->made != n || pile->halves[0].sorted != n || pile->halves[1].sorted != n ||
 		    pile->synced != CACHE_HALVES * n || pile->merged != n)
-			sim_fail("an event did not run exactly once a round", 0);
+			sim_wrong("an event did not run exactly once a round", 0);
 		tally->events += CACHE_EVENTS;
 		/* Relaxed, both: pairs with count_away; the round is over. */
 		tally->away_events += atomic_load_explicit(&pile->away, memory_order_relaxed);

@@ -43,7 +43,7 @@ penalty_b(void *arg)
 
 	sim_enter();
 	sim_touch(parent->array + parent->at * PENALTY_SLICE_BYTES, PENALTY_SLICE_BYTES, false);
-	sim_work(penalty.b_cycles);
+	sim_compute(penalty.b_cycles);
 	parent->read++;
 	parent->away += mely_current_core() != 0;
 	if (++parent->at < PENALTY_SLICES) {
@@ -62,7 +62,7 @@ penalty_a(void *arg)
 	sim_enter();
 	parent->array = sim_array_get(PENALTY_ARRAY_BYTES);
 	sim_touch(parent->array, PENALTY_ARRAY_BYTES, true);
-	sim_work(penalty.a_cycles);
+	sim_compute(penalty.a_cycles);
 	parent->at = 0;
 	parent->made++;
 	parent->away = mely_current_core() != 0;
@@ -115,7 +115,7 @@ end(struct sim_tally *tally)
 		struct parent *parent = &penalty.parents[i];
 
 		if (parent->made != n || parent->read != n * PENALTY_SLICES)
-			sim_fail("an event did not run exactly once a round", 0);
+			sim_wrong("an event did not run exactly once a round", 0);
 		tally->events += 1 + PENALTY_SLICES;
 		tally->away_events += parent->away;
 		sim_home(&parent->color, 0);

@@ -35,7 +35,7 @@ run(struct item *item)
 {
 	sim_enter();
 	/* Its line has just been read for its event. */
-	sim_work(item->cycles);
+	sim_compute(item->cycles);
 	item->ran++;
 	sim_round_done(item->producer);
 }
@@ -105,7 +105,7 @@ end(struct sim_tally *tally)
 		int home = sim_producer_core(item->producer);
 
 		if (item->ran != unbalanced.rounds)
-			sim_fail("an event did not run exactly once a round", 0);
+			sim_wrong("an event did not run exactly once a round", 0);
 		tally->events++;
 		tally->cycles += item->cycles;
 		if (mely_color_core(&item->color) == home)

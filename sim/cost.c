@@ -9,8 +9,11 @@
  *   B. A line knows by a bit for each cache who holds it, and which cpu has modified it, if any.
  *      A read that finds it modified elsewhere gets it from there and leaves both with a clean
  *      copy; a write leaves only the caches of the writer with one.
- *   C. A line, and each package's bus, can serve one transfer at a time. Who comes while one is
- *      under way waits for its end: that is what makes a contended lock dear.
+ *   C. A line goes from writer to writer one at a time: who comes while it is under way to one waits
+ *      for the end of that, which is what makes a contended lock dear. Readers get their copies
+ *      together. A package's bus carries one transfer after another.
+ *   D. A store that misses leaves its cpu free to go on, until the store buffer is full; what it
+ *      stored arrives in order. An atomic read-modify-write waits for all stores before it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,6 +28,8 @@ enum {
 	LINE_SHIFT = 6,
 	WAYS_MAX = 32,
 	WORD_BITS = 64,
+	STORES = 8,      /* under way at a time */
+	STREAMS = 8,     /* followed at a time */
 	LOOKASIDE = 64   /* pages last used, per cpu */
 };
 
@@ -47,7 +52,9 @@ struct cpu {
 		uint64_t page;
 		char *lines;
 	} lookaside[LOOKASIDE];
-	uint32_t last;      /* number of the line that missed last */
+	uint32_t streams[STREAMS]; /* lines in whose wake the next is prefetched */
+	uint32_t stream;           /* of them, to be forgotten next */
+	uint64_t stored_ps; /* all that it has stored has arrived then */
 	struct sim_cost_count count;
 };
 
@@ -171,7 +178,7 @@ sim_cost_new(struct sim_cost **out, const struct sim_machine *machine,
 	}
 	connect(cost);
 	for (i = 0; i < shape->cpus; i++)
-		cost->cpus[i].last = UINT32_MAX; /* no line's */
+		memset(cost->cpus[i].streams, 0xff, sizeof(cost->cpus[i].streams)); /* no line's */
 	*out = cost;
 	return 0;
 no_memory:
@@ -440,18 +447,34 @@ last_level(const struct sim_cost *cost, int cpu, int level)
 	return true;
 }
 
+/* Is this line the next of a stream? It goes on from here, or a new one begins. */
+static bool
+follow(struct cpu *me, uint32_t number)
+{
+	int i;
+
+	for (i = 0; i < STREAMS; i++) {
+		if (me->streams[i] + 1 == number) {
+			me->streams[i] = number;
+			return true;
+		}
+	}
+	me->streams[me->stream] = number;
+	me->stream = (me->stream + 1) % STREAMS;
+	return false;
+}
+
 /* Bring a line that is not in the first cache; what that takes. */
 static uint64_t
 fetch(struct sim_cost *cost, int cpu, struct line *line, int level)
 {
 	struct cpu *me = &cost->cpus[cpu];
-	bool stream = line->number == me->last + 1;
+	bool stream = follow(me, line->number);
 	/* In no cache of ours; or in the third, while another's second has it modified. */
 	bool elsewhere = line->dirty >= 0 && line->dirty != cpu;
 	uint64_t ps;
 	int at;
 
-	me->last = line->number;
 	if (level < SIM_LEVELS) {
 		const struct cache *cache = &cost->caches[cost->shape.path[cpu][level]];
 
@@ -515,24 +538,42 @@ access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line,
 			others = invalidate(cost, cpu, line);
 			ps = others > ps ? others : ps;
 			line->dirty = cpu;
+			line->free_ps = start + ps;
 		} else if (line->dirty != cpu) {
 			line->dirty = -1;
 		}
-		line->free_ps = start + ps;
 		me->count.waits_ps += start - now;
 	}
-	if (kind == SIM_COST_RMW)
-		ps += cost->rmw_ps;
 	return start - now + ps;
+}
+
+/* D of NOTE(lines): what the cpu notices of a store that takes so long. */
+static uint64_t
+store(struct sim_cost *cost, struct cpu *me, uint64_t now, uint64_t ps)
+{
+	uint64_t most = cost->memory_ps * STORES;
+
+	if (now + ps > me->stored_ps)
+		me->stored_ps = now + ps;
+	return me->stored_ps > now + most ? me->stored_ps - now - most : 0;
 }
 
 uint64_t
 sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
     enum sim_cost_kind kind)
 {
-	struct line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
+	struct cpu *me = &cost->cpus[cpu];
+	struct line *line = line_at(cost, me, (uint64_t)(uintptr_t)addr);
+	uint64_t before = 0, ps;
 
-	return cost->step_ps + access_line(cost, cpu, now_ps, line, kind);
+	if (kind == SIM_COST_RMW && me->stored_ps > now_ps)
+		before = me->stored_ps - now_ps;
+	ps = access_line(cost, cpu, now_ps + before, line, kind);
+	if (kind == SIM_COST_WRITE)
+		ps = store(cost, me, now_ps, ps);
+	else if (kind == SIM_COST_RMW)
+		ps += cost->rmw_ps;
+	return cost->step_ps + before + ps;
 }
 
 uint64_t

@@ -221,6 +221,7 @@ void
 sim_steal_begin(const void *own_lock)
 {
 	predict.meters[sim_self->cpu].own_lock = own_lock;
+	sim_compute(sim_cost_machine(predict.cost)->lap);
 }
 
 void

@@ -42,6 +42,30 @@ static struct {
 static const char *const benchmark_names[] =
     {"unbalanced", "penalty", "cache-efficient", NULL};
 
+/* libasync-ws whose steals scan to the end of the queue: the costlier reading of figure 2. */
+#define FULL "libasync-ws-full"
+
+/* Those of the microbenchmarks and FULL. */
+static const char *config_names[LIST_MAX];
+
+static const struct mb_config *
+config_find(const char *name)
+{
+	return mb_config_find(strcmp(name, FULL) == 0 ? "libasync-ws" : name);
+}
+
+static void
+list_configs(void)
+{
+	int n = 0, i;
+
+	for (i = 0; mb_config_names[i] != NULL; i++) {
+		config_names[n++] = mb_config_names[i];
+		if (strcmp(mb_config_names[i], "libasync-ws") == 0)
+			config_names[n++] = FULL;
+	}
+}
+
 void
 sim_wrong(const char *what, int error)
 {
@@ -64,6 +88,8 @@ usage(FILE *to)
 	    "  --benchmark NAME,...  unbalanced, penalty, cache-efficient, or every (default:\n"
 	    "                        unbalanced)\n"
 	    "  --config NAME,...     one of those below, or every (default)\n%s"
+	    "      " FULL "\n"
+	    "                    libasync-ws scanning to the end of the queue in a steal\n"
 	    "  --machine NAME        of those below (default: paper)\n", mb_config_help);
 	for (m = sim_machines; m->name != NULL; m++)
 		fprintf(to, "      %-14s%s;\n                    \"%s\"\n", m->name, m->what,
@@ -232,7 +258,7 @@ report(const struct sim_predict *p, const char *config, const struct sim_predict
 		    (double)r->accesses / events, r->seconds, (unsigned long long)r->trace);
 		return;
 	}
-	printf("%-15s %-13s %3d cores %10.1f KEvents/s", p->workload->name, config, p->cores,
+	printf("%-15s %-16s %3d cores %10.1f KEvents/s", p->workload->name, config, p->cores,
 	    rate / 1e3);
 	if (r->tally.cycles > 0)
 		printf("  ideal %5.1f %%", ideal);
@@ -247,7 +273,7 @@ report(const struct sim_predict *p, const char *config, const struct sim_predict
 static int
 predict_one(void)
 {
-	const struct mb_config *config = mb_config_find(opt.configs);
+	const struct mb_config *config = config_find(opt.configs);
 	struct sim_predict p = {.workload = sim_workload_find(opt.benchmarks),
 		.topology = opt.topology, .seed = opt.seed};
 	struct sim_prediction r;
@@ -262,12 +288,14 @@ predict_one(void)
 	if (p.params.producers > p.cores)
 		bad("producers", "more than cores");
 	mb_config_set(config);
+	if (setenv("MELY_LIBASYNC_SCAN", strcmp(opt.configs, FULL) == 0 ? "full" : "count", 1) != 0)
+		sim_wrong("setenv", errno);
 	if (sim_predict_run(&p, &r) != 0) {
 		fprintf(stderr, "mely-sim predict: --topology \"%s\": no topology of %d"
 		    " processing units\n", opt.topology, p.cores);
 		return 2;
 	}
-	report(&p, config->name, &r);
+	report(&p, opt.configs, &r);
 	return 0;
 }
 
@@ -299,7 +327,7 @@ spawn(char **argv, int argc, const char *benchmark, const char *config, const ch
 
 	if (args == NULL)
 		sim_wrong("no memory", 0);
-	program(mb_config_find(config)->libasync, path);
+	program(config_find(config)->libasync, path);
 	for (n = 0; n < argc; n++)
 		args[n] = argv[n];
 	/* The last of an option counts. */
@@ -332,11 +360,12 @@ main(int argc, char **argv)
 	static char cores[LIST_MAX][TEXT_MAX];
 	int b, c, n, benchmarks_count, configs_count, cores_count = 1;
 
+	list_configs();
 	parse(argc, argv);
 	if (opt.one)
 		return predict_one();
 	benchmarks_count = split("benchmark", opt.benchmarks, benchmark_names, benchmarks);
-	configs_count = split("config", opt.configs, mb_config_names, configs);
+	configs_count = split("config", opt.configs, config_names, configs);
 	if (opt.cores != NULL) {
 		cores_count = split("cores", opt.cores, NULL, cores);
 	} else {

@@ -15,7 +15,7 @@
 #include "order.h"
 #include "strategy.h"
 
-enum { STACK_HUNT = 64 << 10 };
+enum { STACK_HUNT = 64 << 10, HISTORY = 4096 };
 
 extern char __start_sim_tls[], __stop_sim_tls[];
 
@@ -35,6 +35,7 @@ static struct {
 	bool tls_kept;
 	uint64_t now_ps;            /* HUNT */
 	uint64_t slice;             /* HUNT: accesses until the next choice */
+	uint32_t history[HISTORY];  /* HUNT: step and thread of each of the last accesses */
 	uint64_t limit_ps;          /* PREDICT: until here nobody else is less advanced */
 } sim;
 
@@ -252,9 +253,26 @@ sim_access(struct sim_site *site, const void *p)
 		next_hunt();
 	sim_self->relaxing = false;
 	step = (uint64_t)(site - __start_sim_sites) << 8 | (uint64_t)sim_self->id;
+	sim.history[outcome->accesses % HISTORY] = (uint32_t)step;
 	outcome->trace = (outcome->trace ^ step) * 0x100000001b3u;
 	outcome->trace ^= outcome->trace >> 29;
 	sim_order_access(sim_self->id, site, p);
+}
+
+void
+sim_history(FILE *out, int count)
+{
+	uint64_t last = sim.outcome->accesses, i;
+
+	for (i = last > (uint64_t)count ? last - (uint64_t)count : 1; i <= last; i++) {
+		static const char *const kinds[] = {"load", "store", "change", "compare", "count"};
+		uint32_t step = sim.history[i % HISTORY];
+		const struct sim_site *site = &__start_sim_sites[step >> 8];
+
+		fprintf(out, "  %6llu  thread %-2u %*s%s:%u %s\n", (unsigned long long)i,
+		    step & 0xff, (int)(step & 0xff) * 2, "", strrchr(site->file, '/') != NULL ?
+		    strrchr(site->file, '/') + 1 : site->file, site->line, kinds[site->kind]);
+	}
 }
 
 void
@@ -281,10 +299,15 @@ sim_relax(void)
 void
 sim_yield(void)
 {
-	if (sim.setup.mode == SIM_HUNT)
-		next_hunt();
-	else
+	if (sim_self == NULL)
+		return;
+	if (sim.setup.mode == SIM_PREDICT) {
 		sim_call("sched_yield");
+		return;
+	}
+	sim.now_ps += strategy.call_ps;
+	sim_self->relaxing = true;
+	next_hunt();
 }
 
 bool

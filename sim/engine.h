@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "access.h"
 #include "fiber.h"
@@ -88,6 +89,9 @@ void sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 
 /* Something is wrong: the run ends here. */
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The last accesses of the last run, oldest first; hunting only. */
+void sim_history(FILE *out, int count);
 
 /* ---- for virtual threads --------------------------------------------------------------------- */
 

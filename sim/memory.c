@@ -24,7 +24,9 @@ enum {
 	SPOILT = 0xd5,         /* what freed memory holds */
 	FRESH = 0xe6,          /* what malloc's memory holds */
 	SPOILT_MAX = 512,      /* so many bytes of a freed block */
-	GAP = 16               /* between two blocks, for AddressSanitizer */
+	GAP = 16,              /* between two blocks, for AddressSanitizer */
+	PAGE = 4096,
+	BLOCK = 64 << 10       /* what is mapped in these is aligned to them */
 };
 
 #define AREA ((size_t)256 << 20)
@@ -43,6 +45,7 @@ static struct {
 	size_t top;
 	size_t dirty;          /* below it memory may not be zero */
 	size_t blocks, bytes;
+	char *last_pages;
 } memory;
 
 void
@@ -61,6 +64,7 @@ sim_memory_begin(bool counted)
 	memory.counted = counted;
 	memory.top = 0;
 	memory.blocks = memory.bytes = 0;
+	memory.last_pages = NULL;
 }
 
 void
@@ -197,27 +201,43 @@ sim_strdup(const char *text)
 }
 
 void *
-sim_pages(size_t size, size_t alignment)
+sim_pages(size_t size)
 {
 	void *p;
 
-	if (!memory.counted) {
-		p = aligned_alloc(alignment, size);
-		return p != NULL ? memset(p, 0, size) : NULL;
-	}
-	p = take(size, alignment);
+	if (!memory.counted)
+		return mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = take(size, size < BLOCK ? PAGE : BLOCK);
 	clear(p, size);
 	used();
+	memory.last_pages = p;
 	return p;
 }
 
-void
+/* The end of the area that was mapped last goes back, or an area whole. */
+int
 sim_pages_free(void *p, size_t size)
 {
-	if (memory.counted && ((struct head *)p - 1)->size != size)
-		sim_fail("%zu bytes of pages given back, of %zu", size,
-		    ((struct head *)p - 1)->size);
+	struct head *head = memory.counted ? (struct head *)memory.last_pages - 1 : NULL;
+
+	if (!memory.counted)
+		return munmap(p, size);
+	if (memory.last_pages != NULL && (char *)p > memory.last_pages &&
+	    (char *)p + size == memory.last_pages + head->size &&
+	    (char *)p + size == memory.area + memory.top) {
+		head->size -= size;
+		memory.bytes -= size;
+		memory.top -= size;
+		return 0;
+	}
+	head = (struct head *)p - 1;
+	if (head->size != size)
+		sim_fail("%zu bytes of pages given back, of %zu", size, head->size);
+	if (p == memory.last_pages)
+		memory.last_pages = NULL;
 	sim_free(p);
+	return 0;
 }
 
 size_t
@@ -230,23 +250,4 @@ size_t
 sim_memory_bytes(void)
 {
 	return memory.bytes;
-}
-
-/* ---- in place of pages.c --------------------------------------------------------------------- */
-
-enum { BLOCK = 64 << 10 };
-
-void *melyint_block_new(void);
-void melyint_block_free(void *block);
-
-void *
-melyint_block_new(void)
-{
-	return sim_pages(BLOCK, BLOCK);
-}
-
-void
-melyint_block_free(void *block)
-{
-	sim_pages_free(block, BLOCK);
 }

@@ -20,9 +20,9 @@ void *sim_realloc(void *p, size_t size);
 char *sim_strdup(const char *text);
 void sim_free(void *p);
 
-/* Blocks of pages, in place of mmap and munmap of anonymous memory; zero. */
-void *sim_pages(size_t size, size_t alignment);
-void sim_pages_free(void *p, size_t size);
+/* In place of mmap and munmap of anonymous memory; zero. */
+void *sim_pages(size_t size);
+int sim_pages_free(void *p, size_t size);
 
 /* What is allocated now: blocks and bytes. */
 size_t sim_memory_blocks(void);

@@ -91,7 +91,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
 	wc->posting++;
 	if (wc->color == NULL || (op->kind == OP_POST_ID && wc->object == NULL))
-		error = head || (op->value & 1) ?
+		error = head ?
 		    mely_post_head(wc->rt, wc->id, handler, post) :
 		    mely_post(wc->rt, wc->id, handler, post);
 	else if (op->kind == OP_POST_TIMED)
@@ -126,6 +126,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	we->post = post;
 	wc->posting++;
 	we->posting++;
+	we->calls++;
 	if (wc->color == NULL)
 		error = mely_event_post_id(wc->rt, wc->id, &we->event);
 	else if (head)
@@ -170,12 +171,15 @@ do_cancel(const struct doer *doer, const struct op *op)
 	struct post *post = we->post;
 	bool with_done = !we->done_out && !wc->released && !wc->freed;
 	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
-	    post->color == doer->color && we->posting == 0 && we->cancelling == 0;
+	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
+	    we->pleas == 0;
+	uint32_t calls;
 	bool other;
 	int error;
 
 	if (post != NULL)
 		check_vague(post);
+	calls = ++we->calls;
 	we->cancelling++;
 	if (with_done) {
 		we->done_out = true;
@@ -184,7 +188,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	error = mely_event_cancel(&we->event, with_done ? world_color_of(wc) : NULL,
 	    with_done ? &we->done : NULL);
 	we->cancelling--;
-	other = we->posting > 0 || we->cancelling > 0 || we->post != post;
+	other = we->calls != calls || we->post != post;
 	if (with_done && error != -EINPROGRESS) {
 		we->done_out = false;
 		wc->held--;
@@ -339,6 +343,7 @@ do_color(const struct op *op)
 	if (wc->released || wc->freed)
 		return;
 	wc->posting++;
+	wc->pins++;
 	switch (op->kind) {
 	case OP_PIN:
 		if (mely_color_pin(world_color_of(wc), core) != 0)
@@ -353,6 +358,8 @@ do_color(const struct op *op)
 		if (mely_color_set_high_water(world_color_of(wc), op->value, NULL, NULL) != 0)
 			sim_fail("mely_color_set_high_water failed");
 	}
+	wc->pins--;
+	wc->waits = 0; /* behind the others again */
 	wc->posting--;
 }
 
@@ -360,8 +367,11 @@ static void
 do_op(const struct doer *doer, const struct op *op)
 {
 	switch (op->kind) {
-	case OP_POST: case OP_POST_ID: case OP_POST_TIMED:
+	case OP_POST: case OP_POST_TIMED:
 		do_post(doer, op, false);
+		break;
+	case OP_POST_ID:
+		do_post(doer, op, op->value & 1);
 		break;
 	case OP_POST_HEAD:
 		do_post(doer, op, true);
@@ -403,7 +413,10 @@ do_op(const struct doer *doer, const struct op *op)
 		do_release(op);
 		break;
 	case OP_TRIM:
-		(void)mely_trim(world.color[op->color].rt);
+		/* In a handler of another runtime it waits for that one's handlers, which may
+		 * do the same. */
+		if (doer->color < 0)
+			(void)mely_trim(world.color[op->color].rt);
 		break;
 	case OP_STOP_DRAIN:
 		do_stop(op, MELY_STOP_DRAIN);
@@ -463,8 +476,8 @@ void
 world_event_handler(void *arg)
 {
 	struct world_event *we = arg;
-	struct post *post = we->post;
 	int color = this_color();
+	struct post *post = we->post;
 
 	we->post = NULL;
 	we->ran++;

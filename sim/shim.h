@@ -43,8 +43,8 @@
 #define realloc(p, size) sim_realloc((p), (size))
 #define free(p) sim_free(p)
 #define strdup(text) sim_strdup(text)
-#define mmap(at, size, prot, flags, fd, offset) sim_pages((size), 4096)
-#define munmap(p, size) (sim_pages_free((p), (size)), 0)
+#define mmap(at, size, prot, flags, fd, offset) sim_pages(size)
+#define munmap(p, size) sim_pages_free((p), (size))
 
 /* ---- threads and time: shim_thread.c --------------------------------------------------------- */
 
@@ -96,6 +96,8 @@ extern int sim_processors; /* that the machine has */
 #define sched_getaffinity(pid, size, mask) sim_getaffinity((size), (mask))
 #define sched_setaffinity(pid, size, mask) sim_setaffinity(mask)
 #define abort() sim_abort()
+/* No group of processes has a quota. */
+#define fopen(path, mode) NULL
 
 /* ---- descriptors: shim_fd.c ------------------------------------------------------------------ */
 

@@ -162,17 +162,6 @@ sim_setaffinity(const cpu_set_t *mask)
 	return 0;
 }
 
-/* No group of processes has a quota. */
-int melyint_topo_quota(const char *root, const char *self);
-
-int
-melyint_topo_quota(const char *root, const char *self)
-{
-	(void)root;
-	(void)self;
-	return 0;
-}
-
 void
 sim_abort(void)
 {

@@ -15,7 +15,7 @@
 #undef free
 #undef nanosleep
 
-enum { LIMIT_MS = 200, STEPS_MAX = 400000 };
+enum { LIMIT_MS = 200, LIMIT_ONCE_MS = 8, STEPS_MAX = 400000 };
 
 struct world world;
 
@@ -126,7 +126,7 @@ run_runtime(void *arg)
 			while (!wr->once_stop) {
 				if (mely_run_once(wr->rt) < 0)
 					sim_fail("mely_run_once failed");
-				(void)sim_block(NULL, sim_now_ps() + 20000000);
+				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
 			(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD :
 			    MELY_STOP_DRAIN);
@@ -177,6 +177,7 @@ first_thread(void *arg)
 {
 	const struct program *p = arg;
 	int outside[PROGRAM_THREADS], i;
+	uint64_t limit_ms = LIMIT_MS;
 	bool idle;
 
 	for (i = 0; i < p->runtimes; i++)
@@ -191,7 +192,9 @@ first_thread(void *arg)
 		outside[i] = sim_thread_new(run_outside, (void *)(intptr_t)(i + 1));
 	for (i = 0; i < p->threads; i++)
 		sim_thread_join(outside[i]);
-	idle = sim_wait_still(sim_now_ps() + LIMIT_MS * 1000000000u);
+	for (i = 0; i < p->runtimes; i++)
+		limit_ms = p->runtime[i].once ? LIMIT_ONCE_MS : limit_ms;
+	idle = sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
 	if (idle)
 		check_idle();
 	stop_all(p);

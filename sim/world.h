@@ -47,6 +47,7 @@ struct world_color {
 	bool released, freed;
 	uint32_t posting;       /* calls under way that name it */
 	uint32_t held;          /* timers and completions that may still name it */
+	uint32_t pins;          /* calls under way that move it in its queue */
 	bool marked;            /* has had a high-water mark */
 	struct sim_word data;   /* every event of the color writes it */
 	uint32_t waits;         /* handlers its core has run since it began to wait */
@@ -61,6 +62,7 @@ struct world_event {
 	struct mely_event event;
 	struct post *post;      /* what is in flight, as far as is known */
 	uint32_t posting, cancelling; /* calls under way */
+	uint32_t calls;         /* ever begun */
 	uint32_t posted, ran, cancelled, handed_back;
 	struct mely_event done; /* of a cancel that came too late */
 	bool done_out;          /* given to a cancel, or posted and not run */

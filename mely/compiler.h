@@ -16,7 +16,12 @@
 #define MELY_INLINE static inline __attribute__((always_inline))
 #define MELY_UNUSED __attribute__((unused))
 #define MELY_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#ifdef MELYINT_SIM_COSTS /* simulated with the prices of accesses: sim/predict.h */
+void sim_prefetch(const void *p);
+#define MELY_PREFETCH(p) sim_prefetch(p)
+#else
 #define MELY_PREFETCH(p) __builtin_prefetch((p), 1, 3)
+#endif
 #ifdef MELYINT_SIM /* swapped when another virtual thread goes on */
 #define MELY_TLS __attribute__((section("sim_tls")))
 #else

@@ -43,9 +43,7 @@ struct sim_machine {
 	/* What the handlers of the workloads take for a word, undisturbed, x 1000. */
 	uint32_t make_milli;       /* penalty: A */
 	uint32_t read_milli;       /* penalty: B; the check of a sorted array */
-	uint32_t draw_milli;       /* cache-efficient: A */
-	uint32_t run_milli;        /* its B, sorting eight words by insertion */
-	uint32_t merge_milli;      /* a pass of merging */
+	uint32_t sort_milli;       /* cache-efficient: a step of sorting or merging */
 	uint32_t syscall;          /* a system call that finds nothing to do: epoll_wait(0) */
 	uint32_t wake;             /* the system call that wakes a sleeping thread */
 	uint32_t awake;            /* from then until that thread runs */

@@ -12,7 +12,8 @@
 
 enum {
 	BYTES = CACHE_WORDS * sizeof(uint32_t),
-	HALF_BYTES = CACHE_HALF * sizeof(uint32_t)
+	HALF_BYTES = CACHE_HALF * sizeof(uint32_t),
+	INSERTION = 2 /* steps for a word of a run of eight, on average */
 };
 
 struct half {
@@ -137,10 +138,10 @@ annotate(struct mely_handler *handler, uint64_t cycles)
 static void
 compute(const struct sim_machine *m)
 {
-	cache.make_cycles = (uint64_t)CACHE_WORDS * m->draw_milli / 1000;
-	cache.run_cycles = (uint64_t)CACHE_HALF * m->run_milli / 1000;
-	cache.pass_cycles = (uint64_t)CACHE_HALF * m->merge_milli / 1000;
-	cache.merge_cycles = (uint64_t)CACHE_WORDS * (m->merge_milli + m->read_milli) / 1000;
+	cache.make_cycles = (uint64_t)CACHE_WORDS * m->read_milli / 1000;
+	cache.run_cycles = (uint64_t)CACHE_HALF * INSERTION * m->sort_milli / 1000;
+	cache.pass_cycles = (uint64_t)CACHE_HALF * m->sort_milli / 1000;
+	cache.merge_cycles = (uint64_t)CACHE_WORDS * (m->sort_milli + m->read_milli) / 1000;
 }
 
 static uint32_t

@@ -47,7 +47,8 @@ cycles(int cpu, uint64_t line, enum sim_cost_kind kind)
 
 	now += 1000000;
 	ps = sim_cost_access(cost, cpu, now, (void *)(uintptr_t)(base + line * 64), kind);
-	return (ps - sim_cost_step(cost) + 215) * machine->mhz / 1000000;
+	return (ps - sim_cost_step(cost) + 215) * machine->mhz / 1000000 -
+	    (kind == SIM_COST_RMW ? machine->rmw : 0);
 }
 
 static void
@@ -76,10 +77,10 @@ levels(void **state)
 	assert_int_equal(cycles(0, 10, SIM_COST_READ), 0);             /* in the step */
 	assert_int_equal(cycles(1, 10, SIM_COST_READ), machine->hit[1]); /* they share it */
 	assert_int_equal(cycles(2, 10, SIM_COST_READ), machine->memory);
-	assert_int_equal(cycles(2, 10, SIM_COST_RMW), machine->memory + machine->rmw); /* taken away */
-	assert_int_equal(cycles(2, 10, SIM_COST_WRITE), 0);
+	assert_int_equal(cycles(2, 10, SIM_COST_RMW), machine->memory); /* taken away */
+	assert_int_equal(cycles(2, 10, SIM_COST_RMW), 0);
 	assert_int_equal(cycles(0, 10, SIM_COST_READ), machine->near);
-	assert_int_equal(cycles(7, 10, SIM_COST_WRITE), machine->far);
+	assert_int_equal(cycles(7, 10, SIM_COST_RMW), machine->far);
 	assert_int_equal(cycles(2, 10, SIM_COST_READ), machine->far);
 }
 
@@ -88,8 +89,22 @@ neighbors_write(void **state)
 {
 	(void)state;
 	(void)cycles(0, 5, SIM_COST_WRITE);
-	assert_int_equal(cycles(1, 5, SIM_COST_WRITE), machine->hit[1]);
-	assert_int_equal(cycles(0, 5, SIM_COST_WRITE), machine->hit[1]);
+	assert_int_equal(cycles(1, 5, SIM_COST_RMW), machine->hit[1]);
+	assert_int_equal(cycles(0, 5, SIM_COST_RMW), machine->hit[1]);
+}
+
+/* A store goes on by itself; an atomic operation waits for those before it. */
+static void
+stores(void **state)
+{
+	const void *at = (const void *)(uintptr_t)BASE, *other = (const char *)at + 640;
+	uint64_t now = 1000000, whole = sim_cost_cycles(cost, machine->memory);
+
+	(void)state;
+	(void)sim_cost_access(cost, 0, 0, other, SIM_COST_RMW);
+	assert_int_equal(sim_cost_access(cost, 0, now, at, SIM_COST_WRITE), sim_cost_step(cost));
+	assert_in_range(sim_cost_access(cost, 0, now, other, SIM_COST_RMW), whole,
+	    whole + sim_cost_cycles(cost, machine->rmw) + sim_cost_step(cost));
 }
 
 static void
@@ -151,9 +166,9 @@ prefetched(void **state)
 
 	(void)state;
 	sim_cost_prefetch(cost, 0, 1000000, at);
-	assert_in_range(sim_cost_access(cost, 0, 1000000 + half, at, SIM_COST_WRITE),
+	assert_in_range(sim_cost_access(cost, 0, 1000000 + half, at, SIM_COST_READ),
 	    half, half + 2 * sim_cost_step(cost));
-	assert_int_equal(sim_cost_access(cost, 0, 1000000 + whole, at, SIM_COST_WRITE),
+	assert_int_equal(sim_cost_access(cost, 0, 1000000 + whole, at, SIM_COST_READ),
 	    sim_cost_step(cost));
 }
 
@@ -198,7 +213,7 @@ large(void **state)
 	assert_int_equal(sim_cost_new(&cost, machine, &shape), 0);
 	for (cpu = 0; cpu < SIM_CPUS_MAX; cpu++)
 		assert_true(cycles(cpu, 3, SIM_COST_READ) > 0);
-	assert_int_equal(cycles(255, 3, SIM_COST_WRITE), machine->far);
+	assert_int_equal(cycles(255, 3, SIM_COST_RMW), machine->far);
 	for (cpu = 0; cpu < SIM_CPUS_MAX - 1; cpu++)
 		assert_true(cycles(cpu, 3, SIM_COST_READ) >= machine->hit[1]);
 }
@@ -210,6 +225,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(shape_of_the_paper, setup, teardown),
 		cmocka_unit_test_setup_teardown(levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(neighbors_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(stores, setup, teardown),
 		cmocka_unit_test_setup_teardown(capacity, setup, teardown),
 		cmocka_unit_test_setup_teardown(streams, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiting, setup, teardown),

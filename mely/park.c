@@ -221,8 +221,8 @@ take_watch(struct melyint_core *core)
 	return asleep;
 }
 
-/* A woken searcher has looked: the next may be woken. */
-static void
+/* A woken searcher has looked: the next may be woken. True: it was one. */
+static bool
 end_search(struct melyint_core *core)
 {
 	bool was;
@@ -233,6 +233,7 @@ end_search(struct melyint_core *core)
 	melyint_lock_drop(&core->lock);
 	if (was)
 		MELY_STORE(&core->rt->searching, 0, relaxed); /* as in wake_searcher */
+	return was;
 }
 
 static uint64_t
@@ -261,7 +262,8 @@ doze(struct melyint_core *core, bool watching)
 	    !melyint_outbox_collect(core) && !melyint_steal(core));
 }
 
-/* A watcher that has work of its own leaves the others to a successor. */
+/* A watcher that has work of its own leaves the others to a successor; so does a searcher, whose
+ * steal could wake nobody as long as it was the one who searches. */
 static void
 hand_over_watch(struct melyint_core *core)
 {
@@ -286,7 +288,8 @@ melyint_park(struct melyint_core *core)
 	/* Look at all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {
 		stand_up(core);
-		end_search(core);
+		if (end_search(core))
+			hand_over_watch(core);
 		return;
 	}
 	watching = take_watch(core);
@@ -300,7 +303,6 @@ melyint_park(struct melyint_core *core)
 	/* Look at once for what we may have been woken for, so that the next can be woken. */
 	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
-	end_search(core);
-	if (watching)
+	if (end_search(core) || watching)
 		hand_over_watch(core);
 }

@@ -217,5 +217,7 @@ mely_color_pin(struct mely_color *color, int core)
 	melyint_lock_drop(&owner->lock);
 	if (moves && state == MELYINT_COLOR_QUEUED)
 		melyint_color_arrive(color);
+	else if (core == MELY_ANY_CORE && state == MELYINT_COLOR_QUEUED)
+		melyint_offer(melyint_self, owner); /* others may take it now */
 	return 0;
 }

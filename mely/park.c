@@ -198,8 +198,15 @@ anybody_busy(const struct melyint_core *core)
 	return false;
 }
 
+/* What became of a core that would be the watcher. */
+enum watch {
+	WATCH_NONE,
+	WATCH_KEPT,
+	WATCH_LOST /* woken before others could see its role, which kept them from taking it */
+};
+
 /* Become the watcher if there is something to watch: C of NOTE(park). */
-static bool
+static enum watch
 take_watch(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
@@ -207,18 +214,19 @@ take_watch(struct melyint_core *core)
 	bool asleep;
 
 	if (rt->cores_count == 1 || MELY_LOAD(&rt->stealing, relaxed) == 0 || !anybody_busy(core))
-		return false;
+		return WATCH_NONE;
 	/* relaxed: a count of 0 or 1, looked at as a hint */
 	if (!MELY_CAS(&rt->watchers, &none, 1, relaxed))
-		return false;
+		return WATCH_NONE;
 	melyint_lock_take(&core->lock);
 	asleep = MELY_LOAD(&core->sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
 	if (asleep)
 		MELY_STORE(&core->sleep, MELYINT_WATCHING, relaxed);
 	melyint_lock_drop(&core->lock);
-	if (!asleep)
-		MELY_SUB(&rt->watchers, 1, relaxed);
-	return asleep;
+	if (asleep)
+		return WATCH_KEPT;
+	MELY_SUB(&rt->watchers, 1, relaxed);
+	return WATCH_LOST;
 }
 
 /* A woken searcher has looked: the next may be woken. True: it was one. */
@@ -280,7 +288,7 @@ void
 melyint_park(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
-	bool watching;
+	enum watch watch;
 	uint64_t began;
 
 	if (spin(core) || !fall_asleep(core))
@@ -292,17 +300,17 @@ melyint_park(struct melyint_core *core)
 			hand_over_watch(core);
 		return;
 	}
-	watching = take_watch(core);
+	watch = take_watch(core);
 	began = melyint_ticks();
 	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
-		doze(core, watching);
+		doze(core, watch == WATCH_KEPT);
 	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS) &&
 	    core->spin_ns < rt->spin_ns_max)
 		core->spin_ns = core->spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->spin_ns * 2;
 	/* Look at once for what we may have been woken for, so that the next can be woken. */
 	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
-	if (end_search(core) || watching)
+	if (end_search(core) || watch != WATCH_NONE)
 		hand_over_watch(core);
 }

@@ -95,6 +95,7 @@ struct melyint_core {
 	uint32_t unmarked;
 	struct melyint_glance *glances; /* what it saw of each other core at its last look */
 	bool searching;             /* it was woken to look for work and has not found any */
+	bool owes_watch;            /* it was to watch or to search, and nobody does now; park.c */
 	struct melyint_counters counters; /* written by the owner, read by anyone */
 
 	/* lock */

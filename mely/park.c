@@ -15,7 +15,8 @@
  *      looks up every millisecond. A core that goes to sleep takes the role if somebody is busy
  *      and nobody has it; a poster that leaves work waiting where nobody watches, and a core that
  *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
- *      work of its own wakes a successor. When all cores sleep, nobody watches and nothing ticks.
+ *      work of its own wakes a successor. So does a searcher, whom the same may have been left
+ *      to; if they find nothing they owe it until they sleep again or begin a batch. When all cores sleep, nobody watches and nothing ticks.
  */
 #include "check.h"
 #include "clock.h"
@@ -270,17 +271,15 @@ doze(struct melyint_core *core, bool watching)
 	    !melyint_outbox_collect(core) && !melyint_steal(core));
 }
 
-/* A watcher that has work of its own leaves the others to a successor; so does a searcher, whose
- * steal could wake nobody as long as it was the one who searches. */
-static void
-hand_over_watch(struct melyint_core *core)
+void
+melyint_hand_over_watch(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
 	int i;
 
-	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
-		return;
-	for (i = 0; i < rt->cores_count - 1; i++)
+	core->owes_watch = core->batch.color == NULL &&
+	    MELY_LOAD(&core->waiting, relaxed) == 0; /* a hint */
+	for (i = 0; i < rt->cores_count - 1 && !core->owes_watch; i++)
 		melyint_offer(core, &rt->cores[core->victims[i]]);
 }
 
@@ -296,10 +295,11 @@ melyint_park(struct melyint_core *core)
 	/* Look at all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {
 		stand_up(core);
-		if (end_search(core))
-			hand_over_watch(core);
+		if (end_search(core) || core->owes_watch)
+			melyint_hand_over_watch(core);
 		return;
 	}
+	core->owes_watch = false;
 	watch = take_watch(core);
 	began = melyint_ticks();
 	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
@@ -312,5 +312,5 @@ melyint_park(struct melyint_core *core)
 	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
 	if (end_search(core) || watch != WATCH_NONE)
-		hand_over_watch(core);
+		melyint_hand_over_watch(core);
 }

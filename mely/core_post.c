@@ -348,7 +348,7 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 			return error;
 		error = post_pooled(self, color, handler, arg, 0, flags);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }
 
@@ -438,6 +438,6 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 			return error;
 		error = melyint_post(color, ev, 0);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }

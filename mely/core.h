@@ -195,7 +195,7 @@ enum {
 	MELYINT_COLOR_PINNED = 2,
 	MELYINT_COLOR_MARKED = 4,   /* has a high-water mark */
 	MELYINT_COLOR_NAMED = 8,
-	MELYINT_COLOR_HELD = 16,    /* mely_color_get gave its address away */
+	MELYINT_COLOR_HELD = 16,    /* somebody has its address: mely_color_get, an event */
 	MELYINT_COLOR_RELEASED = 32,
 	MELYINT_COLOR_DEAD = 64,    /* given back; the look-up must be done again */
 	MELYINT_COLOR_MIXED = 128,  /* not all of its events are pooled */

@@ -56,6 +56,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	if (flags & MELYINT_POST_HEAD)
 		ev->_flags |= MELYINT_EV_HEAD;
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* The event keeps the color's address: no trim may free it. */
+		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
 		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
 	}

@@ -37,6 +37,13 @@ enum {
 	MELYINT_WATCHING /* in its poller, looking up every tick because some core is busy */
 };
 
+/* rt->searching */
+enum melyint_search {
+	MELYINT_SEARCH_NONE = 0,
+	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or just is woken */
+	MELYINT_SEARCH_MORE /* ... and somebody else has wanted to wake one since */
+};
+
 /* What a core saw of another when it last looked. */
 struct melyint_glance {
 	uint32_t dry;
@@ -168,7 +175,7 @@ struct mely_runtime {
 	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */
 	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep or watching; anyone */
 	_Atomic int watchers;       /* of these, watching: 0 or 1 */
-	_Atomic int searching;      /* 1: a core was woken to look for work and still looks */
+	_Atomic int searching;      /* enum melyint_search; anyone */
 
 	/* life cycle, under life_lock */
 	_Alignas(MELY_CACHE_LINE) pthread_mutex_t life_lock;

@@ -17,6 +17,9 @@
  *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
  *      work of its own wakes a successor. So does a searcher, whom the same may have been left
  *      to; if they find nothing they owe it until they sleep again or begin a batch. When all cores sleep, nobody watches and nothing ticks.
+ *   D. A search keeps others from waking a second core. Who is kept from it while nobody watches
+ *      says so in rt->searching, and whoever ends the search sees it: one who found nobody to wake
+ *      tries again, a searcher that comes back leaves a watcher behind, as in C.
  */
 #include "check.h"
 #include "clock.h"
@@ -63,19 +66,18 @@ melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 		MELY_ADD(&core->rt->outside_wakeups, 1, relaxed); /* a count */
 }
 
-/* Wake the sleeper nearest to core, to search for work. */
-static void
-wake_searcher(struct melyint_core *self, struct melyint_core *core)
+/* Wake the sleeper nearest to core, to search for work. False: nobody sleeps. */
+static bool
+wake_nearest(struct melyint_core *self, struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
-	int none = 0, i;
+	int i;
 
-	/* relaxed: one searcher at a time is a courtesy; nothing is passed on by it */
-	if (!MELY_CAS(&rt->searching, &none, 1, relaxed))
-		return;
-	for (i = 0; i < rt->cores_count - 1; i++) {
-		struct melyint_core *sleeper = &rt->cores[core->victims[i]];
-		bool woken = false;
+	for (i = 0; i < rt->cores_count; i++) {
+		/* core itself comes last: it may sleep when others were turned away meanwhile */
+		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
+		    &rt->cores[core->victims[i]] : core;
+		bool woken;
 
 		/* relaxed: a hint; the lock decides */
 		if (sleeper == self || MELY_LOAD(&sleeper->sleep, relaxed) == MELYINT_AWAKE)
@@ -87,10 +89,43 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 		melyint_lock_drop(&sleeper->lock);
 		if (woken) {
 			melyint_wake_finish(self, sleeper);
-			return;
+			return true;
 		}
 	}
-	MELY_STORE(&rt->searching, 0, relaxed);
+	return false;
+}
+
+static void
+wake_searcher(struct melyint_core *self, struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	int none;
+
+	do {
+		none = MELYINT_SEARCH_NONE;
+		/* relaxed: who loses comes before the winner, whose look at the sleepers is
+		 * still to come */
+		if (!MELY_CAS(&rt->searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
+		    wake_nearest(self, core))
+			return;
+		/* acq_rel: D of NOTE(park), pairs with left_to_searcher */
+	} while (MELY_EXCHANGE(&rt->searching, MELYINT_SEARCH_NONE, acq_rel) ==
+	    MELYINT_SEARCH_MORE);
+}
+
+/* D of NOTE(park): does somebody search who will see to what was just posted, too? */
+static bool
+left_to_searcher(struct mely_runtime *rt)
+{
+	/* relaxed: if nobody does, the exchange in wake_searcher decides */
+	int seen = MELY_LOAD(&rt->searching, relaxed);
+
+	while (seen != MELYINT_SEARCH_NONE) {
+		/* acq_rel: pairs with the exchanges that end a search */
+		if (MELY_CAS(&rt->searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
+			return true;
+	}
+	return false;
 }
 
 static MELY_NOINLINE void
@@ -99,11 +134,14 @@ offer_slow(struct melyint_core *self, struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
 	uint32_t n = MELY_LOAD(&core->stealable, relaxed);
+	bool watched = MELY_LOAD(&rt->watchers, relaxed) != 0;
 
-	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0 ||
-	    MELY_LOAD(&rt->searching, relaxed) != 0)
+	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0)
 		return;
-	if (melyint_victim_pays_wakeup(core, n) || MELY_LOAD(&rt->watchers, relaxed) == 0)
+	if (watched && (MELY_LOAD(&rt->searching, relaxed) != MELYINT_SEARCH_NONE ||
+	    !melyint_victim_pays_wakeup(core, n)))
+		return;
+	if (watched || !left_to_searcher(rt))
 		wake_searcher(self, core);
 }
 
@@ -241,7 +279,8 @@ end_search(struct melyint_core *core)
 	core->searching = false;
 	melyint_lock_drop(&core->lock);
 	if (was)
-		MELY_STORE(&core->rt->searching, 0, relaxed); /* as in wake_searcher */
+		/* acq_rel: as in wake_searcher; what follows sees what others left to us */
+		(void)MELY_EXCHANGE(&core->rt->searching, MELYINT_SEARCH_NONE, acq_rel);
 	return was;
 }
 

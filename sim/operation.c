@@ -118,8 +118,12 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	struct post *post = alone ? new_post(doer, op, head, op->item) : NULL;
 	int error;
 
-	if ((alone && post == NULL) || wc->freed || (wc->released && op->color != doer->color))
+	/* A cancel that comes later looks at the color it was last posted to. */
+	if ((alone && post == NULL) || wc->freed || wc->released) {
+		if (post != NULL)
+			post->state = POST_REFUSED;
 		return;
+	}
 	/* Of two at once it is not known which one it will be. */
 	if (!alone && we->post != NULL)
 		check_gone(we->post);
@@ -175,7 +179,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	    we->pleas == 0;
 	uint32_t calls;
 	bool other;
-	int error;
+	int error, i;
 
 	if (post != NULL)
 		check_vague(post);
@@ -195,6 +199,9 @@ do_cancel(const struct doer *doer, const struct op *op)
 	}
 	switch (error) {
 	case 0:
+		/* Its color may have left the queue, and come back since. */
+		for (i = 0; i < world.program->colors; i++)
+			world.color[i].waits = 0;
 		we->cancelled++;
 		ended(we, "was cancelled");
 		return;

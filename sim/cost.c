@@ -5,7 +5,8 @@
  * NOTE(lines)
  *   A. A cache is sets of ways, the most recently used first; a line's set is a hash of its number.
  *      A larger cache holds what the smaller ones below it hold (inclusive): what it throws out
- *      they lose, too.
+ *      they lose, too. A hit in the first cache counts as a use only every few times: that is the
+ *      simulation's own hot path.
  *   B. A line knows by a bit for each cache who holds it, and which cpu has modified it, if any.
  *      A read that finds it modified elsewhere gets it from there and leaves both with a clean
  *      copy; a write leaves only the caches of the writer with one.
@@ -28,6 +29,7 @@ enum {
 	LINE_SHIFT = 6,
 	WAYS_MAX = 32,
 	WORD_BITS = 64,
+	REFRESH = 4,
 	STORES = 8,      /* under way at a time */
 	STREAMS = 8,     /* followed at a time */
 	LOOKASIDE = 64   /* pages last used, per cpu */
@@ -41,7 +43,7 @@ struct line {
 };
 
 struct cache {
-	uint32_t sets, ways;
+	uint32_t sets, ways; /* sets: a power of two */
 	uint32_t *numbers;  /* sets x ways, 0: free */
 	uint64_t *above;    /* caches of the smaller levels that lie over it */
 	uint64_t hit_ps, stream_ps;
@@ -54,6 +56,7 @@ struct cpu {
 	} lookaside[LOOKASIDE];
 	uint32_t streams[STREAMS]; /* lines in whose wake the next is prefetched */
 	uint32_t stream;           /* of them, to be forgotten next */
+	uint32_t hits;
 	uint64_t stored_ps; /* all that it has stored has arrived then */
 	struct sim_cost_count count;
 };
@@ -312,7 +315,7 @@ line_of_number(struct sim_cost *cost, uint32_t number)
 static uint32_t *
 set_of(const struct cache *cache, uint32_t number)
 {
-	return cache->numbers + (mixed(number) >> 16) % cache->sets * cache->ways;
+	return cache->numbers + ((mixed(number) >> 16) & (cache->sets - 1)) * cache->ways;
 }
 
 /* Make it the most recently used. False when it is not there. */
@@ -429,6 +432,8 @@ look_up(struct sim_cost *cost, int cpu, const struct line *line)
 	const int16_t *path = cost->shape.path[cpu];
 	int level;
 
+	if (has(line->holders, path[0]) && ++cost->cpus[cpu].hits % REFRESH != 0)
+		return 0;
 	for (level = 0; level < SIM_LEVELS; level++) {
 		if (path[level] >= 0 && has(line->holders, path[level]) &&
 		    find(&cost->caches[path[level]], line->number))

@@ -135,20 +135,10 @@ link_count(void *ctx, int i)
 }
 
 static void
-measure(void *ctx)
+measure_fixed(void *ctx)
 {
-	struct mb_window window = {
-		.read = link_count,
-		.count = chain.colors,
-		.warmup_s = MB_WARMUP_S,
-		.seconds = chain.opt->seconds,
-	};
-
 	(void)ctx;
-	if (chain.fixed != NULL)
-		mb_fixed_measure(chain.fixed, chain.limit * (uint64_t)chain.colors, chain.out);
-	else
-		mb_window_measure(&window, chain.out);
+	mb_fixed_measure(chain.fixed, chain.limit * (uint64_t)chain.colors, chain.out);
 }
 
 static void
@@ -171,13 +161,13 @@ run(void *ctx, struct mb_sample *out)
 		chain.limit = (events + colors - 1) / colors;
 		chain.fixed = mb_fixed_new(chain.colors);
 		mb_must(mely_post(chain.rt, 0, &start_handler, NULL), "mely_post");
+		mb_runtime_run(chain.rt, measure_fixed, NULL);
+		mb_fixed_free(chain.fixed);
 	} else {
 		start_all(NULL);
+		mb_runtime_window(chain.rt, chain.opt, chain.colors, link_count, out);
 	}
-	mb_runtime_run(chain.rt, measure, NULL);
 	free(chain.links);
-	if (chain.fixed != NULL)
-		mb_fixed_free(chain.fixed);
 }
 
 static const char *
@@ -219,22 +209,15 @@ main(int argc, char **argv)
 		.has_events = true,
 		.switches = switches,
 	};
+	struct mb_bench bench = {
+		.name = "chain", .peer = "mely", .unit = "events/s", .run = run,
+		.colors = &chain.colors,
+	};
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
 	mb_options_parse(&program, argc, argv, &opt);
 	chain.opt = &opt;
-	for (i = 0; i < opt.colors_count; i++) {
-		chain.colors = opt.colors[i];
-		mb_series_init(&series, "chain", "mely", "events/s", chain.colors, opt.runs);
-		series.variant = variant();
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	bench.variant = variant();
+	mb_bench_runs(&bench, &opt);
 	return 0;
 }

@@ -26,7 +26,6 @@ static struct fan {
 	uint32_t producer_id;
 	uint64_t spin_ticks;
 	const struct mb_options *opt;
-	struct mb_sample *out;
 	bool objects;
 } fan;
 
@@ -76,27 +75,11 @@ blade_count(void *ctx, int i)
 }
 
 static void
-measure(void *ctx)
-{
-	struct mb_window window = {
-		.read = blade_count,
-		.count = fan.colors,
-		.warmup_s = MB_WARMUP_S,
-		.seconds = fan.opt->seconds,
-	};
-
-	(void)ctx;
-	mb_window_measure(&window, fan.out);
-	fan.out->ideal_pct = fan.out->value * WORK_NS * 1e-9 / fan.out->cores * 100;
-}
-
-static void
 run(void *ctx, struct mb_sample *out)
 {
 	int i;
 
 	(void)ctx;
-	fan.out = out;
 	fan.spin_ticks = (uint64_t)(mb_ticks_per_s() * WORK_NS * 1e-9);
 	fan.rt = mb_runtime_new(fan.opt->cores);
 	out->cores = mely_cores(fan.rt);
@@ -109,7 +92,8 @@ run(void *ctx, struct mb_sample *out)
 	fan.producer_id = mb_color_id(fan.colors, false);
 	for (i = 0; i < ROUNDS_OUT; i++)
 		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
-	mb_runtime_run(fan.rt, measure, NULL);
+	mb_runtime_window(fan.rt, fan.opt, fan.colors, blade_count, out);
+	out->ideal_pct = out->value * WORK_NS * 1e-9 / out->cores * 100;
 	free(fan.blades);
 }
 
@@ -130,22 +114,15 @@ main(int argc, char **argv)
 		.seconds_default = 1,
 		.switches = switches,
 	};
+	struct mb_bench bench = {
+		.name = "fan", .peer = "mely", .unit = "events/s", .run = run,
+		.colors = &fan.colors,
+	};
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
 	mb_options_parse(&program, argc, argv, &opt);
 	fan.opt = &opt;
-	for (i = 0; i < opt.colors_count; i++) {
-		fan.colors = opt.colors[i];
-		mb_series_init(&series, "fan", "mely", "events/s", fan.colors, opt.runs);
-		series.variant = fan.objects ? "objects" : NULL;
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	bench.variant = fan.objects ? "objects" : NULL;
+	mb_bench_runs(&bench, &opt);
 	return 0;
 }

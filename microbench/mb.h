@@ -154,6 +154,20 @@ void mb_series_report(struct mb_series *series, bool json);
 void mb_child_run(void (*fn)(void *ctx, struct mb_sample *out), void *ctx, double seconds,
     bool abandon, struct mb_sample *out, int count);
 
+/* A benchmark whose runs bring one sample each. */
+struct mb_bench {
+	const char *name;
+	const char *peer;
+	const char *variant; /* NULL: the plain one */
+	const char *unit;
+	void (*run)(void *ctx, struct mb_sample *out); /* one run, in a child */
+	int *colors;  /* where run finds how many; set before each configuration */
+	bool abandon; /* as in mb_child_run */
+};
+
+/* All runs of all configurations that the options name, and a report of each. */
+void mb_bench_runs(const struct mb_bench *bench, const struct mb_options *opt);
+
 /* A window of time over counters that the program increments. */
 struct mb_window {
 	uint64_t (*read)(void *ctx, int i); /* counter i now; called on the measuring thread */

@@ -75,3 +75,29 @@ mb_runtime_run(struct mely_runtime *rt, void (*fn)(void *ctx), void *ctx)
 		mb_fail("pthread_join", err);
 	mb_must(mely_runtime_free(rt), "mely_runtime_free");
 }
+
+struct side_window {
+	struct mb_window window;
+	struct mb_sample *out;
+};
+
+static void
+side_measure(void *ctx)
+{
+	struct side_window *side = ctx;
+
+	mb_window_measure(&side->window, side->out);
+}
+
+void
+mb_runtime_window(struct mely_runtime *rt, const struct mb_options *opt, int count,
+    uint64_t (*read)(void *ctx, int i), struct mb_sample *out)
+{
+	struct side_window side = {
+		.window = {.read = read, .count = count, .warmup_s = MB_WARMUP_S,
+		    .seconds = opt->seconds},
+		.out = out,
+	};
+
+	mb_runtime_run(rt, side_measure, &side);
+}

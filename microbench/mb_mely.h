@@ -61,6 +61,13 @@ struct mely_runtime *mb_runtime_new(int cores);
 /* How many cores that will be. */
 int mb_runtime_cores(int cores);
 
+/*
+ * Run rt for the options' window, after the usual warm-up, over counters 0 to count - 1, which
+ * read(NULL, i) reads; then free it.
+ */
+void mb_runtime_window(struct mely_runtime *rt, const struct mb_options *opt, int count,
+    uint64_t (*read)(void *ctx, int i), struct mb_sample *out);
+
 /* Run rt on this thread until side(ctx), on a thread of its own, returns; then free rt. */
 void mb_runtime_run(struct mely_runtime *rt, void (*side)(void *ctx), void *ctx);
 

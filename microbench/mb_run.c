@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_run.c: a run in a child process, and the window of time in which it is measured.
+ * mb_run.c: runs in child processes, and the window of time in which one is measured.
  */
 #include "mb.h"
 
@@ -69,6 +69,26 @@ mb_child_run(void (*fn)(void *ctx, struct mb_sample *out), void *ctx, double sec
 	}
 	if (status != 0 || got != (ssize_t)size)
 		mb_fail("a run failed", 0);
+}
+
+void
+mb_bench_runs(const struct mb_bench *bench, const struct mb_options *opt)
+{
+	struct mb_series series;
+	struct mb_sample sample;
+	int i, r;
+
+	for (i = 0; i < opt->colors_count; i++) {
+		*bench->colors = opt->colors[i];
+		mb_series_init(&series, bench->name, bench->peer, bench->unit, opt->colors[i],
+		    opt->runs);
+		series.variant = bench->variant;
+		for (r = 0; r < opt->runs; r++) {
+			mb_child_run(bench->run, NULL, opt->seconds, bench->abandon, &sample, 1);
+			mb_series_add(&series, &sample);
+		}
+		mb_series_report(&series, opt->json);
+	}
 }
 
 /* ---- the window --------------------------------------------------------------------------- */

@@ -21,7 +21,6 @@ static struct pingpong {
 	struct paddle *paddles; /* 2 * pairs; a pair is next to each other */
 	int pairs;
 	const struct mb_options *opt;
-	struct mb_sample *out;
 	bool objects;
 } pingpong;
 
@@ -85,26 +84,11 @@ pair_count(void *ctx, int i)
 }
 
 static void
-measure(void *ctx)
-{
-	struct mb_window window = {
-		.read = pair_count,
-		.count = pingpong.pairs,
-		.warmup_s = MB_WARMUP_S,
-		.seconds = pingpong.opt->seconds,
-	};
-
-	(void)ctx;
-	mb_window_measure(&window, pingpong.out);
-}
-
-static void
 run(void *ctx, struct mb_sample *out)
 {
 	int i;
 
 	(void)ctx;
-	pingpong.out = out;
 	pingpong.rt = mb_runtime_new(pingpong.opt->cores);
 	out->cores = mely_cores(pingpong.rt);
 	pingpong.paddles = mb_array(2 * (size_t)pingpong.pairs, sizeof(*pingpong.paddles),
@@ -113,7 +97,7 @@ run(void *ctx, struct mb_sample *out)
 		paddle_init(i);
 	for (i = 0; i < pingpong.pairs; i++)
 		serve(&pingpong.paddles[2 * i]);
-	mb_runtime_run(pingpong.rt, measure, NULL);
+	mb_runtime_window(pingpong.rt, pingpong.opt, pingpong.pairs, pair_count, out);
 	free(pingpong.paddles);
 }
 
@@ -135,22 +119,15 @@ main(int argc, char **argv)
 		.seconds_default = 1,
 		.switches = switches,
 	};
+	struct mb_bench bench = {
+		.name = "pingpong", .peer = "mely", .unit = "hops/s", .run = run,
+		.colors = &pingpong.pairs,
+	};
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
 	mb_options_parse(&program, argc, argv, &opt);
 	pingpong.opt = &opt;
-	for (i = 0; i < opt.colors_count; i++) {
-		pingpong.pairs = opt.colors[i];
-		mb_series_init(&series, "pingpong", "mely", "hops/s", pingpong.pairs, opt.runs);
-		series.variant = pingpong.objects ? "objects" : NULL;
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	bench.variant = pingpong.objects ? "objects" : NULL;
+	mb_bench_runs(&bench, &opt);
 	return 0;
 }

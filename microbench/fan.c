@@ -26,6 +26,8 @@ static struct fan {
 	uint32_t producer_id;
 	uint64_t spin_ticks;
 	const struct mb_options *opt;
+	struct mb_work work;
+	uint64_t rounds; /* begun; written by the producer's color */
 	bool objects;
 } fan;
 
@@ -43,7 +45,7 @@ fan_work(void *arg)
 	struct blade *blade = arg;
 
 	mb_spin(fan.spin_ticks);
-	mb_count(&blade->count);
+	mb_work_count(&fan.work, &blade->count);
 	if (blade == &fan.blades[fan.colors - 1])
 		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
 }
@@ -55,6 +57,8 @@ fan_round(void *arg)
 	int i;
 
 	(void)arg;
+	if (fan.rounds++ >= fan.work.limit)
+		return;
 	for (i = 0; i < fan.colors; i++) {
 		blade = &fan.blades[i];
 		if (fan.objects)
@@ -67,6 +71,15 @@ fan_round(void *arg)
 
 /* ---- a run -------------------------------------------------------------------------------- */
 
+static void
+start(void)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS_OUT; i++)
+		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
+}
+
 static uint64_t
 blade_count(void *ctx, int i)
 {
@@ -77,6 +90,7 @@ blade_count(void *ctx, int i)
 static void
 run(void *ctx, struct mb_sample *out)
 {
+	struct mb_counters counters = {fan.colors, blade_count};
 	int i;
 
 	(void)ctx;
@@ -90,9 +104,8 @@ run(void *ctx, struct mb_sample *out)
 			mb_must(mely_color_init(&fan.blades[i].color, fan.rt), "mely_color_init");
 	}
 	fan.producer_id = mb_color_id(fan.colors, false);
-	for (i = 0; i < ROUNDS_OUT; i++)
-		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
-	mb_runtime_window(fan.rt, fan.opt, fan.colors, blade_count, out);
+	mb_work_init(&fan.work, fan.opt, fan.colors);
+	mb_work_run(&fan.work, fan.rt, fan.opt, start, &counters, out);
 	out->ideal_pct = out->value * WORK_NS * 1e-9 / out->cores * 100;
 	free(fan.blades);
 }
@@ -112,6 +125,7 @@ main(int argc, char **argv)
 		.colors_default = 1024,
 		.colors_max = 1000000,
 		.seconds_default = 1,
+		.has_events = true,
 		.switches = switches,
 	};
 	struct mb_bench bench = {
@@ -122,7 +136,7 @@ main(int argc, char **argv)
 
 	mb_options_parse(&program, argc, argv, &opt);
 	fan.opt = &opt;
-	bench.variant = fan.objects ? "objects" : NULL;
+	bench.variant = mb_work_variant(&opt, fan.objects);
 	mb_bench_runs(&bench, &opt);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_mely.c: a runtime for one run, and the side thread that measures it.
+ * mb_mely.c: a runtime for one run, and the side thread that measures what it does.
  */
 #include "mb_mely.h"
 
@@ -76,28 +76,72 @@ mb_runtime_run(struct mely_runtime *rt, void (*fn)(void *ctx), void *ctx)
 	mb_must(mely_runtime_free(rt), "mely_runtime_free");
 }
 
-struct side_window {
+/* ---- counted work ------------------------------------------------------------------------- */
+
+void
+mb_work_init(struct mb_work *work, const struct mb_options *opt, int counters)
+{
+	uint64_t n = (uint64_t)counters;
+
+	work->limit = opt->events > 0 ? (opt->events + n - 1) / n : UINT64_MAX;
+	work->events = work->limit * n;
+	work->fixed = opt->events > 0 ? mb_fixed_new(counters) : NULL;
+}
+
+const char *
+mb_work_variant(const struct mb_options *opt, bool objects)
+{
+	if (opt->events > 0)
+		return objects ? "objects,fixed work" : "fixed work";
+	return objects ? "objects" : NULL;
+}
+
+struct side_work {
+	struct mb_work *work;
 	struct mb_window window;
+	void (*start)(void);
 	struct mb_sample *out;
 };
 
 static void
-side_measure(void *ctx)
+work_start(void *arg)
 {
-	struct side_window *side = ctx;
+	struct side_work *side = arg;
 
-	mb_window_measure(&side->window, side->out);
+	mb_fixed_begin(side->work->fixed);
+	side->start();
+}
+
+static struct mely_handler start_handler = MELY_HANDLER(work_start);
+
+static void
+work_measure(void *ctx)
+{
+	struct side_work *side = ctx;
+
+	if (side->work->fixed != NULL)
+		mb_fixed_measure(side->work->fixed, side->work->events, side->out);
+	else
+		mb_window_measure(&side->window, side->out);
 }
 
 void
-mb_runtime_window(struct mely_runtime *rt, const struct mb_options *opt, int count,
-    uint64_t (*read)(void *ctx, int i), struct mb_sample *out)
+mb_work_run(struct mb_work *work, struct mely_runtime *rt, const struct mb_options *opt,
+    void (*start)(void), const struct mb_counters *counters, struct mb_sample *out)
 {
-	struct side_window side = {
-		.window = {.read = read, .count = count, .warmup_s = MB_WARMUP_S,
-		    .seconds = opt->seconds},
+	struct side_work side = {
+		.work = work,
+		.window = {.read = counters->read, .count = counters->count,
+		    .warmup_s = MB_WARMUP_S, .seconds = opt->seconds},
+		.start = start,
 		.out = out,
 	};
 
-	mb_runtime_run(rt, side_measure, &side);
+	if (work->fixed != NULL)
+		mb_must(mely_post(rt, 0, &start_handler, &side), "mely_post");
+	else
+		start();
+	mb_runtime_run(rt, work_measure, &side);
+	if (work->fixed != NULL)
+		mb_fixed_free(work->fixed);
 }

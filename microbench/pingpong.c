@@ -21,6 +21,7 @@ static struct pingpong {
 	struct paddle *paddles; /* 2 * pairs; a pair is next to each other */
 	int pairs;
 	const struct mb_options *opt;
+	struct mb_work work;
 	bool objects;
 } pingpong;
 
@@ -32,12 +33,20 @@ static void hit_object(void *arg);
 static struct mely_handler plain_handler = MELY_HANDLER(hit_plain);
 static struct mely_handler object_handler = MELY_HANDLER(hit_object);
 
+/* One more. False when it was the pair's last, that of the paddle that is behind. */
+static inline bool
+hit(struct paddle *paddle)
+{
+	return mb_work_count(&pingpong.work, &paddle->count) || paddle < paddle->peer;
+}
+
 static void
 hit_plain(void *arg)
 {
 	struct paddle *paddle = arg;
 
-	mb_count(&paddle->count);
+	if (!hit(paddle))
+		return;
 	mb_must(mely_post(pingpong.rt, paddle->peer->id, &plain_handler, paddle->peer),
 	    "mely_post");
 }
@@ -47,7 +56,8 @@ hit_object(void *arg)
 {
 	struct paddle *peer = ((struct paddle *)arg)->peer;
 
-	mb_count(&((struct paddle *)arg)->count);
+	if (!hit(arg))
+		return;
 	mb_must(mely_event_post(&peer->color, &peer->event), "mely_event_post");
 }
 
@@ -75,6 +85,15 @@ serve(struct paddle *paddle)
 		mb_must(mely_post(pingpong.rt, paddle->id, &plain_handler, paddle), "mely_post");
 }
 
+static void
+serve_all(void)
+{
+	int i;
+
+	for (i = 0; i < pingpong.pairs; i++)
+		serve(&pingpong.paddles[2 * i]);
+}
+
 static uint64_t
 pair_count(void *ctx, int i)
 {
@@ -86,6 +105,7 @@ pair_count(void *ctx, int i)
 static void
 run(void *ctx, struct mb_sample *out)
 {
+	struct mb_counters counters = {pingpong.pairs, pair_count};
 	int i;
 
 	(void)ctx;
@@ -95,9 +115,8 @@ run(void *ctx, struct mb_sample *out)
 	    _Alignof(struct paddle));
 	for (i = 0; i < 2 * pingpong.pairs; i++)
 		paddle_init(i);
-	for (i = 0; i < pingpong.pairs; i++)
-		serve(&pingpong.paddles[2 * i]);
-	mb_runtime_window(pingpong.rt, pingpong.opt, pingpong.pairs, pair_count, out);
+	mb_work_init(&pingpong.work, pingpong.opt, 2 * pingpong.pairs);
+	mb_work_run(&pingpong.work, pingpong.rt, pingpong.opt, serve_all, &counters, out);
 	free(pingpong.paddles);
 }
 
@@ -117,6 +136,7 @@ main(int argc, char **argv)
 		.colors_default = 1,
 		.colors_max = 1000000,
 		.seconds_default = 1,
+		.has_events = true,
 		.switches = switches,
 	};
 	struct mb_bench bench = {
@@ -127,7 +147,7 @@ main(int argc, char **argv)
 
 	mb_options_parse(&program, argc, argv, &opt);
 	pingpong.opt = &opt;
-	bench.variant = pingpong.objects ? "objects" : NULL;
+	bench.variant = mb_work_variant(&opt, pingpong.objects);
 	mb_bench_runs(&bench, &opt);
 	return 0;
 }

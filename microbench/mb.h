@@ -113,6 +113,7 @@ struct mb_sample {
 	double p99;
 	double ideal_pct;
 	double events;
+	double requests; /* per second */
 	double syscalls; /* per second */
 	double steals;   /* per second */
 	double stolen_events; /* a steal */

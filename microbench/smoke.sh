@@ -77,6 +77,11 @@ json 1 "events" pingpong $quick --cores 2
 json 1 "events fairness variant" pingpong $quick --cores 2 --colors 8 --objects
 json 1 "events ideal_pct" fan $quick --cores 2
 json 1 "events ideal_pct variant" fan $quick --cores 2 --objects --colors 100
+json 2 "events requests fairness" echo $quick --cores 2 --colors 8
+grep -q '"peer":"mely".*"ratio":' "$scratch/out" || bad "echo: no ratio to the bare loop"
+json 1 "requests variant" echo $quick --cores 2 --colors 3 --skewed --alone
+json 1 "events" pingpong --runs 1 --json --cores 2 --colors 3 --events 2000
+json 1 "events ideal_pct" fan --runs 1 --json --cores 2 --colors 10 --events 2000
 json 4 "events method" memory --runs 2 --json --colors 5000
 json 1 "syscalls method" idle $quick --cores 2
 
@@ -130,7 +135,7 @@ if command -v python3 >/dev/null; then
 	fi
 fi
 
-for program in chain pingpong fan wake memory idle unbalanced penalty cache-efficient; do
+for program in chain echo pingpong fan wake memory idle unbalanced penalty cache-efficient; do
 	status 0 $program --help
 	grep -q -- '--colors' "$scratch/out" || bad "$program --help says nothing of --colors"
 	status 0 $program --version

@@ -63,19 +63,6 @@ chain_object(void *arg)
 
 /* ---- a run -------------------------------------------------------------------------------- */
 
-/* Put a color by id on core 0, free to go: pinned there, and let go again. */
-static void
-start_on_core_0(uint32_t id)
-{
-	struct mely_color *color;
-
-	mb_must(mely_color_get(chain.rt, id, &color), "mely_color_get");
-	mb_must(mely_color_pin(color, 0), "mely_color_pin");
-	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
-	if (mely_color_core(color) != 0)
-		mb_fail("a color that was pinned to core 0 does not live there", 0);
-}
-
 static void
 link_start(struct link *link)
 {
@@ -90,7 +77,7 @@ link_start(struct link *link)
 		return;
 	}
 	if (chain.skewed)
-		start_on_core_0(link->id);
+		mb_color_start_on(chain.rt, link->id, 0);
 	if (chain.embedded) {
 		mely_event_init(&link->event, &embedded_handler, link);
 		mb_must(mely_event_post_id(chain.rt, link->id, &link->event),

@@ -129,6 +129,7 @@ main(int argc, char **argv)
 		.colors_default = 64,
 		.colors_max = 10000,
 		.seconds_default = 1,
+		.has_events = true,
 		.switches = switches,
 	};
 	struct mb_options opt;

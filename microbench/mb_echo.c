@@ -80,9 +80,15 @@ struct load {
 	struct caller *callers; /* of this thread */
 	int count;
 	int epoll;
-	atomic_bool *ending;
 	pthread_t thread;
 };
+
+/* When to end; set before the threads of the load start, but for ending. */
+static struct {
+	atomic_bool ending;     /* at once */
+	uint64_t limit;         /* a connection after so many answers; 0: never */
+	struct mb_fixed *fixed; /* with a limit: who waits for that */
+} end;
 
 static void
 request(struct caller *caller)
@@ -118,7 +124,10 @@ answer(struct caller *caller)
 	}
 	/* Relaxed: a recent value will do for the measuring thread (caller_count). */
 	atomic_store_explicit(&caller->count, count + 1, memory_order_relaxed);
-	request(caller);
+	if (count + 1 == end.limit)
+		mb_fixed_done(end.fixed);
+	else
+		request(caller);
 }
 
 static void *
@@ -131,7 +140,7 @@ load_run(void *arg)
 	for (i = 0; i < load->count; i++)
 		request(&load->callers[i]);
 	/* Relaxed: nothing but the end itself is told. */
-	while (!atomic_load_explicit(load->ending, memory_order_relaxed)) {
+	while (!atomic_load_explicit(&end.ending, memory_order_relaxed)) {
 		n = epoll_wait(load->epoll, ready, READY_MAX, 100);
 		for (i = 0; i < n; i++)
 			answer(ready[i].data.ptr);
@@ -224,22 +233,26 @@ caller_count(void *ctx, int i)
 	return atomic_load_explicit(&((struct caller *)ctx)[i].count, memory_order_relaxed);
 }
 
-/* Processor time is read where the window begins and ends. */
+/* The server's processor time and requests a second, over the window or over all its work. */
 static void
-measure(const struct run *run, const struct server *server, struct caller *callers,
+measure(const struct mb_echo *echo, const struct server *server, struct caller *callers,
     struct mb_sample *out)
 {
 	struct mb_window window = {
 		.read = caller_count,
 		.ctx = callers,
-		.count = run->echo->connections,
-		.seconds = run->echo->opt->seconds,
+		.count = echo->connections,
+		.seconds = echo->opt->seconds,
 	};
 	double cpu;
 
-	mb_nap(MB_WARMUP_S);
+	if (end.fixed == NULL)
+		mb_nap(MB_WARMUP_S);
 	cpu = server_cpu_s(server);
-	mb_window_measure(&window, out);
+	if (end.fixed != NULL)
+		mb_fixed_measure(end.fixed, end.limit * (uint64_t)echo->connections, out);
+	else
+		mb_window_measure(&window, out);
 	cpu = server_cpu_s(server) - cpu;
 	if (!(out->events > 0))
 		mb_fail("no request was answered", 0);
@@ -247,44 +260,69 @@ measure(const struct run *run, const struct server *server, struct caller *calle
 	out->value = cpu / out->events * 1e6;
 }
 
+/* Connect, deal the connections out to the threads of the load, and let them go. */
 static void
-run_once(void *ctx, struct mb_sample *out)
+loads_start(struct load *loads, int threads, struct caller *callers, int connections,
+    const struct sockaddr_in *address)
 {
-	const struct run *run = ctx;
-	int connections = run->echo->connections, threads = run->echo->load_threads, i;
-	struct caller *callers;
-	struct load *loads = calloc((size_t)threads, sizeof(*loads));
-	struct sockaddr_in address;
-	struct server server;
-	atomic_bool ending = false;
-	int lfd = listener(&address);
+	int i, first, next;
 
-	callers = aligned_alloc(_Alignof(struct caller), sizeof(*callers) * (size_t)connections);
-	if (loads == NULL || callers == NULL)
-		mb_fail("malloc", ENOMEM);
-	memset(callers, 0, sizeof(*callers) * (size_t)connections);
-	server_start(&server, run->serve, lfd);
-	close(lfd);
 	for (i = 0; i < connections; i++)
-		callers[i].fd = dial(&address);
-	for (i = 0; i < threads; i++) {
-		loads[i].callers = callers + (size_t)connections * (size_t)i / (size_t)threads;
-		loads[i].count = (int)(callers +
-		    (size_t)connections * ((size_t)i + 1) / (size_t)threads - loads[i].callers);
-		loads[i].ending = &ending;
+		callers[i].fd = dial(address);
+	if (end.fixed != NULL)
+		mb_fixed_begin(end.fixed);
+	for (i = first = 0; i < threads; i++, first = next) {
+		next = connections * (i + 1) / threads;
+		loads[i].callers = callers + first;
+		loads[i].count = next - first;
 		load_start(&loads[i]);
 	}
-	out->cores = run->echo->cores;
-	measure(run, &server, callers, out);
+}
+
+static void
+loads_end(struct load *loads, int threads, struct caller *callers, int connections)
+{
+	int i;
+
 	/* Relaxed: see load_run. */
-	atomic_store_explicit(&ending, true, memory_order_relaxed);
+	atomic_store_explicit(&end.ending, true, memory_order_relaxed);
 	for (i = 0; i < threads; i++) {
 		pthread_join(loads[i].thread, NULL);
 		close(loads[i].epoll);
 	}
 	for (i = 0; i < connections; i++)
 		close(callers[i].fd);
+}
+
+static void
+run_once(void *ctx, struct mb_sample *out)
+{
+	const struct run *run = ctx;
+	const struct mb_echo *echo = run->echo;
+	uint64_t connections = (uint64_t)echo->connections;
+	struct caller *callers = aligned_alloc(_Alignof(struct caller),
+	    sizeof(*callers) * connections);
+	struct load *loads = calloc((size_t)echo->load_threads, sizeof(*loads));
+	struct sockaddr_in address;
+	struct server server;
+	int lfd = listener(&address);
+
+	if (loads == NULL || callers == NULL)
+		mb_fail("malloc", ENOMEM);
+	memset(callers, 0, sizeof(*callers) * connections);
+	if (echo->opt->events > 0) {
+		end.limit = (echo->opt->events + connections - 1) / connections;
+		end.fixed = mb_fixed_new(echo->connections);
+	}
+	server_start(&server, run->serve, lfd);
+	close(lfd);
+	loads_start(loads, echo->load_threads, callers, echo->connections, &address);
+	out->cores = echo->cores;
+	measure(echo, &server, callers, out);
+	loads_end(loads, echo->load_threads, callers, echo->connections);
 	server_end(&server);
+	if (end.fixed != NULL)
+		mb_fixed_free(end.fixed);
 	free(callers);
 	free(loads);
 }
@@ -382,6 +420,8 @@ mb_echo_bench(const struct mb_echo *echo, const char *variant)
 		mb_series_init(&series[i], "echo", peers[i], "us CPU/request", echo->connections,
 		    echo->opt->runs);
 	series[0].variant = variant;
+	if (echo->opt->events > 0)
+		series[0].variant = series[count - 1].variant = "fixed work";
 	for (r = 0; r < echo->opt->runs; r++) {
 		for (i = 0; i < count; i++) {
 			mb_child_run(run_once, &runs[i], echo->opt->seconds, false, &sample, 1);

@@ -44,6 +44,18 @@ mb_runtime_cores(int cores)
 	return n;
 }
 
+void
+mb_color_start_on(struct mely_runtime *rt, uint32_t id, int core)
+{
+	struct mely_color *color;
+
+	mb_must(mely_color_get(rt, id, &color), "mely_color_get");
+	mb_must(mely_color_pin(color, core), "mely_color_pin");
+	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
+	if (mely_color_core(color) != core)
+		mb_fail("a color that was pinned does not live there", 0);
+}
+
 struct side {
 	struct mely_runtime *rt;
 	void (*fn)(void *ctx);

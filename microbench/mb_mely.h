@@ -55,6 +55,9 @@ mb_color_id(int i, bool scattered)
 	return scattered ? n * 2654435761u : n;
 }
 
+/* Put a color by id on a core, free to go: pinned there, and let go again. */
+void mb_color_start_on(struct mely_runtime *rt, uint32_t id, int core);
+
 /*
  * What a run of counting colors has to do: count for a window of time or, with --events, until
  * each of the counters has come to its share.

@@ -22,7 +22,7 @@ static struct pingpong {
 	int pairs;
 	const struct mb_options *opt;
 	struct mb_work work;
-	bool objects;
+	bool objects, together;
 } pingpong;
 
 /* ---- handlers ----------------------------------------------------------------------------- */
@@ -67,11 +67,19 @@ static void
 paddle_init(int i)
 {
 	struct paddle *paddle = &pingpong.paddles[i];
+	int core = i / 2 % mely_cores(pingpong.rt);
 
 	paddle->id = mb_color_id(i, false);
 	paddle->peer = &pingpong.paddles[i ^ 1];
-	if (pingpong.objects) {
-		mb_must(mely_color_init(&paddle->color, pingpong.rt), "mely_color_init");
+	if (!pingpong.objects) {
+		if (pingpong.together)
+			mb_color_start_on(pingpong.rt, paddle->id, core);
+	} else {
+		if (pingpong.together)
+			mb_must(mely_color_init_on(&paddle->color, pingpong.rt, core),
+			    "mely_color_init_on");
+		else
+			mb_must(mely_color_init(&paddle->color, pingpong.rt), "mely_color_init");
 		mely_event_init(&paddle->event, &object_handler, paddle);
 	}
 }
@@ -126,6 +134,8 @@ main(int argc, char **argv)
 	static const struct mb_switch switches[] = {
 		{"objects", "color objects and embedded events (default: ids, pooled events)",
 		    &pingpong.objects},
+		{"together", "both colors of a pair begin on one core (default: ids do not)",
+		    &pingpong.together},
 		{0},
 	};
 	static const struct mb_program program = {
@@ -148,6 +158,8 @@ main(int argc, char **argv)
 	mb_options_parse(&program, argc, argv, &opt);
 	pingpong.opt = &opt;
 	bench.variant = mb_work_variant(&opt, pingpong.objects);
+	if (pingpong.together && opt.events == 0)
+		bench.variant = pingpong.objects ? "objects,together" : "together";
 	mb_bench_runs(&bench, &opt);
 	return 0;
 }

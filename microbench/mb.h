@@ -91,6 +91,7 @@ mb_spin(uint64_t ticks)
 
 double mb_ticks_per_s(void); /* measured at the first call, 50 ms */
 double mb_now_s(void);
+double mb_cpu_s(void); /* processor time of this process so far */
 void mb_nap(double seconds);
 
 /* The processors this process may use; returns their number, at most max of them in cpu[]. */
@@ -113,6 +114,7 @@ struct mb_sample {
 	double p99;
 	double ideal_pct;
 	double events;
+	double cpu_ns;   /* an event: processor time of this process */
 	double requests; /* per second */
 	double syscalls; /* per second */
 	double steals;   /* per second */

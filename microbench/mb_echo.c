@@ -10,6 +10,7 @@
 #include "mb_echo.h"
 
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -257,6 +258,7 @@ measure(const struct mb_echo *echo, const struct server *server, struct caller *
 	if (!(out->events > 0))
 		mb_fail("no request was answered", 0);
 	out->requests = out->value;
+	out->cpu_ns = NAN; /* of the load, here */
 	out->value = cpu / out->events * 1e6;
 }
 

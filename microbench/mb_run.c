@@ -108,7 +108,7 @@ void
 mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 {
 	uint64_t *first, n, least = UINT64_MAX, most = 0, total = 0;
-	double start, seconds;
+	double start, seconds, cpu;
 	int i;
 
 	first = malloc(sizeof(*first) * (size_t)w->count);
@@ -120,10 +120,12 @@ mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 
 	/* Reading many counters takes a while, but the same while at both ends. */
 	start = mb_now_s();
+	cpu = mb_cpu_s();
 	for (i = 0; i < w->count; i++)
 		first[i] = w->read(w->ctx, i);
 	mb_nap(w->seconds);
 	seconds = mb_now_s() - start;
+	cpu = mb_cpu_s() - cpu;
 	for (i = 0; i < w->count; i++) {
 		n = w->read(w->ctx, i) - first[i];
 		total += n;
@@ -133,6 +135,8 @@ mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 	free(first);
 	out->value = (double)total / seconds;
 	out->events = (double)total;
+	if (total > 0)
+		out->cpu_ns = cpu / (double)total * 1e9;
 	if (w->count > 1)
 		out->fairness = most > 0 ? (double)least / (double)most : 0;
 }

@@ -10,6 +10,8 @@
 
 #include "mb_misses.h"
 
+enum { PAPER_SECONDS = 5 };
+
 uint64_t mb_burn_excess;
 
 static struct rounds {
@@ -196,9 +198,13 @@ mb_rounds_main(const struct mb_program *program, const struct mb_rounds_bench *b
 	struct mb_bench runs = {
 		.name = program->name, .unit = "events/s", .run = run, .colors = &rounds.count,
 	};
+	struct mb_program whole = *program;
 	struct mb_options opt;
 
-	mb_options_parse(program, argc, argv, &opt);
+	whole.seconds_default = PAPER_SECONDS;
+	whole.configs = mb_config_names;
+	whole.configs_help = mb_config_help;
+	mb_options_parse(&whole, argc, argv, &opt);
 	rounds.bench = bench;
 	rounds.opt = &opt;
 	rounds.config = mb_config_enter(opt.config, argv);

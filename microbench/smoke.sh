@@ -124,7 +124,8 @@ if command -v python3 >/dev/null; then
 	# As above: no other library where a sanitizer is.
 	configs=mely,mely-base-ws,time-left,penalty,locality,all,auto
 	[ -n "${INSTRUMENT_FLAGS:-}" ] || configs=libasync,libasync-ws,$configs
-	timeout 120 python3 "$here/paper" --configs $configs --builddir "$dir" --cores 2 --runs 2 --seconds 0.02 \
+	timeout 120 python3 "$here/paper" --configs $configs --builddir "$dir" --cores 2 \
+		--runs 2 --seconds 0.02 \
 		--out "$scratch/paper" >"$scratch/out" 2>"$scratch/err" ||
 		bad "paper: $(tail -n 1 "$scratch/err")"
 	for want in 'Table 3' 'Table 4' 'Table 5' 'Table 6' '2 cores'; do

@@ -59,6 +59,8 @@ struct melyint_counters {
 	MELYINT_COUNTER(fd_moves);
 	MELYINT_COUNTER(cancels);
 	MELYINT_COUNTER(refused);
+	MELYINT_COUNTER(fd_moves_put_off);
+	MELYINT_COUNTER(polls_taken);
 #undef MELYINT_COUNTER
 };
 

@@ -25,6 +25,7 @@
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
+#include "stuck.h"
 #include "victim.h"
 
 enum {
@@ -206,7 +207,8 @@ take_watch(struct melyint_core *core)
 	int none = 0;
 	bool asleep;
 
-	if (rt->cores_count == 1 || MELY_LOAD(&rt->stealing, relaxed) == 0 || !anybody_busy(core))
+	if (rt->cores_count == 1 || !anybody_busy(core) ||
+	    (MELY_LOAD(&rt->stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
 		return false;
 	/* relaxed: a count of 0 or 1, looked at as a hint */
 	if (!MELY_CAS(&rt->watchers, &none, 1, relaxed))
@@ -254,6 +256,8 @@ doze(struct melyint_core *core, bool watching)
 		MELY_STORE(&core->busy, 0, relaxed);
 		melyint_poller_sleep(core, longest_sleep(core, watching));
 		MELY_STORE(&core->busy, 1, relaxed);
+		if (watching)
+			melyint_stuck_look(core, melyint_ticks(), true);
 		/* relaxed: a hint; the turn that follows takes the lock. The watcher keeps its
 		 * role through the looks that show nothing. */
 	} while (watching && MELY_LOAD(&core->waiting, relaxed) == 0 &&
@@ -268,8 +272,6 @@ hand_over_watch(struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	int i;
 
-	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
-		return;
 	for (i = 0; i < rt->cores_count - 1; i++)
 		melyint_offer(core, &rt->cores[core->victims[i]]);
 }
@@ -301,6 +303,9 @@ melyint_park(struct melyint_core *core)
 	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
 	end_search(core);
-	if (watching)
-		hand_over_watch(core);
+	if (core->batch.color != NULL || MELY_LOAD(&core->waiting, relaxed) != 0) { /* a hint */
+		if (watching)
+			hand_over_watch(core);
+		melyint_stuck_begin(core);
+	}
 }

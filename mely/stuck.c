@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stuck.c: cores that do not come back, and the others who do their looking meanwhile.
+ *
+ * NOTE(stuck)
+ *   A. A busy core that has not ended a batch, nor gone to sleep, for stuck_ms is stuck: a handler
+ *      computes or blocks for long, or the core's thread gets no processor. It looks neither at its
+ *      poller nor at its queues. Nothing is asked of it for this: the others read two of its
+ *      counters and note when they last saw them change.
+ *   B. Who sees it: every core that runs batches, in its tick; and the watcher of NOTE(park). When
+ *      all slept and one gets busy, nobody watches, and to wake a watcher at every such beginning
+ *      would be dear. Instead the beginner, if nobody watches, arms a timer that all pollers know,
+ *      unless it is armed already. When that fires it wakes one sleeper, who becomes the watcher
+ *      if somebody is busy, and sleeps on if not. So: a beginning costs a system call at most
+ *      once in stuck_ms, and when all sleep nothing ticks.
+ *   C. Who sees it relieves the stuck core, about once a millisecond as long as it is stuck: what
+ *      it holds back for other cores is delivered, its poller is looked at in its place and its
+ *      timers are run (NOTE(hold) in poller.c), and the colors that wait there are pulled. What
+ *      the poller brings is posted as ever: an idle color is adopted by the core that posts
+ *      (NOTE(post)). Only what is pinned there, and the color that runs there, has to wait.
+ *   D. The poller stays the stuck core's: it looks again as soon as it is back, and nothing has to
+ *      be handed back. A descriptor whose color has run elsewhere for long enough leaves, as ever
+ *      (NOTE(follow) in fdwatch.c).
+ * To take a core that is not stuck for one costs little and breaks nothing, so all reading here is
+ * relaxed: whoever holds the poller uses it.
+ */
+#include "stuck.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "clock.h"
+#include "iostate.h"
+#include "outbox.h"
+#include "poller.h"
+#include "steal.h"
+
+enum { LOOKS_MAX = 16 };
+
+int
+melyint_stuck_init(struct mely_runtime *rt)
+{
+	struct melyint_io *io = rt->io;
+
+	/* relaxed: nobody else knows it yet */
+	MELY_STORE(&io->stuck_until, 0, relaxed);
+	io->stuck_ticks = 0;
+	io->stuckfd = -1;
+	if (rt->config.stuck_ms == 0 || rt->cores_count == 1)
+		return 0;
+	io->stuckfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (io->stuckfd < 0)
+		return -errno;
+	io->stuck_ticks = melyint_ns_to_ticks(rt->config.stuck_ms * 1000000ull);
+	return 0;
+}
+
+void
+melyint_stuck_fini(struct mely_runtime *rt)
+{
+	if (rt->io->stuckfd >= 0)
+		close(rt->io->stuckfd);
+	rt->io->stuckfd = -1;
+}
+
+bool
+melyint_stuck_watched(const struct mely_runtime *rt)
+{
+	return rt->io->stuck_ticks != 0;
+}
+
+/* ---- A of NOTE(stuck) ------------------------------------------------------------------------ */
+
+/* A number that changes when the core comes back from what it does. */
+static uint64_t
+progress_of(const struct melyint_core *core)
+{
+	/* relaxed, both: written by the core */
+	return MELY_LOAD(&core->counters.batches, relaxed) +
+	    MELY_LOAD(&core->counters.sleeps, relaxed);
+}
+
+static void
+note(struct melyint_progress *progress, uint64_t seen, uint64_t now_ticks)
+{
+	/* relaxed, both: hints; two who note at a time may mix theirs */
+	MELY_STORE(&progress->seen, seen, relaxed);
+	MELY_STORE(&progress->seen_ticks, now_ticks, relaxed);
+}
+
+static bool
+is_stuck(const struct melyint_core *core, uint64_t now_ticks)
+{
+	struct melyint_progress *progress = &core->poller->progress;
+	uint64_t seen, since;
+
+	/* relaxed, all: hints */
+	if (MELY_LOAD(&core->busy, relaxed) == 0)
+		return false;
+	seen = progress_of(core);
+	since = MELY_LOAD(&progress->seen_ticks, relaxed);
+	if (seen != MELY_LOAD(&progress->seen, relaxed)) {
+		note(progress, seen, now_ticks);
+		return false;
+	}
+	return now_ticks > since && now_ticks - since >= core->rt->io->stuck_ticks;
+}
+
+/* ---- B of NOTE(stuck) ------------------------------------------------------------------------ */
+
+static void
+arm(struct melyint_io *io)
+{
+	uint64_t ns = io->rt->config.stuck_ms * 1000000ull;
+	struct itimerspec once = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+
+	/* Can't fail with these; without it the others look when they are next awake. */
+	(void)timerfd_settime(io->stuckfd, 0, &once, NULL);
+}
+
+void
+melyint_stuck_begin(struct melyint_core *core)
+{
+	struct melyint_io *io = core->rt->io;
+	uint64_t now, until;
+
+	if (io->stuck_ticks == 0)
+		return;
+	now = melyint_ticks();
+	note(&core->poller->progress, progress_of(core), now);
+	/* relaxed, all: a watcher that gives up its role looks who is busy before it sleeps */
+	if (MELY_LOAD(&core->rt->watchers, relaxed) != 0)
+		return;
+	until = MELY_LOAD(&io->stuck_until, relaxed);
+	if (now >= until && MELY_CAS(&io->stuck_until, &until, now + io->stuck_ticks, relaxed))
+		arm(io);
+}
+
+/* ---- C of NOTE(stuck) ------------------------------------------------------------------------ */
+
+static void
+relieve(struct melyint_core *self, struct melyint_core *core, uint64_t now_ticks)
+{
+	struct melyint_progress *progress = &core->poller->progress;
+
+	/* relaxed, both: one of several is enough, two do no harm */
+	if (now_ticks - MELY_LOAD(&progress->relieved_ticks, relaxed) < core->rt->tick_ticks / 2)
+		return;
+	MELY_STORE(&progress->relieved_ticks, now_ticks, relaxed);
+	melyint_outbox_collect_from(self, core);
+	(void)melyint_poller_relieve(self, core);
+	melyint_steal_relieve(self, core);
+}
+
+void
+melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool all)
+{
+	struct mely_runtime *rt = core->rt;
+	int others = rt->cores_count - 1, first = 0, n = others, i;
+
+	if (rt->io->stuck_ticks == 0)
+		return;
+	if (!all && others > LOOKS_MAX) {
+		/* Others again a millisecond later. */
+		first = (int)(now_ticks / rt->tick_ticks * LOOKS_MAX % (uint64_t)others);
+		n = LOOKS_MAX;
+	}
+	for (i = 0; i < n; i++) {
+		struct melyint_core *other = &rt->cores[core->victims[(first + i) % others]];
+
+		if (MELY_UNLIKELY(is_stuck(other, now_ticks)))
+			relieve(core, other, now_ticks);
+	}
+}

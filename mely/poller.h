@@ -15,7 +15,7 @@ struct melyint_watch;
 /* What the others have seen of a core: NOTE(stuck) in stuck.c. Anyone; hints. */
 struct melyint_progress {
 	_Atomic uint64_t seen;          /* how far it had come ... */
-	_Atomic uint64_t seen_ticks;    /* ... when that was first seen */
+	_Atomic uint64_t seen_ticks;    /* ... when that was first seen; 0: not yet */
 	_Atomic uint64_t relieved_ticks;/* when somebody last did its looking */
 };
 

@@ -105,7 +105,7 @@ is_stuck(const struct melyint_core *core, uint64_t now_ticks)
 		note(progress, seen, now_ticks);
 		return false;
 	}
-	return now_ticks > since && now_ticks - since >= core->rt->io->stuck_ticks;
+	return since != 0 && now_ticks > since && now_ticks - since >= core->rt->io->stuck_ticks;
 }
 
 /* ---- B of NOTE(stuck) ------------------------------------------------------------------------ */

@@ -296,16 +296,15 @@ all_but_one(int cores, int free_core)
 	for (k = 0; k < 5; k++)
 		for (i = 0; i < cores; i++)
 			line_ping(&line[i]);
-	for (i = 0; i < cores; i++) {
-		if (i != free_core) {
+	for (i = 0; i < cores; i++)
+		if (i != free_core)
 			hold_end(&hold[i]);
-			free(hold[i].color);
-		}
-	}
 	stuck_end();
 	for (i = 0; i < cores; i++) {
 		line_close(&line[i]);
 		free(line[i].color);
+		if (i != free_core)
+			free(hold[i].color);
 	}
 }
 

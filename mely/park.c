@@ -16,6 +16,7 @@
  *      and nobody has it; a poster that leaves work waiting where nobody watches, and a core that
  *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
  *      work of its own wakes a successor. When all cores sleep, nobody watches and nothing ticks.
+ *      The watcher also relieves cores that do not come back: NOTE(stuck) in stuck.c.
  */
 #include "check.h"
 #include "clock.h"

@@ -8,7 +8,7 @@
 
 #include "core.h"
 
-/* When the I/O of a runtime is made, before its pollers, and when it ends. 0 or a negative errno. */
+/* With the I/O of a runtime: before its pollers are made, after they end. 0 or a negative errno. */
 int melyint_stuck_init(struct mely_runtime *rt);
 void melyint_stuck_fini(struct mely_runtime *rt);
 

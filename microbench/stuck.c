@@ -203,9 +203,9 @@ main(int argc, char **argv)
 {
 	static const struct mb_program program = {
 		.name = "stuck",
-		.what = "One core's handler computes for up to a second. From its beginning to the\n"
-		    "moment that something else meant for that core has run on another, in\n"
-		    "milliseconds: an event queued there, one posted from outside, readiness in\n"
+		.what = "One core's handler computes for up to a second. From its beginning until\n"
+		    "something else meant for that core has run on another, in milliseconds:\n"
+		    "an event queued there, one posted from outside, readiness in\n"
 		    "its poller, a timer. The median of all rounds, and the worst of them.\n"
 		    "MELY_STUCK_MS in the environment says when a core is stuck (4).",
 		.colors_help = "accepted and not used",

@@ -298,8 +298,11 @@ melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 	MELY_SLOW(self == melyint_self && self != core);
 	if (!melyint_lock_try(&p->hold))
 		return false;
-	/* Also without descriptors: the set holds the eventfd of the signals, too. */
-	gather(p, 0, false);
+	/* relaxed, both: what comes later is found the next time. Signals have no descriptor of
+	 * the program's, and are core 0's. */
+	if (MELY_LOAD(&p->fds, relaxed) != 0 || (core->index == 0 &&
+	    MELY_LOAD(&core->rt->io->signals, relaxed) != 0))
+		gather(p, 0, false);
 	if (p->armed != 0)
 		run_loop(p, EVRUN_NOWAIT);
 	melyint_lock_drop(&p->hold);
@@ -417,6 +420,16 @@ add(int epfd, int fd, uint32_t events, uint64_t what)
 }
 
 static int
+add_stuckfd(struct melyint_poller *p, int fd)
+{
+	/* One sleeper is enough. */
+	int r = add(p->epfd, fd, EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, MELYINT_POLL_STUCK);
+
+	/* Where that is not known (before Linux 4.5, in a sandbox) all sleepers wake. */
+	return r == -EINVAL ? add(p->epfd, fd, EPOLLIN | EPOLLET, MELYINT_POLL_STUCK) : r;
+}
+
+static int
 open_loop(struct melyint_poller *p)
 {
 	p->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_NOINOTIFY |
@@ -480,10 +493,8 @@ open_all(struct melyint_poller *p)
 		return -errno;
 	p->fds_epfd = p->epfd;
 	r = add(p->epfd, p->wakefd, EPOLLIN | EPOLLET, MELYINT_POLL_WAKE);
-	/* One sleeper is enough. */
 	if (r == 0 && p->core->rt->io->stuckfd >= 0)
-		r = add(p->epfd, p->core->rt->io->stuckfd, EPOLLIN | EPOLLET | EPOLLEXCLUSIVE,
-		    MELYINT_POLL_STUCK);
+		r = add_stuckfd(p, p->core->rt->io->stuckfd);
 	if (r == 0 && p->core->rt->config.pollers == 1 && p->core->index == 0)
 		r = open_single(p);
 	if (r == 0)

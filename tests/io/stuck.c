@@ -183,6 +183,8 @@ children(void)
 
 /* ---- the colors that wait there ------------------------------------------------------------- */
 
+enum { BUSY = 5 };
+
 static _Atomic uint64_t busy_end;
 static void on_busy(void *arg);
 static struct mely_handler busy = MELY_HANDLER(on_busy);
@@ -198,7 +200,7 @@ on_busy(void *arg)
 static void
 waiting_colors(void)
 {
-	enum { WAITING = 40, BUSY = 5 };
+	enum { WAITING = 40 };
 	struct mely_color *color[WAITING + BUSY];
 	struct mely_config config;
 	struct line line;
@@ -234,6 +236,64 @@ waiting_colors(void)
 	free(line.color);
 	free(hold.color);
 	for (i = 0; i < WAITING + BUSY; i++)
+		free(color[i]);
+}
+
+enum { ROW = 20 };
+
+struct row {
+	struct hold hold;
+	struct mely_color *to[ROW];
+	_Atomic uint64_t ran;
+};
+
+/* A row of posts to a busy core, held back until the batch ends; which it does not. */
+static void
+on_row(void *arg)
+{
+	struct row *row = arg;
+	int i;
+
+	for (i = 0; i < ROW; i++)
+		TEST_OK(mely_color_post(row->to[i], &stuck_count, &row->ran));
+	test_add(&row->hold.in, 1);
+	test_await(&row->hold.let_go, 1);
+	test_add(&row->hold.out, 1);
+}
+
+static struct mely_handler row_handler = MELY_HANDLER(on_row);
+
+/* What the stuck handler has posted comes through, though nobody is idle. */
+static void
+posts_held_back(void)
+{
+	struct mely_color *color[BUSY];
+	struct row row;
+	int i;
+
+	memset(&row, 0, sizeof row);
+	atomic_store(&busy_end, 0);
+	stuck_start(2);
+	for (i = 0; i < BUSY; i++) {
+		color[i] = test_color_on(stuck_rt, 0);
+		TEST_OK(mely_color_pin(color[i], 0));
+		TEST_OK(mely_color_post(color[i], &busy, color[i]));
+	}
+	for (i = 0; i < ROW; i++) {
+		row.to[i] = test_color_on(stuck_rt, 0);
+		TEST_OK(mely_color_pin(row.to[i], 0));
+	}
+	hold_init(&row.hold, 1);
+	TEST_OK(mely_color_post(row.hold.color, &row_handler, &row));
+	test_await(&row.hold.in, 1);
+	test_await(&row.ran, ROW);
+	hold_end(&row.hold);
+	test_add(&busy_end, 1);
+	stuck_end();
+	free(row.hold.color);
+	for (i = 0; i < ROW; i++)
+		free(row.to[i]);
+	for (i = 0; i < BUSY; i++)
 		free(color[i]);
 }
 
@@ -357,6 +417,7 @@ main(int argc, char **argv)
 	TEST_CASE(signals);
 	TEST_CASE(children);
 	TEST_CASE(waiting_colors);
+	TEST_CASE(posts_held_back);
 	TEST_CASE(some_must_wait);
 	TEST_CASE(several);
 	TEST_CASE(not_when_off);

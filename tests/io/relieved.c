@@ -106,6 +106,70 @@ stops_are_exact(void)
 		free(holds[i].color);
 }
 
+/* ---- a core that is now stuck, now not ------------------------------------------------------- */
+
+struct flap {
+	struct mely_color *color; /* pinned */
+	uint64_t seed, left;
+	_Atomic uint64_t ended;
+};
+
+static void on_flap(void *arg);
+static struct mely_handler flap_handler = MELY_HANDLER(on_flap);
+
+static void
+on_flap(void *arg)
+{
+	struct flap *flap = arg;
+
+	test_nap_us((unsigned)(test_random(&flap->seed) % 3000));
+	if (flap->left-- == 0)
+		test_add(&flap->ended, 1);
+	else
+		TEST_OK(mely_color_post(flap->color, &flap_handler, flap));
+}
+
+/* It is back while others are still at its poller, or just about to be. */
+static void
+comes_and_goes(void)
+{
+	enum { LINES = 4 };
+	struct mely_config config;
+	struct line line[LINES];
+	struct flap flap;
+	_Atomic uint64_t fired;
+	mely_watch watch;
+	int i;
+
+	memset(&flap, 0, sizeof flap);
+	atomic_init(&fired, 0);
+	test_config(&config, 3);
+	config.stuck_ms = 1;
+	config.fd_residency_ms = 3600000; /* they stay on its poller */
+	config.fd_residency_events = UINT32_MAX;
+	stuck_rt = test_runtime_with(&config);
+	test_run_start(&stuck_runner, stuck_rt);
+	for (i = 0; i < LINES; i++)
+		line_open(&line[i], test_color_on(stuck_rt, 1));
+	TEST_OK(mely_timer_start(line[0].color, 0, 300000, 0, &stuck_count, &fired, &watch));
+	flap.color = test_color_on(stuck_rt, 1);
+	TEST_OK(mely_color_pin(flap.color, 1));
+	flap.seed = test_seed;
+	flap.left = test_scale(300);
+	TEST_OK(mely_color_post(flap.color, &flap_handler, &flap));
+	while (test_get(&flap.ended) == 0)
+		for (i = 0; i < LINES; i++)
+			line_ping(&line[i]);
+	test_await(&fired, test_get(&fired) + 5);
+	TEST_OK(mely_timer_stop(stuck_rt, watch));
+	stuck_end();
+	for (i = 0; i < LINES; i++) {
+		line_close(&line[i]);
+		free(line[i].color);
+	}
+	free(flap.color);
+}
+
 /* ---- the life of the runtime ---------------------------------------------------------------- */
 
 static void
@@ -241,6 +305,7 @@ main(int argc, char **argv)
 {
 	test_init(argc, argv, 60);
 	TEST_CASE(stops_are_exact);
+	TEST_CASE(comes_and_goes);
 	TEST_CASE(stops);
 	TEST_CASE(run_once);
 	TEST_CASE(forks);

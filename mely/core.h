@@ -96,6 +96,7 @@ struct melyint_core {
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
 	uint32_t unmarked;
 	struct melyint_glance *glances; /* what it saw of each other core at its last look */
+	struct melyint_core *relieved; /* it is looking in the place of this one: stuck.c */
 	bool searching;             /* it was woken to look for work and has not found any */
 	struct melyint_counters counters; /* written by the owner, read by anyone */
 

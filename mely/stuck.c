@@ -15,9 +15,13 @@
  *      once in stuck_ms, and when all sleep nothing ticks.
  *   C. Who sees it relieves the stuck core, about once a millisecond as long as it is stuck: what
  *      it holds back for other cores is delivered, its poller is looked at in its place and its
- *      timers are run (NOTE(hold) in poller.c), and the colors that wait there are pulled. What
- *      the poller brings is posted as ever: an idle color is adopted by the core that posts
- *      (NOTE(post)). Only what is pinned there, and the color that runs there, has to wait.
+ *      timers are run (NOTE(hold) in poller.c). What that brings is posted as ever, only that an
+ *      idle color is always adopted by the core that posts (NOTE(post)). Colors that wait there
+ *      are for idle cores to steal (NOTE(steal)), and idle cores pull what is left. Busy ones do
+ *      so much later: to them a core whose thread has lost its processor looks the same, and if
+ *      those that run took all from those that do not, colors would get very unequal turns. For
+ *      the same reason it is later the more cores share a processor. Only what is pinned there,
+ *      and the color that runs there, has to wait.
  *   D. The poller stays the stuck core's: it looks again as soon as it is back, and nothing has to
  *      be handed back. A descriptor whose color has run elsewhere for long enough leaves, as ever
  *      (NOTE(follow) in fdwatch.c).
@@ -37,16 +41,20 @@
 #include "poller.h"
 #include "steal.h"
 
-enum { LOOKS_MAX = 16 };
+enum {
+	LOOKS_MAX = 16,
+	BUSY_PULLS_AFTER = 8 /* times as long as idle ones */
+};
 
 int
 melyint_stuck_init(struct mely_runtime *rt)
 {
 	struct melyint_io *io = rt->io;
+	int usable;
 
 	/* relaxed: nobody else knows it yet */
 	MELY_STORE(&io->stuck_until, 0, relaxed);
-	io->stuck_ticks = 0;
+	io->stuck_ticks = io->pull_ticks = 0;
 	io->stuckfd = -1;
 	if (rt->config.stuck_ms == 0 || rt->cores_count == 1)
 		return 0;
@@ -54,6 +62,8 @@ melyint_stuck_init(struct mely_runtime *rt)
 	if (io->stuckfd < 0)
 		return -errno;
 	io->stuck_ticks = melyint_ns_to_ticks(rt->config.stuck_ms * 1000000ull);
+	usable = mely_cores_usable();
+	io->pull_ticks = io->stuck_ticks * (uint64_t)((rt->cores_count + usable - 1) / usable);
 	return 0;
 }
 
@@ -90,22 +100,25 @@ note(struct melyint_progress *progress, uint64_t seen, uint64_t now_ticks)
 	MELY_STORE(&progress->seen_ticks, now_ticks, relaxed);
 }
 
-static bool
-is_stuck(const struct melyint_core *core, uint64_t now_ticks)
+/* For how long has it not come back? 0: it is not stuck. */
+static uint64_t
+stuck_for(const struct melyint_core *core, uint64_t now_ticks)
 {
 	struct melyint_progress *progress = &core->poller->progress;
 	uint64_t seen, since;
 
 	/* relaxed, all: hints */
 	if (MELY_LOAD(&core->busy, relaxed) == 0)
-		return false;
+		return 0;
 	seen = progress_of(core);
 	since = MELY_LOAD(&progress->seen_ticks, relaxed);
 	if (seen != MELY_LOAD(&progress->seen, relaxed)) {
 		note(progress, seen, now_ticks);
-		return false;
+		return 0;
 	}
-	return since != 0 && now_ticks > since && now_ticks - since >= core->rt->io->stuck_ticks;
+	if (since == 0 || now_ticks <= since || now_ticks - since < core->rt->io->stuck_ticks)
+		return 0;
+	return now_ticks - since;
 }
 
 /* ---- B of NOTE(stuck) ------------------------------------------------------------------------ */
@@ -141,7 +154,7 @@ melyint_stuck_begin(struct melyint_core *core)
 /* ---- C of NOTE(stuck) ------------------------------------------------------------------------ */
 
 static void
-relieve(struct melyint_core *self, struct melyint_core *core, uint64_t now_ticks)
+relieve(struct melyint_core *self, struct melyint_core *core, uint64_t now_ticks, bool pull)
 {
 	struct melyint_progress *progress = &core->poller->progress;
 
@@ -150,27 +163,32 @@ relieve(struct melyint_core *self, struct melyint_core *core, uint64_t now_ticks
 		return;
 	MELY_STORE(&progress->relieved_ticks, now_ticks, relaxed);
 	melyint_outbox_collect_from(self, core);
+	self->relieved = core;
 	(void)melyint_poller_relieve(self, core);
-	melyint_steal_relieve(self, core);
+	self->relieved = NULL;
+	if (pull)
+		melyint_steal_relieve(self, core);
 }
 
 void
-melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool all)
+melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool idle)
 {
 	struct mely_runtime *rt = core->rt;
+	uint64_t pull_ticks = rt->io->pull_ticks * (idle ? 1 : BUSY_PULLS_AFTER);
 	int others = rt->cores_count - 1, first = 0, n = others, i;
 
 	if (rt->io->stuck_ticks == 0)
 		return;
-	if (!all && others > LOOKS_MAX) {
+	if (!idle && others > LOOKS_MAX) {
 		/* Others again a millisecond later. */
 		first = (int)(now_ticks / rt->tick_ticks * LOOKS_MAX % (uint64_t)others);
 		n = LOOKS_MAX;
 	}
 	for (i = 0; i < n; i++) {
 		struct melyint_core *other = &rt->cores[core->victims[(first + i) % others]];
+		uint64_t stuck = stuck_for(other, now_ticks);
 
-		if (MELY_UNLIKELY(is_stuck(other, now_ticks)))
-			relieve(core, other, now_ticks);
+		if (MELY_UNLIKELY(stuck != 0))
+			relieve(core, other, now_ticks, stuck >= pull_ticks);
 	}
 }

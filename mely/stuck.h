@@ -16,10 +16,10 @@ void melyint_stuck_fini(struct mely_runtime *rt);
 void melyint_stuck_begin(struct melyint_core *core);
 
 /*
- * Owner, in no handler, about once a millisecond: relieve those that are stuck. all: look at every
- * core, not only at some of a large machine. C of NOTE(stuck)
+ * Owner, in no handler, about once a millisecond: relieve those that are stuck. idle: the watcher;
+ * it looks at every core, not only at some of a large machine. C of NOTE(stuck)
  */
-void melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool all);
+void melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool idle);
 
 /* Is a sleeper to watch busy cores, though there is no stealing? */
 bool melyint_stuck_watched(const struct mely_runtime *rt);

@@ -86,6 +86,9 @@ json 1 "events ideal_pct" fan --runs 1 --json --cores 2 --colors 10 --events 200
 json 4 "events method" memory --runs 2 --json --colors 5000
 json 1 "syscalls method" idle $quick --cores 2
 
+json 8 "events variant" stuck $quick --cores 2
+status 2 stuck --cores 1
+
 # From processor to processor only where there are two.
 lines=3
 [ "$(nproc)" -gt 1 ] && lines=6
@@ -165,7 +168,7 @@ if command -v python3 >/dev/null; then
 	done
 fi
 
-for program in chain echo pingpong fan wake memory idle unbalanced penalty cache-efficient; do
+for program in chain echo pingpong fan wake memory idle stuck unbalanced penalty cache-efficient; do
 	status 0 $program --help
 	grep -q -- '--colors' "$scratch/out" || bad "$program --help says nothing of --colors"
 	status 0 $program --version

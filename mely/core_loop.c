@@ -13,6 +13,7 @@
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
+#include "victim.h"
 
 enum { AVERAGE_SHIFT = 3 };
 
@@ -22,6 +23,7 @@ tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
 	melyint_poller_tick(core);
+	melyint_victim_price(core);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;
@@ -61,6 +63,7 @@ account(struct melyint_core *core, uint64_t ticks)
 
 	average += (sample >> AVERAGE_SHIFT) - (average >> AVERAGE_SHIFT);
 	MELY_STORE(&core->batch_ns, average, relaxed);
+	core->used_ns = sample;
 }
 
 MELY_INLINE void
@@ -71,7 +74,7 @@ run_batch(struct melyint_core *core)
 	/* Others wait while this batch runs, maybe long: C of NOTE(park). relaxed: ours */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0) &&
 	    MELY_LOAD(&core->stealable, relaxed) != 0)
-		melyint_offer(core, core);
+		melyint_offer_behind(core, core);
 	melyint_batch_run(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */
 	if (MELY_UNLIKELY(melyint_self != core))

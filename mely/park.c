@@ -93,7 +93,7 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 }
 
 static MELY_NOINLINE void
-offer_slow(struct melyint_core *self, struct melyint_core *core)
+offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 {
 	struct mely_runtime *rt = core->rt;
 	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
@@ -102,7 +102,7 @@ offer_slow(struct melyint_core *self, struct melyint_core *core)
 	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0 ||
 	    MELY_LOAD(&rt->searching, relaxed) != 0)
 		return;
-	if (melyint_victim_pays_wakeup(core, n) || MELY_LOAD(&rt->watchers, relaxed) == 0)
+	if (melyint_victim_pays_wakeup(core, n, behind) || MELY_LOAD(&rt->watchers, relaxed) == 0)
 		wake_searcher(self, core);
 }
 
@@ -111,7 +111,13 @@ melyint_offer(struct melyint_core *self, struct melyint_core *core)
 {
 	/* relaxed: a hint, as in offer_slow */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0))
-		offer_slow(self, core);
+		offer_slow(self, core, false);
+}
+
+void
+melyint_offer_behind(struct melyint_core *self, struct melyint_core *core)
+{
+	offer_slow(self, core, true);
 }
 
 void

@@ -52,7 +52,7 @@ enum {
 
 static void look_inside(void *arg);
 
-static struct mely_handler inner_handler = {look_inside, "Epoll", 0, 0, 0, 0, {0, 0}};
+static struct mely_handler inner_handler = {.fn = look_inside, .name = "Epoll"};
 
 /* ---- libev ----------------------------------------------------------------------------------- */
 

@@ -24,7 +24,7 @@ copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampo
 	copy->priority = user->priority;
 	/* relaxed: a measurement; nothing is published with it */
 	MELY_STORE(&copy->_measured_ns, MELY_LOAD(&user->_measured_ns, relaxed), relaxed);
-	copy->_reserved[0] = &over_handler; /* melyint_io_left_over knows it by that */
+	copy->_reserved = &over_handler; /* melyint_io_left_over knows it by that */
 }
 
 int
@@ -241,7 +241,7 @@ melyint_watch_is_over(const struct mely_handler *handler)
 bool
 melyint_watch_is_ours(const struct mely_handler *handler)
 {
-	return handler == &over_handler || handler->_reserved[0] == &over_handler;
+	return handler == &over_handler || handler->_reserved == &over_handler;
 }
 
 void

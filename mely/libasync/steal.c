@@ -161,12 +161,20 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 	(void)core, (void)now_ticks;
 }
 
+/* A steal has no price here. */
+void
+melyint_victim_price(struct melyint_core *core)
+{
+	(void)core;
+}
+
 bool
-melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n)
+melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool behind)
 {
 	/* relaxed: a hint, written by its owner */
 	uint32_t event_ns = MELY_LOAD(&core->batch_ns, relaxed);
 
+	(void)behind;
 	return n >= 2 &&
 	    (uint64_t)pending(core) * (event_ns != 0 ? event_ns : EVENT_NS_UNKNOWN) >= WAKEUP_NS;
 }

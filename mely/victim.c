@@ -136,10 +136,9 @@ backlog_ns(const struct melyint_core *core, uint32_t n)
 	return (uint64_t)n * (batch_ns != 0 ? batch_ns : BATCH_NS_UNKNOWN);
 }
 
-/* Has the victim had waiting work at every turn since an earlier look, so long ago? */
-static bool
-waited(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks,
-    uint64_t ticks)
+/* How long the victim has had waiting work at every turn that a look of this thief could see. */
+static uint64_t
+waited_ticks(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks)
 {
 	struct melyint_glance *glance = &thief->glances[victim->index];
 	uint32_t dry = MELY_LOAD(&victim->dry, relaxed); /* a hint, written under its lock */
@@ -147,9 +146,8 @@ waited(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_tic
 	if (dry != glance->dry || glance->ticks == 0) {
 		glance->dry = dry;
 		glance->ticks = now_ticks;
-		return false;
 	}
-	return now_ticks - glance->ticks >= ticks;
+	return now_ticks - glance->ticks;
 }
 
 enum melyint_reason
@@ -157,28 +155,23 @@ melyint_victim_worthy(struct melyint_core *thief, struct melyint_core *victim,
     uint64_t now_ticks)
 {
 	const struct mely_runtime *rt = thief->rt;
-	/* relaxed: a hint, written under the victim's lock, as the other */
+	/* relaxed: a hint, written under the victim's lock, as the others */
 	uint32_t stealable = MELY_LOAD(&victim->stealable, relaxed);
-	uint32_t worthy = melyint_stealq_length(&victim->stealq);
+	uint64_t ticks;
 
 	if (stealable == 0)
 		return MELYINT_NOT_WORTHY;
 	if (!(heuristics(rt) & MELY_STEAL_TIME_LEFT))
 		return MELYINT_WAITED;
-	if (worthy != 0 && stealable >= 2)
-		return MELYINT_WORTHY;
-#ifdef BACKLOG_RULE
-	if (stealable >= 2 && backlog_ns(victim, stealable) >= 30000)
+	/* If the victim has never been without waiting work since an earlier look, it has more than
+	 * it can do: two colors that keep it busy, or a handler that does not end. A pair that only
+	 * plays ping-pong leaves nothing waiting at every hop, and stays. */
+	ticks = waited_ticks(thief, victim, now_ticks);
+	if (ticks >= rt->aged_ticks)
 		return MELYINT_WAITED;
-#endif
-	/* Little waits. If the victim has never been without waiting work since an earlier look, it
-	 * has more than it can do: two colors that keep it busy, or a handler that does not end.
-	 * A pair that only plays ping-pong leaves nothing waiting at every hop, and stays. */
-	if (worthy != 0)
-		return waited(thief, victim, now_ticks, rt->soon_ticks) ? MELYINT_WORTHY :
-		    MELYINT_NOT_WORTHY;
-	return waited(thief, victim, now_ticks, rt->aged_ticks) ? MELYINT_WAITED :
-	    MELYINT_NOT_WORTHY;
+	if (melyint_stealq_length(&victim->stealq) == 0)
+		return MELYINT_NOT_WORTHY;
+	return stealable >= 2 || ticks >= rt->soon_ticks ? MELYINT_WORTHY : MELYINT_NOT_WORTHY;
 }
 
 bool

@@ -29,15 +29,15 @@ struct mely_color *melyint_victim_choose(struct melyint_core *thief,
 struct mely_color *melyint_victim_eldest(const struct melyint_core *victim);
 
 /* Find out anew what a color must weigh to be worthy on this core: the price of a steal by its
- * nearest thief. Owner, or anyone who has turned a switch. */
+ * nearest thief. Owner, or whoever has turned a switch. */
 void melyint_victim_price(struct melyint_core *core);
 
 /* A steal at some distance has taken so long. Thief's thread. */
 void melyint_victim_paid(struct melyint_core *thief, const struct melyint_core *victim,
     uint64_t ns);
 
-/* Is what waits on core worth a sleeper's wake-up? n: waiting color-queues. behind: they wait behind
- * a batch that begins now, else behind one that may be about to end. */
+/* Is what waits on core worth a sleeper's wake-up? n: waiting color-queues. behind: they wait
+ * behind a batch that begins now, else behind one that may be about to end. */
 bool melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool behind);
 
 #endif

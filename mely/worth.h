@@ -48,15 +48,17 @@ melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
 MELY_INLINE bool
 melyint_core_weigh(struct melyint_core *core, struct mely_color *color, unsigned flags)
 {
+	uint64_t worth = melyint_color_worth_most(color);
+
 	/* relaxed: a hint */
-	if (MELY_UNLIKELY(melyint_color_worth_most(color) > MELY_LOAD(&core->worth_min, relaxed) ||
+	if (MELY_UNLIKELY(worth > MELY_LOAD(&core->worth_min, relaxed) ||
 	    melyint_stealq_length(&core->stealq) != 0) && !(flags & MELYINT_COLOR_NO_WORTH))
 		return melyint_core_weigh_slow(core, color);
 	return false;
 }
 
-/* Link a color with events, whose greatest worth is at hand, into core's queue. Under core->lock, which must
- * own it. */
+/* Link a color with events, whose greatest worth is at hand, into core's queue. Under core->lock,
+ * which must own it. */
 MELY_INLINE void
 melyint_core_link_worth(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 {

@@ -13,6 +13,7 @@
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
+#include "stuck.h"
 #include "victim.h"
 
 enum { AVERAGE_SHIFT = 3 };
@@ -24,6 +25,7 @@ tick(struct melyint_core *core, uint64_t now)
 	core->ticked_ticks = now;
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
+	melyint_stuck_look(core, now, false);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;
@@ -72,9 +74,12 @@ run_batch(struct melyint_core *core)
 	uint64_t now;
 
 	/* Others wait while this batch runs, maybe long: C of NOTE(park). relaxed: ours */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0) &&
-	    MELY_LOAD(&core->stealable, relaxed) != 0)
-		melyint_offer_behind(core, core);
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0)) {
+		if (core->owes_watch)
+			melyint_hand_over_watch(core);
+		if (MELY_LOAD(&core->stealable, relaxed) != 0)
+			melyint_offer_behind(core, core);
+	}
 	melyint_batch_run(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */
 	if (MELY_UNLIKELY(melyint_self != core))

@@ -9,8 +9,9 @@
  *   B. Every other post locks the core that owns the color (melyint_color_lock), appends, and
  *      links the color-queue into the core-queue when it was idle.
  *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,
- *      when that core has no more waiting than the owner, or the owner sleeps: then the event
- *      runs where its data was just written, and nobody is woken.
+ *      when that core has no more waiting than the owner, or the owner sleeps (or is stuck, and
+ *      that core looks in its place): then the event runs where its data was just written, and
+ *      nobody is woken.
  *   D. Who sleeps is written under the core's lock, so a poster that appends under that lock
  *      sees it for certain and owes the wake-up; the system call comes after the unlock (NOTE(park)
  *      in park.c).
@@ -85,7 +86,7 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 		return false;
 	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0)
 		return false;
-	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE &&
+	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE && owner != self->relieved &&
 	    MELY_LOAD(&self->stealable, relaxed) > MELY_LOAD(&owner->stealable, relaxed))
 		return false;
 	/* release: pairs with the acquire in melyint_color_lock */
@@ -119,7 +120,9 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	raise_priority(owner, color, priority_of(ev));
 	weigh_posted(owner, color, ev, color_flags);
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
-		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+		/* relaxed: under the lock. The event keeps the color's address: no trim may free
+		 * it. */
+		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
 		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
 		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
@@ -376,7 +379,7 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 			return error;
 		error = post_pooled(self, color, handler, arg, 0, flags);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }
 
@@ -459,13 +462,13 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 	int error;
 
 	if (self != NULL && self->batch.color_id == id && self->rt == rt)
-		return melyint_post(self->batch.color, ev, 0);
+		return melyint_post(mely_current_color(), ev, 0); /* held, as in append */
 	do {
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
 			return error;
 		error = melyint_post(color, ev, 0);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }

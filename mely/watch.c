@@ -9,10 +9,12 @@
 #include "iostate.h"
 #include "post.h"
 #include "slots.h"
+#include "weight.h"
 
 static void cancel_over(void *arg);
 
-static struct mely_handler over_handler = MELY_HANDLER(cancel_over);
+static struct mely_handler over_handler =
+    MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
 /* A copy whose measured time goes on from what the program's handler knows. */
 static void

@@ -29,6 +29,7 @@ struct mely_runtime;
 enum {
 	MELYINT_WEIGHT_SHIFT = 4,      /* of a nanosecond */
 	MELYINT_WEIGHT_UNKNOWN = 1,    /* next to nothing */
+	MELYINT_OWN_HANDLER_NS = 1000, /* what the library's own handlers say of themselves */
 	MELYINT_DIVIDED_SHIFT = 12,    /* the place of a shift in ev->_flags */
 	MELYINT_DIVIDED_MAX = 15
 };

@@ -168,6 +168,13 @@ melyint_victim_price(struct melyint_core *core)
 	(void)core;
 }
 
+/* Nor does the original know a core that is stuck. */
+void
+melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
+{
+	(void)core, (void)stuck;
+}
+
 bool
 melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool behind)
 {

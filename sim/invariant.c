@@ -274,10 +274,12 @@ check_structure(void)
 {
 	int i;
 
+	sim_order_ignore(true);
 	for (i = 0; i < world.program->runtimes; i++) {
 		if (world.runtime[i].rt != NULL)
 			check_runtime(world.runtime[i].rt);
 	}
+	sim_order_ignore(false);
 }
 
 /* ---- when all threads wait ------------------------------------------------------------------- */

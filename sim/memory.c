@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "engine.h"
+#include "order.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -75,11 +76,18 @@ sim_memory_end(void)
 	memory.counted = false;
 }
 
-bool
-sim_memory_is_ours(const void *p)
+size_t
+sim_memory_place(const void *p)
 {
-	return memory.counted && (const char *)p >= memory.area &&
-	    (const char *)p < memory.area + memory.top;
+	size_t place = (size_t)((const char *)p - memory.area);
+
+	return memory.counted && place < memory.top ? place : SIZE_MAX;
+}
+
+size_t
+sim_memory_area(void)
+{
+	return AREA;
 }
 
 static void *
@@ -171,6 +179,7 @@ sim_free(void *p)
 	head->live = FREED;
 	memory.blocks--;
 	memory.bytes -= head->size;
+	sim_order_freed(p, head->size < SPOILT_MAX ? head->size : SPOILT_MAX);
 	memset(p, SPOILT, head->size < SPOILT_MAX ? head->size : SPOILT_MAX);
 	SIM_POISON(p, head->size);
 }

@@ -27,7 +27,9 @@ int sim_pages_free(void *p, size_t size);
 /* What is allocated now: blocks and bytes. */
 size_t sim_memory_blocks(void);
 size_t sim_memory_bytes(void);
-/* Hunting: the area; what lies in it is the library's or the program's. */
-bool sim_memory_is_ours(const void *p);
+/* Hunting: where p lies in the area, from 0 on; SIZE_MAX outside it. */
+size_t sim_memory_place(const void *p);
+/* How large the area is. */
+size_t sim_memory_area(void);
 
 #endif

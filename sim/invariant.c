@@ -169,6 +169,8 @@ check_queue(const struct melyint_core *core)
 	uint32_t stealable = 0;
 	unsigned level;
 
+	if (core->ready.levels == 0 && core->ready.length == 0 && core->stealable == 0)
+		return;
 	if (!melyint_coreq_validate(&core->ready))
 		sim_fail("core %d: the links of its core-queue are wrong", core->index);
 	for (level = 0; level < MELYINT_LEVELS; level++) {

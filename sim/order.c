@@ -29,6 +29,8 @@ struct released {
 	struct clock clock;
 };
 
+struct cell;
+
 static struct {
 	uint32_t run;
 	int threads;            /* of those that take part */
@@ -39,9 +41,15 @@ static struct {
 	struct released words[WORDS];
 } order;
 
+static struct cell *cells;      /* of plain memory; see below */
+
+static void map_cells(void);
+
 void
 sim_order_begin(void)
 {
+	if (cells == NULL)
+		map_cells();
 	order.run++;
 	order.on = true;
 	order.ignore = false;
@@ -253,22 +261,22 @@ struct cell {
 
 enum { CELL = 8, MASK_FREED = 0xff, FREED_READER = 0xff };
 
-static struct cell *cells;
+static void
+map_cells(void)
+{
+	cells = mmap(NULL, sim_memory_area() / CELL * sizeof *cells, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (cells == MAP_FAILED) {
+		fprintf(stderr, "sim: no memory\n");
+		exit(2);
+	}
+}
 
-static struct cell *
+static inline struct cell *
 cell_at(size_t place)
 {
-	struct cell *cell;
+	struct cell *cell = &cells[place / CELL];
 
-	if (cells == NULL) {
-		cells = mmap(NULL, sim_memory_area() / CELL * sizeof *cells,
-		    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (cells == MAP_FAILED) {
-			fprintf(stderr, "sim: no memory\n");
-			exit(2);
-		}
-	}
-	cell = &cells[place / CELL];
 	if (cell->run != order.run) {
 		memset(cell, 0, sizeof *cell);
 		cell->run = order.run;
@@ -284,7 +292,7 @@ race(const struct cell *cell, const char *now, const char *before, unsigned who)
 	sim_fail("%s of plain data is not ordered behind the %s by thread %u", now, before, who);
 }
 
-static void
+static inline void
 touch(struct cell *cell, unsigned self, uint8_t mask, bool write)
 {
 	const uint32_t *seen = order.clocks[self].at;

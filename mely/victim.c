@@ -101,6 +101,8 @@ worth_of(const struct melyint_core *core, const struct mely_color *color)
 
 	if (first == NULL)
 		first = color->_tails;
+	if (first == NULL)
+		return 0; /* the last was cancelled while it moved */
 	handler = first->_handler;
 	plain = MELY_LOAD(&handler->_weight[MELYINT_WEIGH_TIME - 1], relaxed);
 	divided = MELY_LOAD(&handler->_weight[MELYINT_WEIGH_PENALTY - 1], relaxed);

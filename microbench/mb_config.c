@@ -114,6 +114,7 @@ mb_config_set(const struct mb_config *config)
 	set("MELY_PENALTY", config->penalty);
 	set("MELY_LOCALITY", config->locality);
 	set("MELY_MEASURE", config->measure);
+	set("MELY_LEARN_PENALTY", config->measure);
 	set("MELY_BALANCE", config->balance);
 }
 

@@ -10,6 +10,7 @@
 
 #include "cost.h"
 #include "engine.h"
+#include "plain.h"
 
 enum {
 	MUTEX_CYCLES = 60,
@@ -172,8 +173,9 @@ price_wake(struct sim_thread *woken, struct sim_thread *waker)
 /* ---- what costs time without a turn of others: B and D of NOTE(prices) --------------------------- */
 
 void
-sim_plain(const void *p, bool write)
+sim_plain(const void *p, size_t bytes, bool write)
 {
+	(void)bytes; /* in one line */
 	if (sim_self == NULL || sim_self->cpu == predict.free_cpu)
 		return;
 	sim_self->time_ps += price(p, write ? SIM_COST_WRITE : SIM_COST_READ);

@@ -7,7 +7,7 @@
  *   A. Atomics come through the engine's hooks: the core that is least advanced goes on, so that
  *      they happen in the order of virtual time.
  *   B. Plain accesses of the library are seen because it is compiled with the compiler's
- *      instrumentation for data races, whose calls end here (predict_plain.c) instead of in a
+ *      instrumentation for data races, whose calls end here (plain.c) instead of in a
  *      race detector. They cost time on their core and no turn of others.
  *   C. A step (sim_machine.step_milli) stands for an access that finds its line in the first
  *      cache, and for the instructions around it. Stacks and thread-local variables are steps.
@@ -48,9 +48,6 @@ struct sim_prediction {
  * topology that is none or is too small. */
 int sim_predict_run(const struct sim_predict *predict, struct sim_prediction *out);
 
-/* A plain access of the library (predict_plain.c). */
-void sim_plain(const void *p, bool write);
-void sim_plain_range(const void *p, size_t bytes, bool write);
 /* The library asks for a line ahead of its use. */
 void sim_prefetch(const void *p);
 /* A thief, whose own lock this is, begins and ends its search (predict_steal.c). */

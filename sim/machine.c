@@ -87,7 +87,8 @@ static const struct {
 } times[] = {
 #define TIME(name) {#name, offsetof(struct sim_machine, name)}
 	TIME(mhz), TIME(memory), TIME(memory_stream), TIME(near), TIME(far), TIME(bus), TIME(rmw),
-	TIME(step_milli), TIME(post), TIME(run), TIME(lap), TIME(make_milli), TIME(read_milli),
+	TIME(step_milli), TIME(post), TIME(run), TIME(steal), TIME(lap), TIME(make_milli),
+	TIME(read_milli),
 	TIME(sort_milli), TIME(syscall), TIME(wake), TIME(awake),
 #undef TIME
 };

@@ -39,6 +39,7 @@ struct sim_machine {
 	uint32_t step_milli;       /* an access that hits L1 and the instructions around it, x 1000 */
 	uint32_t post;             /* what the modelled runtime takes over ours for a post ... */
 	uint32_t run;              /* ... and for running an event ... */
+	uint32_t steal;            /* ... for a steal, under the victim's lock ... */
 	uint32_t lap;              /* ... and before an idle core looks whom to rob */
 	/* What the handlers of the workloads take for a word, undisturbed, x 1000. */
 	uint32_t make_milli;       /* penalty: A */

@@ -232,6 +232,13 @@ sim_steal_end(void)
 	predict.meters[sim_self->cpu].own_lock = NULL;
 }
 
+void
+sim_stolen(void)
+{
+	if (sim_self != NULL)
+		sim_compute(sim_cost_machine(predict.cost)->steal);
+}
+
 static void
 read_meters(struct reading *reading)
 {

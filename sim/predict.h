@@ -53,6 +53,8 @@ void sim_prefetch(const void *p);
 /* A thief, whose own lock this is, begins and ends its search (predict_steal.c). */
 void sim_steal_begin(const void *own_lock);
 void sim_steal_end(void);
+/* A color has been stolen, and the victim's lock is still held. */
+void sim_stolen(void);
 /* The clock is read. */
 void sim_clock_read(void);
 

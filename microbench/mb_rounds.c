@@ -29,6 +29,7 @@ static struct rounds {
 	uint64_t begin, elapsed, wanted;
 	struct mely_counters before; /* when the round began */
 	uint64_t steals, stealing_ns, lock_wait_ns;
+	uint64_t pulls; /* of these steals, by cores with work: in no other count */
 	double misses;
 	struct mb_tally tally;
 	struct mb_sample *out;
@@ -70,6 +71,7 @@ count_round(void)
 
 	mb_must(mely_counters_read(rounds.rt, -1, &now, sizeof(now)), "mely_counters_read");
 	rounds.steals += now.steals - rounds.before.steals;
+	rounds.pulls += now.balance_steals - rounds.before.balance_steals;
 	rounds.stealing_ns += now.stealing_ns - rounds.before.stealing_ns;
 	rounds.lock_wait_ns += now.lock_wait_ns - rounds.before.lock_wait_ns;
 }
@@ -89,11 +91,13 @@ result(void)
 	if (tally->cycles > 0)
 		out->ideal_pct = (double)tally->cycles / (out->cores * cycles) * 100;
 	if (steals > 0) {
-		out->steal_cycles = (double)rounds.stealing_ns * 1e-9 * mb_ticks_per_s() / steals;
 		out->stolen_events = (double)tally->away_events / steals;
 		if (tally->cycles > 0)
 			out->stolen_cycles = (double)tally->away_cycles / steals;
 	}
+	if (rounds.steals > rounds.pulls)
+		out->steal_cycles = (double)rounds.stealing_ns * 1e-9 * mb_ticks_per_s() /
+		    (double)(rounds.steals - rounds.pulls);
 	out->cache_misses = (mb_misses_read() - rounds.misses) / (double)tally->events;
 }
 

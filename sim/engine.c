@@ -325,9 +325,10 @@ sim_block(const void *key, uint64_t deadline_ps)
 	return !self->timed_out;
 }
 
-void
+bool
 sim_wake(const void *key, bool all)
 {
+	bool any = false;
 	int i;
 
 	for (i = 0; i < sim.count; i++) {
@@ -336,6 +337,7 @@ sim_wake(const void *key, bool all)
 		if (thread->state != SIM_BLOCKED || thread->waits_on != key || key == NULL)
 			continue;
 		run_again(thread, false);
+		any = true;
 		if (sim.setup.mode == SIM_PREDICT) {
 			uint64_t at = sim_self->time_ps +
 			    sim.setup.hooks->wake(thread, sim_self);
@@ -346,8 +348,9 @@ sim_wake(const void *key, bool all)
 			sim.limit_ps = sim_heap_second_key();
 		}
 		if (!all)
-			return;
+			break;
 	}
+	return any;
 }
 
 void
@@ -469,6 +472,13 @@ sim_thread_new(void *(*fn)(void *arg), void *arg)
 		sim_strategy_join(&strategy, thread);
 	}
 	return id;
+}
+
+void
+sim_thread_service(void *(*fn)(void *arg))
+{
+	if (sim_thread_new(fn, NULL) >= 0)
+		sim.alive--;
 }
 
 void

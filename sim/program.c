@@ -75,6 +75,7 @@ make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
 	rt->batch_events = batches[sim_rng_below(rng, sizeof batches / sizeof batches[0])];
 	rt->batch_us = sim_rng_percent(rng, 20) ? (int)sim_rng_between(rng, 1, 50) : 0;
 	rt->spin_us = (int)sim_rng_below(rng, 4);
+	rt->stuck_ms = sim_rng_percent(rng, 70) ? (int)sim_rng_between(rng, 1, 4) : 0;
 	rt->priority_rule = sim_rng_percent(rng, 20);
 	rt->look_ns = threshold(rng, 50000);
 	rt->look_max_ns = threshold(rng, 500000);
@@ -328,8 +329,8 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
 	    rt->discard ? "discard" : "drain");
 	fprintf(out, "    steal %d balance %d pollers %d batch %d events, %d us; spin %d us; "
-	    "priority rule %d\n", rt->steal, rt->balance, rt->pollers, rt->batch_events,
-	    rt->batch_us, rt->spin_us, rt->priority_rule);
+	    "stuck %d ms; priority rule %d\n", rt->steal, rt->balance, rt->pollers, rt->batch_events,
+	    rt->batch_us, rt->spin_us, rt->stuck_ms, rt->priority_rule);
 	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
 }

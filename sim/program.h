@@ -85,7 +85,7 @@ struct runtime_plan {
 	int topology;
 	int processors;
 	/* struct mely_config */
-	int steal, balance, pollers, batch_events, batch_us, spin_us, priority_rule;
+	int steal, balance, pollers, batch_events, batch_us, spin_us, stuck_ms, priority_rule;
 	/* struct mely_runtime */
 	uint32_t look_ns, look_max_ns, tick_ns, decay_ns, aged_ns;
 };

@@ -43,6 +43,7 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	config.batch_events = (uint32_t)plan->batch_events;
 	config.batch_us = (uint32_t)plan->batch_us;
 	config.spin_us_max = (uint32_t)plan->spin_us;
+	config.stuck_ms = (uint32_t)plan->stuck_ms;
 	config.priority_rule = (enum mely_priority_rule)plan->priority_rule;
 	config.topology = program_topology(plan->topology);
 	config.handback = world_handback;

@@ -60,8 +60,7 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	unsigned flags;
 	bool idle;
 
-	if (self != NULL && !melyint_outbox_empty(&self->outbox))
-		melyint_outbox_deliver(self, self); /* there may be events of this color */
+	melyint_outbox_deliver_all(mely_color_runtime(color), self); /* E of NOTE(outbox) */
 	owner = melyint_color_lock(color);
 	flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock, as all below */
 

@@ -177,7 +177,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
 	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
 	    we->pleas == 0;
-	uint32_t calls;
+	uint32_t calls, posted = we->posted;
 	bool other;
 	int error, i;
 
@@ -209,7 +209,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 		we->pleas++;
 		if (with_done && we->done_out) {
 			we->done_posted = true;
-			we->plea_posted = we->posted;
+			we->plea_posted = posted;
 		}
 		break;
 	case -EALREADY:

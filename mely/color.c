@@ -178,6 +178,8 @@ melyint_color_arrive(struct mely_color *color)
 	melyint_lock_drop(&home->lock);
 	if (woken)
 		melyint_wake_finish(melyint_self, home);
+	else
+		melyint_offer(melyint_self, home); /* it may have been unpinned on its way */
 }
 
 int

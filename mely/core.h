@@ -40,7 +40,7 @@ enum {
 /* rt->searching */
 enum melyint_search {
 	MELYINT_SEARCH_NONE = 0,
-	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or just is woken */
+	MELYINT_SEARCH_ONE, /* a core is being woken to look for work, or looks */
 	MELYINT_SEARCH_MORE /* ... and somebody else has wanted to wake one since */
 };
 

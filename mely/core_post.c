@@ -104,7 +104,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 		return MELYINT_APPEND_DEAD;
 	raise_priority(owner, color, priority_of(ev));
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
-		/* relaxed: under the lock. The event keeps the color's address: no trim may free it */
+		/* relaxed: under the lock. The event keeps the color's address, so no trim may free
+		 * it. */
 		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
 		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */

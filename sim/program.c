@@ -329,8 +329,8 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
 	    rt->discard ? "discard" : "drain");
 	fprintf(out, "    steal %d balance %d pollers %d batch %d events, %d us; spin %d us; "
-	    "stuck %d ms; priority rule %d\n", rt->steal, rt->balance, rt->pollers, rt->batch_events,
-	    rt->batch_us, rt->spin_us, rt->stuck_ms, rt->priority_rule);
+	    "stuck %d ms; priority rule %d\n", rt->steal, rt->balance, rt->pollers,
+	    rt->batch_events, rt->batch_us, rt->spin_us, rt->stuck_ms, rt->priority_rule);
 	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
 }

@@ -68,6 +68,8 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 		melyint_lock_drop(&owner->lock);
 		return flags & MELYINT_COLOR_OBJECT ? -EALREADY : -EINVAL;
 	}
+	if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED)
+		melyint_core_unworthy(owner, color);
 	MELY_OR(&color->_flags, MELYINT_COLOR_RELEASED, relaxed);
 	color->_u._release._fn = fn;
 	color->_u._release._arg = arg;

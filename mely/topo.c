@@ -112,13 +112,26 @@ load(const char *description, hwloc_topology_t *topology)
 	return 0;
 }
 
-/* Depth of the deepest object that two PUs share; the deeper, the nearer. */
-static int
-nearness(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
+/* What two PUs share. */
+static enum mely_distance
+distance(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
 {
-	if (a == NULL || b == NULL)
-		return 0;
-	return hwloc_get_common_ancestor_obj(t, a, b)->depth;
+	if (t == NULL || a == NULL || b == NULL)
+		return MELY_DISTANCE_FAR;
+	switch (hwloc_get_common_ancestor_obj(t, a, b)->type) {
+	case HWLOC_OBJ_PU: /* two cores on one PU */
+	case HWLOC_OBJ_CORE:
+		return MELY_DISTANCE_CORE;
+	case HWLOC_OBJ_L2CACHE:
+		return MELY_DISTANCE_L2;
+	case HWLOC_OBJ_L3CACHE:
+	case HWLOC_OBJ_DIE:
+		return MELY_DISTANCE_L3;
+	case HWLOC_OBJ_PACKAGE:
+		return MELY_DISTANCE_PACKAGE;
+	default:
+		return MELY_DISTANCE_FAR;
+	}
 }
 
 /* The core set of one core: the others, nearest first, equals beginning behind the core itself, so
@@ -127,20 +140,19 @@ static void
 order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *pus)
 {
 	int n = core->rt->cores_count, i;
-	int near[MELY_CORES_MAX];
 
 	for (i = 0; i < n - 1; i++) {
 		int victim = (core->index + 1 + i) % n;
-		int d = t != NULL ? nearness(t, pus[core->index], pus[victim]) : 0;
+		enum mely_distance d = distance(t, pus[core->index], pus[victim]);
 		int at = i;
 
-		while (at > 0 && near[at - 1] < d) {
-			near[at] = near[at - 1];
+		while (at > 0 && core->distance[core->victims[at - 1]] > d) {
 			core->victims[at] = core->victims[at - 1];
 			at--;
 		}
-		near[at] = d;
+		core->victims_flat[i] = (uint16_t)victim;
 		core->victims[at] = (uint16_t)victim;
+		core->distance[victim] = (uint8_t)d;
 	}
 }
 
@@ -196,7 +208,9 @@ melyint_topo_place(struct mely_runtime *rt)
 		struct melyint_core *core = &rt->cores[i];
 
 		core->victims = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
-		if (core->victims == NULL)
+		core->victims_flat = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
+		core->distance = calloc((size_t)rt->cores_count, sizeof core->distance[0]);
+		if (core->victims == NULL || core->victims_flat == NULL || core->distance == NULL)
 			error = -ENOMEM;
 		else
 			order_victims(core, t, pus);
@@ -206,13 +220,21 @@ melyint_topo_place(struct mely_runtime *rt)
 	return error == -ENOMEM ? error : 0;
 }
 
+static void
+free_one(struct melyint_core *core)
+{
+	free(core->victims);
+	free(core->victims_flat);
+	free(core->distance);
+}
+
 void
 melyint_topo_free(struct mely_runtime *rt)
 {
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++)
-		free(rt->cores[i].victims);
+		free_one(&rt->cores[i]);
 }
 
 void

@@ -161,6 +161,13 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 	(void)core, (void)now_ticks;
 }
 
+/* A steal has no price here. */
+void
+melyint_victim_price(struct melyint_core *core)
+{
+	(void)core;
+}
+
 /* Nor does the original know a core that is stuck. */
 void
 melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
@@ -169,11 +176,12 @@ melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 }
 
 bool
-melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n)
+melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool behind)
 {
 	/* relaxed: a hint, written by its owner */
 	uint32_t event_ns = MELY_LOAD(&core->batch_ns, relaxed);
 
+	(void)behind;
 	return n >= 2 &&
 	    (uint64_t)pending(core) * (event_ns != 0 ? event_ns : EVENT_NS_UNKNOWN) >= WAKEUP_NS;
 }

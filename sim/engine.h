@@ -119,6 +119,9 @@ void sim_call(const char *name);
 uint64_t sim_now_ps(void);
 /* PREDICT: the calling thread's time goes on by ps. */
 void sim_spend(uint64_t ps);
+/* HUNT: until it is told otherwise, what is called only looks at the library: its accesses are no
+ * steps of the run. */
+void sim_looking(bool looking);
 /* HUNT: a draw for what the machine decides, not the program. */
 uint32_t sim_draw(uint32_t n);
 

@@ -407,6 +407,10 @@ do_op(const struct doer *doer, const struct op *op)
 	case OP_STEALING:
 		mely_set_stealing(world.color[op->color].rt, (int)(op->value & 1));
 		break;
+	case OP_HEURISTICS:
+		if (mely_set_heuristics(world.color[op->color].rt, op->value & 31) != 0)
+			sim_fail("mely_set_heuristics failed");
+		break;
 	case OP_TIMER_START:
 		do_timer_start(doer, op);
 		break;

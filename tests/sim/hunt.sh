@@ -36,6 +36,17 @@ for program in mely-sim mely-sim-libasync; do
 	done
 done
 
+# What ran before in the same process does not matter.
+digest()
+{
+	"$build/sim/mely-sim" hunt --seed 1 --schedules 500 --jobs "$1" |
+		sed -n 's/.*sum of all: //p'
+}
+first=$(digest 1)
+second=$(digest 3)
+[ -n "$first" ] && [ "$first" = "$second" ] ||
+	complain "the traces of 500 seeds are others in one process ($first) than in three ($second)"
+
 # hunt PROGRAM SCHEDULES LEAST: the median of the shared accesses must be that at least.
 hunt()
 {

@@ -13,7 +13,7 @@
 
 static void cancel_over(void *arg);
 
-static struct mely_handler over_handler =
+static struct mely_handler over_handler MELY_LASTING =
     MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
 /* A copy whose measured time goes on from what the program's handler knows. */

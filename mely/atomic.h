@@ -9,6 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#ifdef MELYINT_SIM /* compiled for the simulation: each is an interleaving point */
+#include "access.h"
+#else
 #define MELY_LOAD(p, order) atomic_load_explicit((p), memory_order_##order)
 #define MELY_STORE(p, v, order) atomic_store_explicit((p), (v), memory_order_##order)
 #define MELY_EXCHANGE(p, v, order) atomic_exchange_explicit((p), (v), memory_order_##order)
@@ -24,5 +27,6 @@
 #define MELY_COUNT(p, n) \
 	atomic_store_explicit((p), atomic_load_explicit((p), memory_order_relaxed) + (n), \
 	    memory_order_relaxed)
+#endif
 
 #endif

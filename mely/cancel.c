@@ -42,6 +42,9 @@ cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely
 	bool finished = melyint_remove_locked(owner, color, ev) &&
 	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 
+	/* In no color-queue any more: another cancel must wait until it is the caller's. relaxed:
+	 * cancels look again under the lock. */
+	MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
 	melyint_lock_drop(&owner->lock);
 	free_again(self, color, ev);
 	if (finished)

@@ -27,7 +27,7 @@ mely_now_ns(void)
 	return melyint_now_ns();
 }
 
-#if defined(__x86_64__)
+#ifdef MELYINT_TSC
 /* Both clocks at one moment: the closest of some readings, for in between a thread can lose its
  * processor. */
 static void
@@ -52,7 +52,7 @@ read_both(uint64_t *ns, uint64_t *ticks)
 static void
 measure_rate(void)
 {
-#if defined(__x86_64__)
+#ifdef MELYINT_TSC
 	const uint64_t span_ns = 500000;
 	uint64_t ns0 = 0, ticks0 = 0, ns1 = 0, ticks1 = 0;
 

@@ -8,7 +8,9 @@
 
 #include "compiler.h"
 
-#if defined(__x86_64__)
+/* In the simulation a tick is a nanosecond of virtual time. */
+#if defined(__x86_64__) && !defined(MELYINT_SIM)
+#define MELYINT_TSC 1
 #include <x86intrin.h>
 #endif
 
@@ -21,7 +23,7 @@ void melyint_clock_init(void);
 MELY_INLINE uint64_t
 melyint_ticks(void)
 {
-#if defined(__x86_64__)
+#ifdef MELYINT_TSC
 	return __rdtsc();
 #else
 	return melyint_now_ns();

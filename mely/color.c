@@ -109,7 +109,7 @@ mely_color_get(struct mely_runtime *rt, uint32_t id, struct mely_color **color)
 			MELY_OR(&(*color)->_flags, MELYINT_COLOR_HELD, relaxed);
 		melyint_lock_drop(&owner->lock);
 		melyint_colortab_leave(rt, self);
-	} while (dead);
+	} while (dead && melyint_colortab_settle(rt));
 	return 0;
 }
 
@@ -217,5 +217,7 @@ mely_color_pin(struct mely_color *color, int core)
 	melyint_lock_drop(&owner->lock);
 	if (moves && state == MELYINT_COLOR_QUEUED)
 		melyint_color_arrive(color);
+	else if (core == MELY_ANY_CORE && state == MELYINT_COLOR_QUEUED)
+		melyint_offer(melyint_self, owner); /* others may take it now */
 	return 0;
 }

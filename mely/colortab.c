@@ -328,6 +328,14 @@ melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self)
 	}
 }
 
+bool
+melyint_colortab_settle(struct mely_runtime *rt)
+{
+	pthread_mutex_lock(&rt->colors->lock);
+	pthread_mutex_unlock(&rt->colors->lock);
+	return true;
+}
+
 size_t
 melyint_colortab_bytes(const struct melyint_colortab *t)
 {

@@ -57,6 +57,10 @@ int melyint_colortab_enter(struct mely_runtime *rt, struct melyint_core *self, u
     struct mely_color **color);
 void melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self);
 
+/* The color that was found is dead: wait until whoever buries it has unlinked it, too. No lock of a
+ * core held. True, so that a loop may end with it. */
+bool melyint_colortab_settle(struct mely_runtime *rt);
+
 /* Give idle colors back to malloc. Any thread that is no core of rt. Returns the bytes. */
 size_t melyint_colortab_trim(struct mely_runtime *rt);
 

@@ -17,17 +17,27 @@
 #define MELY_UNUSED __attribute__((unused))
 #define MELY_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #define MELY_PREFETCH(p) __builtin_prefetch((p), 1, 3)
+#ifdef MELYINT_SIM /* swapped when another virtual thread goes on */
+#define MELY_TLS __attribute__((section("sim_tls")))
+#else
 /* Thread-local without a call: the library's block is small enough for the static TLS area. */
 #define MELY_TLS __thread __attribute__((tls_model("initial-exec")))
+#endif
 
 #define MELY_CONTAINER_OF(ptr, type, member) \
 	((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+
+#ifdef MELYINT_SIM
+void sim_relax(void);
+#endif
 
 /* A hint to the processor inside a short spin. */
 MELY_INLINE void
 melyint_cpu_relax(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(MELYINT_SIM)
+	sim_relax();
+#elif defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
 	__asm__ __volatile__("yield");

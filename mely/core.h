@@ -37,6 +37,13 @@ enum {
 	MELYINT_WATCHING /* in its poller, looking up every tick because some core is busy */
 };
 
+/* rt->searching */
+enum melyint_search {
+	MELYINT_SEARCH_NONE = 0,
+	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or just is woken */
+	MELYINT_SEARCH_MORE /* ... and somebody else has wanted to wake one since */
+};
+
 /* What a core saw of another when it last looked. */
 struct melyint_glance {
 	uint32_t dry;
@@ -95,6 +102,7 @@ struct melyint_core {
 	uint32_t unmarked;
 	struct melyint_glance *glances; /* what it saw of each other core at its last look */
 	bool searching;             /* it was woken to look for work and has not found any */
+	bool owes_watch;            /* it was to watch or to search, and nobody does now; park.c */
 	struct melyint_counters counters; /* written by the owner, read by anyone */
 
 	/* lock */
@@ -167,7 +175,7 @@ struct mely_runtime {
 	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */
 	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep or watching; anyone */
 	_Atomic int watchers;       /* of these, watching: 0 or 1 */
-	_Atomic int searching;      /* 1: a core was woken to look for work and still looks */
+	_Atomic int searching;      /* enum melyint_search; anyone */
 
 	/* life cycle, under life_lock */
 	_Alignas(MELY_CACHE_LINE) pthread_mutex_t life_lock;
@@ -194,7 +202,7 @@ enum {
 	MELYINT_COLOR_PINNED = 2,
 	MELYINT_COLOR_MARKED = 4,   /* has a high-water mark */
 	MELYINT_COLOR_NAMED = 8,
-	MELYINT_COLOR_HELD = 16,    /* mely_color_get gave its address away */
+	MELYINT_COLOR_HELD = 16,    /* somebody has its address: mely_color_get, an event */
 	MELYINT_COLOR_RELEASED = 32,
 	MELYINT_COLOR_DEAD = 64,    /* given back; the look-up must be done again */
 	MELYINT_COLOR_MIXED = 128,  /* not all of its events are pooled */

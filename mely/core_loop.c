@@ -69,9 +69,12 @@ run_batch(struct melyint_core *core)
 	uint64_t now;
 
 	/* Others wait while this batch runs, maybe long: C of NOTE(park). relaxed: ours */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0) &&
-	    MELY_LOAD(&core->stealable, relaxed) != 0)
-		melyint_offer(core, core);
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0)) {
+		if (core->owes_watch)
+			melyint_hand_over_watch(core);
+		if (MELY_LOAD(&core->stealable, relaxed) != 0)
+			melyint_offer(core, core);
+	}
 	melyint_batch_run(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */
 	if (MELY_UNLIKELY(melyint_self != core))

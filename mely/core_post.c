@@ -103,7 +103,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 		return MELYINT_APPEND_DEAD;
 	raise_priority(owner, color, priority_of(ev));
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
-		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+		/* relaxed: under the lock. The event keeps the color's address: no trim may free it */
+		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
 		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
 		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
@@ -348,7 +349,7 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 			return error;
 		error = post_pooled(self, color, handler, arg, 0, flags);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }
 
@@ -431,13 +432,13 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 	int error;
 
 	if (self != NULL && self->batch.color_id == id && self->rt == rt)
-		return melyint_post(self->batch.color, ev, 0);
+		return melyint_post(mely_current_color(), ev, 0); /* held, as in append */
 	do {
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
 			return error;
 		error = melyint_post(color, ev, 0);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }

@@ -28,9 +28,9 @@ post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
     struct mely_event *ev)
 {
 	struct mely_color *color;
-	bool done = false;
+	bool done;
 
-	while (!done) {
+	do {
 		struct melyint_core *owner;
 
 		if (melyint_colortab_enter(rt, self, id, &color) != 0) {
@@ -41,7 +41,7 @@ post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
 		done = melyint_append_locked(owner, color, ev, 0) != MELYINT_APPEND_DEAD;
 		melyint_lock_drop(&owner->lock);
 		melyint_colortab_leave(rt, self);
-	}
+	} while (!done && melyint_colortab_settle(rt));
 }
 
 /* Append all entries whose color lives on owner, whose lock is held. */

@@ -15,7 +15,11 @@
  *      looks up every millisecond. A core that goes to sleep takes the role if somebody is busy
  *      and nobody has it; a poster that leaves work waiting where nobody watches, and a core that
  *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
- *      work of its own wakes a successor. When all cores sleep, nobody watches and nothing ticks.
+ *      work of its own wakes a successor. So does a searcher, whom the same may have been left
+ *      to; if they find nothing they owe it until they sleep again or begin a batch. When all cores sleep, nobody watches and nothing ticks.
+ *   D. A search keeps others from waking a second core. Who is kept from it while nobody watches
+ *      says so in rt->searching, and whoever ends the search sees it: one who found nobody to wake
+ *      tries again, a searcher that comes back leaves a watcher behind, as in C.
  */
 #include "check.h"
 #include "clock.h"
@@ -62,19 +66,18 @@ melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 		MELY_ADD(&core->rt->outside_wakeups, 1, relaxed); /* a count */
 }
 
-/* Wake the sleeper nearest to core, to search for work. */
-static void
-wake_searcher(struct melyint_core *self, struct melyint_core *core)
+/* Wake the sleeper nearest to core, to search for work. False: nobody sleeps. */
+static bool
+wake_nearest(struct melyint_core *self, struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
-	int none = 0, i;
+	int i;
 
-	/* relaxed: one searcher at a time is a courtesy; nothing is passed on by it */
-	if (!MELY_CAS(&rt->searching, &none, 1, relaxed))
-		return;
-	for (i = 0; i < rt->cores_count - 1; i++) {
-		struct melyint_core *sleeper = &rt->cores[core->victims[i]];
-		bool woken = false;
+	for (i = 0; i < rt->cores_count; i++) {
+		/* core itself comes last: it may sleep when others were turned away meanwhile */
+		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
+		    &rt->cores[core->victims[i]] : core;
+		bool woken;
 
 		/* relaxed: a hint; the lock decides */
 		if (sleeper == self || MELY_LOAD(&sleeper->sleep, relaxed) == MELYINT_AWAKE)
@@ -86,10 +89,43 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 		melyint_lock_drop(&sleeper->lock);
 		if (woken) {
 			melyint_wake_finish(self, sleeper);
-			return;
+			return true;
 		}
 	}
-	MELY_STORE(&rt->searching, 0, relaxed);
+	return false;
+}
+
+static void
+wake_searcher(struct melyint_core *self, struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+	int none;
+
+	do {
+		none = MELYINT_SEARCH_NONE;
+		/* relaxed: who loses comes before the winner, whose look at the sleepers is
+		 * still to come */
+		if (!MELY_CAS(&rt->searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
+		    wake_nearest(self, core))
+			return;
+		/* acq_rel: D of NOTE(park), pairs with left_to_searcher */
+	} while (MELY_EXCHANGE(&rt->searching, MELYINT_SEARCH_NONE, acq_rel) ==
+	    MELYINT_SEARCH_MORE);
+}
+
+/* D of NOTE(park): does somebody search who will see to what was just posted, too? */
+static bool
+left_to_searcher(struct mely_runtime *rt)
+{
+	/* relaxed: if nobody does, the exchange in wake_searcher decides */
+	int seen = MELY_LOAD(&rt->searching, relaxed);
+
+	while (seen != MELYINT_SEARCH_NONE) {
+		/* acq_rel: pairs with the exchanges that end a search */
+		if (MELY_CAS(&rt->searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
+			return true;
+	}
+	return false;
 }
 
 static MELY_NOINLINE void
@@ -98,11 +134,14 @@ offer_slow(struct melyint_core *self, struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
 	uint32_t n = MELY_LOAD(&core->stealable, relaxed);
+	bool watched = MELY_LOAD(&rt->watchers, relaxed) != 0;
 
-	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0 ||
-	    MELY_LOAD(&rt->searching, relaxed) != 0)
+	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0)
 		return;
-	if (melyint_victim_pays_wakeup(core, n) || MELY_LOAD(&rt->watchers, relaxed) == 0)
+	if (watched && (MELY_LOAD(&rt->searching, relaxed) != MELYINT_SEARCH_NONE ||
+	    !melyint_victim_pays_wakeup(core, n)))
+		return;
+	if (watched || !left_to_searcher(rt))
 		wake_searcher(self, core);
 }
 
@@ -198,8 +237,15 @@ anybody_busy(const struct melyint_core *core)
 	return false;
 }
 
+/* What became of a core that would be the watcher. */
+enum watch {
+	WATCH_NONE,
+	WATCH_KEPT,
+	WATCH_LOST /* woken before others could see its role, which kept them from taking it */
+};
+
 /* Become the watcher if there is something to watch: C of NOTE(park). */
-static bool
+static enum watch
 take_watch(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
@@ -207,22 +253,23 @@ take_watch(struct melyint_core *core)
 	bool asleep;
 
 	if (rt->cores_count == 1 || MELY_LOAD(&rt->stealing, relaxed) == 0 || !anybody_busy(core))
-		return false;
+		return WATCH_NONE;
 	/* relaxed: a count of 0 or 1, looked at as a hint */
 	if (!MELY_CAS(&rt->watchers, &none, 1, relaxed))
-		return false;
+		return WATCH_NONE;
 	melyint_lock_take(&core->lock);
 	asleep = MELY_LOAD(&core->sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
 	if (asleep)
 		MELY_STORE(&core->sleep, MELYINT_WATCHING, relaxed);
 	melyint_lock_drop(&core->lock);
-	if (!asleep)
-		MELY_SUB(&rt->watchers, 1, relaxed);
-	return asleep;
+	if (asleep)
+		return WATCH_KEPT;
+	MELY_SUB(&rt->watchers, 1, relaxed);
+	return WATCH_LOST;
 }
 
-/* A woken searcher has looked: the next may be woken. */
-static void
+/* A woken searcher has looked: the next may be woken. True: it was one. */
+static bool
 end_search(struct melyint_core *core)
 {
 	bool was;
@@ -232,7 +279,9 @@ end_search(struct melyint_core *core)
 	core->searching = false;
 	melyint_lock_drop(&core->lock);
 	if (was)
-		MELY_STORE(&core->rt->searching, 0, relaxed); /* as in wake_searcher */
+		/* acq_rel: as in wake_searcher; what follows sees what others left to us */
+		(void)MELY_EXCHANGE(&core->rt->searching, MELYINT_SEARCH_NONE, acq_rel);
+	return was;
 }
 
 static uint64_t
@@ -261,16 +310,15 @@ doze(struct melyint_core *core, bool watching)
 	    !melyint_outbox_collect(core) && !melyint_steal(core));
 }
 
-/* A watcher that has work of its own leaves the others to a successor. */
-static void
-hand_over_watch(struct melyint_core *core)
+void
+melyint_hand_over_watch(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
 	int i;
 
-	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
-		return;
-	for (i = 0; i < rt->cores_count - 1; i++)
+	core->owes_watch = core->batch.color == NULL &&
+	    MELY_LOAD(&core->waiting, relaxed) == 0; /* a hint */
+	for (i = 0; i < rt->cores_count - 1 && !core->owes_watch; i++)
 		melyint_offer(core, &rt->cores[core->victims[i]]);
 }
 
@@ -278,7 +326,7 @@ void
 melyint_park(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
-	bool watching;
+	enum watch watch;
 	uint64_t began;
 
 	if (spin(core) || !fall_asleep(core))
@@ -286,21 +334,22 @@ melyint_park(struct melyint_core *core)
 	/* Look at all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {
 		stand_up(core);
-		end_search(core);
+		if (end_search(core) || core->owes_watch)
+			melyint_hand_over_watch(core);
 		return;
 	}
-	watching = take_watch(core);
+	core->owes_watch = false;
+	watch = take_watch(core);
 	began = melyint_ticks();
 	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
-		doze(core, watching);
+		doze(core, watch == WATCH_KEPT);
 	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS) &&
 	    core->spin_ns < rt->spin_ns_max)
 		core->spin_ns = core->spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->spin_ns * 2;
 	/* Look at once for what we may have been woken for, so that the next can be woken. */
 	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
-	end_search(core);
-	if (watching)
-		hand_over_watch(core);
+	if (end_search(core) || watch != WATCH_NONE)
+		melyint_hand_over_watch(core);
 }

@@ -19,6 +19,10 @@ void melyint_offer(struct melyint_core *self, struct melyint_core *core);
 /* Owner, with nothing to run: spin a little, then sleep until there may be something. */
 void melyint_park(struct melyint_core *core);
 
+/* Owner, no longer the watcher or the searcher: if it has work, leave the others to a successor;
+ * if not, it owes them one (core->owes_watch). */
+void melyint_hand_over_watch(struct melyint_core *core);
+
 /* Make every core of rt look up from its sleep. Any thread. */
 void melyint_wake_all(struct mely_runtime *rt);
 

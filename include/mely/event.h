@@ -116,7 +116,10 @@ MELY_API int mely_color_post_timed(struct mely_color *color, struct mely_handler
 MELY_API int mely_event_post(struct mely_color *color, struct mely_event *ev);
 MELY_API int mely_event_post_head(struct mely_color *color, struct mely_event *ev);
 
-/** The same to a color by id; -ENOMEM is possible when the id was never used before. */
+/**
+ * The same to a color by id; -ENOMEM is possible when the id was never used before. The id's
+ * memory then stays as long as the runtime (mely_trim leaves it).
+ */
 MELY_API int mely_event_post_id(struct mely_runtime *rt, uint32_t color, struct mely_event *ev);
 
 /* ---- cancelling --------------------------------------------------------------------------- */

@@ -56,6 +56,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	if (flags & MELYINT_POST_HEAD)
 		ev->_flags |= MELYINT_EV_HEAD;
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* The event keeps the color's address: no trim may free it. */
+		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
 		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
 	}
@@ -203,7 +205,7 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 			return error;
 		error = post_pooled(self, color, handler, arg, 0, flags);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }
 
@@ -275,6 +277,6 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 			return error;
 		error = melyint_post(color, ev, 0);
 		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE));
+	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }

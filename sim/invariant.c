@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * invariant.c: what must always hold (DESIGN.md), looked at while a program runs. The books of
+ * what was posted and run are in world.h; the library's own structures are read where no lock
+ * that guards them is held. Nothing here is an interleaving point.
+ */
+#include "world.h"
+
+#include "core.h"
+#include "shim.h"
+
+enum {
+	STOLEN_WITHIN_MS = 20   /* worthy work while a core sleeps */
+};
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+uint32_t
+check_outstanding(const struct world_event *we)
+{
+	return we->posted - we->ran - we->cancelled - we->handed_back - we->dropped;
+}
+
+/* A head that is not to be waited for any more. */
+static void
+uncount_head(struct post *post)
+{
+	struct world_color *wc = &world.color[post->color];
+
+	if (!post->head || !post->made || post->vague)
+		return;
+	post->vague = true;
+	wc->heads_waiting--;
+	if (post->made_at <= wc->ended_at)
+		wc->heads_due--;
+}
+
+void
+check_posted(struct post *post)
+{
+	struct world_color *wc = &world.color[post->color];
+
+	post->made = true;
+	post->made_at = ++world.moments;
+	if (post->state != POST_NEW)
+		return;
+	post->state = POST_MADE;
+	if (post->head && !post->vague)
+		wc->heads_waiting++;
+}
+
+void
+check_vague(struct post *post)
+{
+	if (post->state == POST_MADE)
+		uncount_head(post);
+	post->vague = true;
+}
+
+void
+check_gone(struct post *post)
+{
+	if (post->state != POST_NEW && post->state != POST_MADE)
+		sim_fail("an event ends a second time: it had %s",
+		    post->state == POST_RAN ? "run" : "been handed back or cancelled");
+	check_vague(post);
+	post->state = POST_HANDED_BACK;
+}
+
+/* Invariant 5: with n colors and a batch threshold b, at most (n - 1) * b handlers. The library's
+ * own color of each core counts, too. A color that the balance moves stands behind the others
+ * again, so where there is one nothing is promised for a color alone. */
+static void
+check_patience(int color)
+{
+#ifndef MELYINT_LIBASYNC
+	const struct program *p = world.program;
+	const struct world_color *running = &world.color[color];
+	const struct runtime_plan *plan = &p->runtime[p->color[color].runtime];
+	uint32_t limit = (uint32_t)((p->colors + 2) * plan->batch_events);
+	const struct melyint_core *core = melyint_self;
+	int i;
+
+	if (p->priorities || (plan->balance && plan->cores > 1))
+		return;
+	for (i = 0; i < p->colors; i++) {
+		struct world_color *wc = &world.color[i];
+
+		if (wc->freed || wc->color == NULL || wc->rt != running->rt)
+			continue;
+		if (wc->color->_owner != core || wc->color->_state != MELYINT_COLOR_QUEUED) {
+			wc->waits = 0;
+			continue;
+		}
+		if (++wc->waits > limit && wc->pins == 0)
+			sim_fail("color %d waits for %u handlers", i, wc->waits);
+	}
+#else
+	(void)color;
+#endif
+}
+
+static void
+check_order(struct world_color *wc, struct post *post)
+{
+	uint32_t *last = &wc->last[post->producer][post->head];
+
+	if (post->color != wc - world.color)
+		sim_fail("an event of color %d runs in color %d", post->color,
+		    (int)(wc - world.color));
+	if (post->state != POST_NEW && post->state != POST_MADE)
+		sim_fail("an event of color %d runs twice, or after its end", post->color);
+	if (!sim_word_read(sim_self->id, &post->data))
+		sim_fail("color %d: what was done before the post is not visible", post->color);
+	if (post->ordered && *last > post->number)
+		sim_fail("color %d: %s %u of producer %d runs after %u", post->color,
+		    post->head ? "head" : "tail", post->number, post->producer, *last);
+	*last = post->number;
+	if (!post->head && wc->heads_due > 0)
+		sim_fail("color %d: a tail runs before a head that was there", post->color);
+	uncount_head(post);
+	post->vague = true;
+	post->state = POST_RAN;
+}
+
+void
+check_begin(int color, struct post *post)
+{
+	struct world_color *wc = &world.color[color];
+	const struct runtime_plan *plan = &world.program->runtime[world.program->color[color].
+	    runtime];
+
+	(void)plan;
+	if (wc->running)
+		sim_fail("two events of color %d run at once", color);
+	wc->running = true;
+	wc->waits = 0;
+	world.behind_since_ps[world.program->color[color].runtime] = 0;
+	if (wc->freed)
+		sim_fail("an event of color %d runs after its release", color);
+	if (!sim_word_write(sim_self->id, &wc->data))
+		sim_fail("color %d: what its last event did is not visible to the next", color);
+	if (mely_current_core() < 0)
+		sim_fail("an event of color %d runs on a thread that is no core", color);
+	if (post != NULL)
+		check_order(wc, post);
+	check_patience(color);
+}
+
+void
+check_end(int color)
+{
+	struct world_color *wc = &world.color[color];
+
+	if (!sim_word_write(sim_self->id, &wc->data))
+		sim_fail("color %d: something else has touched it meanwhile", color);
+	wc->running = false;
+	wc->heads_due = wc->heads_waiting;
+	wc->ended_at = ++world.moments;
+}
+
+/* ---- the library's structures ---------------------------------------------------------------- */
+
+#ifndef MELYINT_LIBASYNC
+/* The lock of core is free. */
+static void
+check_queue(const struct melyint_core *core)
+{
+	uint32_t stealable = 0;
+	unsigned level;
+
+	if (!melyint_coreq_validate(&core->ready))
+		sim_fail("core %d: the links of its core-queue are wrong", core->index);
+	for (level = 0; level < MELYINT_LEVELS; level++) {
+		const struct mely_color *first = core->ready.first[level], *color = first;
+
+		if (first == NULL)
+			continue;
+		do {
+			if (color->_owner != core)
+				sim_fail("core %d: a color of another core is in its queue",
+				    core->index);
+			if (color->_state != MELYINT_COLOR_QUEUED)
+				sim_fail("core %d: a color in state %d is in its queue",
+				    core->index, color->_state);
+			/* It may be without events: cancelled while it was on its way here. */
+			stealable += (color->_flags & MELYINT_COLOR_PINNED) == 0;
+			color = color->_next;
+		} while (color != first);
+	}
+	if (core->stealable != stealable)
+		sim_fail("core %d: %u colors can be stolen, the hint says %u", core->index,
+		    stealable, core->stealable);
+}
+
+static uint32_t
+queue_length(const struct melyint_core *core)
+{
+	return core->ready.length;
+}
+
+/* No lock is held anywhere. */
+static void
+check_batch(const struct melyint_core *core)
+{
+	const struct mely_color *color = core->batch.color;
+
+	if (color == NULL)
+		return;
+	if (color->_owner != core)
+		sim_fail("core %d runs a color that another core owns", core->index);
+	if (color->_state != MELYINT_COLOR_RUNNING)
+		sim_fail("core %d runs a color in state %d", core->index, color->_state);
+}
+#else
+static void
+check_queue(const struct melyint_core *core)
+{
+	(void)core;
+}
+
+static uint32_t
+queue_length(const struct melyint_core *core)
+{
+	return core->waiting;
+}
+
+static void
+check_batch(const struct melyint_core *core)
+{
+	(void)core;
+}
+#endif
+
+static void
+check_core(const struct melyint_core *core)
+{
+	uint32_t length = queue_length(core);
+
+	check_queue(core);
+	if (core->waiting != length)
+		sim_fail("core %d: %u colors wait, the hint says %u", core->index, length,
+		    core->waiting);
+}
+
+static void
+check_runtime(const struct mely_runtime *rt)
+{
+	int i, sleepers = 0, watching = 0;
+	bool locked = false;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		const struct melyint_core *core = &rt->cores[i];
+
+		if (core->lock.held)
+			locked = true;
+		else
+			check_core(core);
+		sleepers += core->sleep != MELYINT_AWAKE;
+		watching += core->sleep == MELYINT_WATCHING;
+	}
+	if (locked)
+		return;
+	if (rt->sleepers != sleepers)
+		sim_fail("%d cores sleep, the count says %d", sleepers, rt->sleepers);
+	if (watching > rt->watchers || rt->watchers > 1)
+		sim_fail("%d cores watch, the count says %d", watching, rt->watchers);
+	for (i = 0; i < rt->cores_count; i++)
+		check_batch(&rt->cores[i]);
+}
+
+void
+check_structure(void)
+{
+	int i;
+
+	for (i = 0; i < world.program->runtimes; i++) {
+		if (world.runtime[i].rt != NULL)
+			check_runtime(world.runtime[i].rt);
+	}
+}
+
+/* ---- when all threads wait ------------------------------------------------------------------- */
+
+/* Invariant 7, second half: work that another core could do while it sleeps. */
+static void
+check_worthy(int runtime, const struct mely_runtime *rt)
+{
+	uint64_t *since_ps = &world.behind_since_ps[runtime];
+	uint32_t behind = 0;
+	bool sleeper = false;
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		if (rt->cores[i].busy)
+			behind += rt->cores[i].stealable;
+		else
+			sleeper = true;
+	}
+	if (behind == 0 || !sleeper || world.switches_stealing || !rt->stealing) {
+		*since_ps = 0;
+		return;
+	}
+	if (rt->watchers == 0)
+		sim_fail("%u colors wait behind busy cores, a core sleeps and nobody watches",
+		    behind);
+	if (*since_ps == 0)
+		*since_ps = sim_now_ps();
+	if (sim_now_ps() - *since_ps > STOLEN_WITHIN_MS * 1000000000ull)
+		sim_fail("%u colors have waited behind busy cores for %d ms while a core sleeps",
+		    behind, STOLEN_WITHIN_MS);
+}
+
+void
+check_still(uint64_t until_ps)
+{
+	int i, j;
+
+	(void)until_ps;
+	check_structure();
+	for (i = 0; i < world.program->runtimes; i++) {
+		const struct mely_runtime *rt = world.runtime[i].rt;
+
+		if (rt == NULL || rt->phase != MELYINT_RUNNING ||
+		    world.program->runtime[i].once)
+			continue;
+		for (j = 0; j < rt->cores_count; j++) {
+			const struct melyint_core *core = &rt->cores[j];
+
+			if (core->attended && !core->busy && queue_length(core) != 0)
+				sim_fail("core %d was not woken for %u colors", j,
+				    queue_length(core));
+		}
+		check_worthy(i, rt);
+	}
+}
+
+/* Is the runtime of a color running, and was it never told to stop? */
+static bool
+runs_on(int color)
+{
+	const struct world_runtime *wr = &world.runtime[world.program->color[color].runtime];
+
+	return wr->running && !wr->stopping;
+}
+
+void
+check_idle(void)
+{
+	int i;
+
+	for (i = 0; i < world.posts; i++) {
+		const struct post *post = &world.post[i];
+
+		if (post->state == POST_MADE && post->item < 0 && runs_on(post->color))
+			sim_fail("an event of color %d was posted and never ran", post->color);
+	}
+	for (i = 0; i < world.program->events; i++) {
+		const struct world_event *we = &world.event[i];
+
+		if (we->post != NULL && we->post->state == POST_MADE && we->pleas == 0 &&
+		    runs_on(we->post->color))
+			sim_fail("event %d was posted and never ran", i);
+	}
+	for (i = 0; i < world.program->timers; i++) {
+		const struct world_timer *wt = &world.timer[i];
+
+		if (wt->started && !wt->pushed && wt->ran == 0 && runs_on(wt->color))
+			sim_fail("timer %d never ran", i);
+	}
+}
+
+void
+check_over(void)
+{
+	int i;
+
+	for (i = 0; i < world.posts; i++) {
+		const struct post *post = &world.post[i];
+
+		if (post->item < 0 && (post->state == POST_NEW || post->state == POST_MADE))
+			sim_fail("an event of color %d was lost", post->color);
+	}
+	for (i = 0; i < world.program->events; i++) {
+		const struct world_event *we = &world.event[i];
+
+		if (check_outstanding(we) > we->pleas)
+			sim_fail("event %d: posted %u, run %u, cancelled %u, handed back %u",
+			    i, we->posted, we->ran, we->cancelled, we->handed_back);
+	}
+	for (i = 0; i < world.program->colors; i++) {
+		if (world.color[i].released && !world.color[i].freed)
+			sim_fail("color %d was released and never given back", i);
+	}
+	if (sim_memory_blocks() != 0)
+		sim_fail("%zu blocks of memory (%zu bytes) were not given back",
+		    sim_memory_blocks(), sim_memory_bytes());
+	if (sim_fds_open() != 0)
+		sim_fail("%d descriptors were left open", sim_fds_open());
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * operation.c: what the operations of a program do, and what each call may return. Between two
+ * interleaving points nothing else runs, so the books need no locks.
+ */
+#include "world.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "memory.h"
+
+/* Who does it. */
+struct doer {
+	int color;              /* -1: a thread that is no core */
+	int producer;
+};
+
+static struct world_runtime *
+runtime_of(const struct world_color *wc)
+{
+	const struct color_plan *plan = &world.program->color[wc - world.color];
+
+	return &world.runtime[plan->runtime];
+}
+
+struct mely_color *
+world_color_of(struct world_color *wc)
+{
+	struct mely_color *color;
+
+	if (wc->color == NULL) {
+		if (mely_color_get(wc->rt, wc->id, &color) != 0)
+			sim_fail("mely_color_get failed");
+		if (wc->color != NULL && wc->color != color)
+			sim_fail("color id 0x%x is two objects", wc->id);
+		wc->color = color;
+	}
+	return wc->color;
+}
+
+/* ---- posting --------------------------------------------------------------------------------- */
+
+static struct post *
+new_post(const struct doer *doer, const struct op *op, bool head, int item)
+{
+	struct world_color *wc = &world.color[op->color];
+	struct post *post;
+
+	if (world.posts >= world.program->posts_max || world.posts == WORLD_POSTS ||
+	    (wc->released && op->color != doer->color) || wc->freed)
+		return NULL;
+	post = &world.post[world.posts++];
+	memset(post, 0, sizeof *post);
+	post->world = &world;
+	post->head = head;
+	post->color = op->color;
+	post->script = item < 0 ? op->script : world.program->event_script[item];
+	post->item = (int8_t)item;
+	post->producer = (uint8_t)doer->producer;
+	post->ordered = true;
+	post->number = ++world.numbers;
+	sim_word_init(&post->data);
+	(void)sim_word_write(sim_self->id, &post->data);
+	return post;
+}
+
+/* What a post may be refused for. */
+static void
+refused(const struct doer *doer, struct world_color *wc, int error)
+{
+	bool inside = doer->color >= 0 && world.color[doer->color].rt == wc->rt;
+
+	if (error == -EAGAIN && wc->marked)
+		return;
+	if (error == -ESHUTDOWN && !inside && runtime_of(wc)->stopping)
+		return;
+	sim_fail("a post was refused: error %d", error);
+}
+
+static void
+do_post(const struct doer *doer, const struct op *op, bool head)
+{
+	struct world_color *wc = &world.color[op->color];
+	struct post *post = new_post(doer, op, head, -1);
+	struct mely_handler *handler;
+	int error;
+
+	if (post == NULL)
+		return;
+	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
+	wc->posting++;
+	if (wc->color == NULL || (op->kind == OP_POST_ID && wc->object == NULL))
+		error = head ?
+		    mely_post_head(wc->rt, wc->id, handler, post) :
+		    mely_post(wc->rt, wc->id, handler, post);
+	else if (op->kind == OP_POST_TIMED)
+		error = mely_color_post_timed(wc->color, handler, post, op->value);
+	else if (head)
+		error = mely_color_post_head(wc->color, handler, post);
+	else
+		error = mely_color_post(wc->color, handler, post);
+	wc->posting--;
+	if (error == 0) {
+		check_posted(post);
+		return;
+	}
+	post->state = POST_REFUSED;
+	refused(doer, wc, error);
+}
+
+static void
+do_event_post(const struct doer *doer, const struct op *op, bool head)
+{
+	struct world_color *wc = &world.color[op->color];
+	struct world_event *we = &world.event[op->item];
+	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
+	struct post *post = alone ? new_post(doer, op, head, op->item) : NULL;
+	int error;
+
+	/* A cancel that comes later looks at the color it was last posted to. */
+	if ((alone && post == NULL) || wc->freed || wc->released) {
+		if (post != NULL)
+			post->state = POST_REFUSED;
+		return;
+	}
+	/* Of two at once it is not known which one it will be. */
+	if (!alone && we->post != NULL)
+		check_gone(we->post);
+	we->post = post;
+	wc->posting++;
+	we->posting++;
+	we->calls++;
+	if (wc->color == NULL)
+		error = mely_event_post_id(wc->rt, wc->id, &we->event);
+	else if (head)
+		error = mely_event_post_head(wc->color, &we->event);
+	else
+		error = mely_event_post(wc->color, &we->event);
+	wc->posting--;
+	we->posting--;
+	if (error == 0) {
+		we->posted++;
+		if (alone)
+			check_posted(post);
+		return;
+	}
+	if (alone) {
+		post->state = POST_REFUSED;
+		if (we->post == post)
+			we->post = NULL;
+	}
+	if (error != -EALREADY)
+		refused(doer, wc, error);
+}
+
+/* ---- cancelling ------------------------------------------------------------------------------ */
+
+/* It has ended in one way more: there must have been that many posts. */
+static void
+ended(struct world_event *we, const char *how)
+{
+	if (we->ran + we->cancelled + we->handed_back + we->dropped > we->posted + we->posting)
+		sim_fail("event %d %s more often than it was posted", (int)(we - world.event), how);
+	if (we->post != NULL)
+		check_gone(we->post);
+	we->post = NULL;
+}
+
+static void
+do_cancel(const struct doer *doer, const struct op *op)
+{
+	struct world_event *we = &world.event[op->item];
+	struct world_color *wc = &world.color[op->color];
+	struct post *post = we->post;
+	bool with_done = !we->done_out && !wc->released && !wc->freed;
+	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
+	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
+	    we->pleas == 0;
+	uint32_t calls;
+	bool other;
+	int error, i;
+
+	if (post != NULL)
+		check_vague(post);
+	calls = ++we->calls;
+	we->cancelling++;
+	if (with_done) {
+		we->done_out = true;
+		wc->held++;
+	}
+	error = mely_event_cancel(&we->event, with_done ? world_color_of(wc) : NULL,
+	    with_done ? &we->done : NULL);
+	we->cancelling--;
+	other = we->calls != calls || we->post != post;
+	if (with_done && error != -EINPROGRESS) {
+		we->done_out = false;
+		wc->held--;
+	}
+	switch (error) {
+	case 0:
+		/* Its color may have left the queue, and come back since. */
+		for (i = 0; i < world.program->colors; i++)
+			world.color[i].waits = 0;
+		we->cancelled++;
+		ended(we, "was cancelled");
+		return;
+	case -EINPROGRESS:
+		we->pleas++;
+		if (with_done && we->done_out) {
+			we->done_posted = true;
+			we->plea_posted = we->posted;
+		}
+		break;
+	case -EALREADY:
+		if (with_done)
+			sim_fail("cancel: done was said to be queued");
+		break;
+	case -ENOENT:
+		break;
+	default:
+		sim_fail("cancel: error %d", error);
+	}
+	if (exact && !other)
+		sim_fail("event %d: a cancel in its own color says %d", (int)(we - world.event),
+		    error);
+}
+
+/* ---- timers ---------------------------------------------------------------------------------- */
+
+static void
+do_timer_start(const struct doer *doer, const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	struct world_timer *wt = &world.timer[op->item];
+	const struct program *p = world.program;
+	uint64_t repeat_ns = op->value % 3 == 0 ? 1000 + op->value : 0;
+	struct mely_color *color;
+	mely_watch id;
+	int error;
+
+	(void)doer;
+	if (wt->started || wt->busy || wt->running || wc->released || wc->freed)
+		return;
+	wt->busy = true;
+	wc->held++;
+	color = world_color_of(wc);
+	wt->color = op->color;
+	wt->ran = 0;
+	wt->pushed = false;
+	wt->repeats = repeat_ns != 0;
+	wt->started = true;
+	wt->due_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	error = mely_timer_start(color, op->value, repeat_ns, 0,
+	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
+	wt->busy = false;
+	if (error == 0) {
+		wt->id = id;
+		return;
+	}
+	wt->started = false;
+	if (error != -ESHUTDOWN || !runtime_of(wc)->stopping)
+		sim_fail("mely_timer_start: error %d", error);
+}
+
+static void
+do_timer_again(const struct op *op)
+{
+	struct world_timer *wt = &world.timer[op->item];
+
+	if (!wt->started || wt->busy || wt->id == 0)
+		return;
+	wt->busy = true;
+	wt->pushed = true;
+	(void)mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
+	    wt->repeats ? 1000 + op->value : 0);
+	wt->busy = false;
+}
+
+static void
+do_timer_stop(const struct doer *doer, struct world_timer *wt)
+{
+	int error;
+
+	if (!wt->started || wt->busy || wt->id == 0)
+		return;
+	wt->busy = true;
+	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
+	wt->busy = false;
+	if (error == 0 || error == -EINPROGRESS) {
+		if (error == 0 && wt->running && doer->color != wt->color)
+			sim_fail("a timer was stopped exactly while its handler ran");
+		wt->started = false;
+		wt->id = 0;
+	} else if (error == -ENOENT) {
+		wt->started = wt->running;
+	} else {
+		sim_fail("mely_timer_stop: error %d", error);
+	}
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static void
+color_is_free(void *arg)
+{
+	struct world_color *wc = arg;
+
+	if (wc->running || wc->freed)
+		sim_fail("a color was given back while it ran, or twice");
+	wc->freed = true;
+	sim_free(wc->object);
+}
+
+static void
+do_release(const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	int i;
+
+	if (wc->object == NULL || wc->released || wc->posting > 0 || wc->held > 0)
+		return;
+	/* An embedded event in it may be asked about later, by a cancel. */
+	for (i = 0; i < world.program->events; i++) {
+		if (world.event[i].posted > 0 || world.event[i].posting > 0)
+			return;
+	}
+	wc->released = true;
+	if (mely_color_release(wc->color, color_is_free, wc) != 0)
+		sim_fail("mely_color_release failed");
+}
+
+static void
+do_stop(const struct op *op, enum mely_stop_mode mode)
+{
+	struct world_runtime *wr = runtime_of(&world.color[op->color]);
+
+	if (world.program->runtime[wr - world.runtime].once || !wr->running)
+		return;
+	wr->stopping = true;
+	(void)mely_stop(wr->rt, mode);
+}
+
+static void
+do_color(const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	int core = (int)(op->value % (uint32_t)mely_cores(wc->rt));
+
+	if (wc->released || wc->freed)
+		return;
+	wc->posting++;
+	wc->pins++;
+	switch (op->kind) {
+	case OP_PIN:
+		if (mely_color_pin(world_color_of(wc), core) != 0)
+			sim_fail("mely_color_pin failed");
+		break;
+	case OP_UNPIN:
+		if (mely_color_pin(world_color_of(wc), MELY_ANY_CORE) != 0)
+			sim_fail("mely_color_pin failed");
+		break;
+	default:
+		wc->marked = true;
+		if (mely_color_set_high_water(world_color_of(wc), op->value, NULL, NULL) != 0)
+			sim_fail("mely_color_set_high_water failed");
+	}
+	wc->pins--;
+	wc->waits = 0; /* behind the others again */
+	wc->posting--;
+}
+
+static void
+do_op(const struct doer *doer, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_POST: case OP_POST_TIMED:
+		do_post(doer, op, false);
+		break;
+	case OP_POST_ID:
+		do_post(doer, op, op->value & 1);
+		break;
+	case OP_POST_HEAD:
+		do_post(doer, op, true);
+		break;
+	case OP_EVENT_POST:
+		do_event_post(doer, op, false);
+		break;
+	case OP_EVENT_HEAD:
+		do_event_post(doer, op, world.color[op->color].color != NULL);
+		break;
+	case OP_EVENT_CANCEL:
+		do_cancel(doer, op);
+		break;
+	case OP_WORK:
+		sim_work(op->value * 1000ull);
+		break;
+	case OP_YIELD:
+		sim_yield();
+		break;
+	case OP_SLEEP:
+		(void)sim_block(NULL, sim_now_ps() + (doer->color < 0 ? op->value : 100) * 1000ull);
+		break;
+	case OP_PIN: case OP_UNPIN: case OP_HIGH_WATER:
+		do_color(op);
+		break;
+	case OP_STEALING:
+		mely_set_stealing(world.color[op->color].rt, (int)(op->value & 1));
+		break;
+	case OP_TIMER_START:
+		do_timer_start(doer, op);
+		break;
+	case OP_TIMER_AGAIN:
+		do_timer_again(op);
+		break;
+	case OP_TIMER_STOP:
+		do_timer_stop(doer, &world.timer[op->item]);
+		break;
+	case OP_RELEASE:
+		do_release(op);
+		break;
+	case OP_TRIM:
+		/* In a handler of another runtime it waits for that one's handlers, which may
+		 * do the same. */
+		if (doer->color < 0)
+			(void)mely_trim(world.color[op->color].rt);
+		break;
+	case OP_STOP_DRAIN:
+		do_stop(op, MELY_STOP_DRAIN);
+		break;
+	case OP_STOP_DISCARD:
+		do_stop(op, MELY_STOP_DISCARD);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+world_script(int script, int color, int producer)
+{
+	const struct script *s = &world.program->script[script];
+	struct doer doer = {color, producer};
+	int i;
+
+	for (i = s->first; i < s->first + s->count; i++)
+		do_op(&doer, &world.program->op[i]);
+}
+
+/* ---- handlers -------------------------------------------------------------------------------- */
+
+void
+world_handler(void *arg)
+{
+	struct post *post = arg;
+
+	check_begin(post->color, post);
+	world_script(post->script, post->color, post->color);
+	check_end(post->color);
+}
+
+/* The color that runs here, where the event does not say. */
+static int
+this_color(void)
+{
+	struct mely_runtime *rt = mely_current_runtime();
+	struct mely_color *color = mely_current_color();
+	int i;
+
+	for (i = 0; i < world.program->colors; i++) {
+		const struct world_color *wc = &world.color[i];
+
+		if (wc->freed || wc->rt != rt)
+			continue;
+		if (wc->object != NULL ? wc->object == color :
+		    !mely_color_is_object(color) && mely_color_id(color) == wc->id)
+			return i;
+	}
+	sim_fail("an event runs in a color that is none of the program's");
+}
+
+void
+world_event_handler(void *arg)
+{
+	struct world_event *we = arg;
+	int color = this_color();
+	struct post *post = we->post;
+
+	we->post = NULL;
+	we->ran++;
+	ended(we, "ran");
+	check_begin(color, post);
+	world_script(world.program->event_script[we - world.event], color, color);
+	check_end(color);
+}
+
+void
+world_timer_handler(void *arg)
+{
+	struct world_timer *wt = arg;
+	struct doer doer = {wt->color, wt->color};
+
+	if (wt->running)
+		sim_fail("a timer's handler runs twice at once");
+	if (!wt->started && !wt->busy)
+		sim_fail("a timer runs although it was stopped");
+	if (!wt->pushed && sim_now_ps() < wt->due_ps)
+		sim_fail("a timer runs %llu ps early",
+		    (unsigned long long)(wt->due_ps - sim_now_ps()));
+	wt->running = true;
+	wt->ran++;
+	check_begin(wt->color, NULL);
+	world_script(world.program->timer_script[wt - world.timer], wt->color, wt->color);
+	if (wt->repeats && wt->ran >= 3)
+		do_timer_stop(&doer, wt);
+	wt->running = false;
+	if (!wt->repeats && !wt->busy && !wt->pushed)
+		wt->started = false;
+	check_end(wt->color);
+}
+
+void
+world_done_handler(void *arg)
+{
+	struct world_event *we = arg;
+	int color = this_color();
+
+	if (!we->done_out)
+		sim_fail("event %d: a completion that nobody waits for",
+		    (int)(we - world.event));
+	check_begin(color, NULL);
+	/* Now it is known whether the event has run or was dropped. */
+	if (we->done_posted && we->posted == we->plea_posted && we->posting == 0) {
+		we->dropped += check_outstanding(we);
+		ended(we, "was dropped");
+	}
+	we->done_out = false;
+	we->done_posted = false;
+	world.color[color].held--;
+	check_end(color);
+}
+
+void
+world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
+    struct mely_event *ev)
+{
+	struct world_event *we = arg;
+	struct post *post = arg;
+
+	(void)ctx;
+	(void)color;
+	if (handler->fn == world_handler) {
+		check_gone(post);
+	} else if (handler->fn == world_event_handler) {
+		if (ev != &we->event)
+			sim_fail("an embedded event was handed back as another");
+		we->handed_back++;
+		ended(we, "was handed back");
+	} else if (handler->fn == world_done_handler) {
+		we->done_out = false;
+		we->done_posted = false;
+	}
+}

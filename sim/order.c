@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order.c: see order.h. The orders are those of C11 with the release sequences of C++20: a store
+ * ends what was released before, a read-modify-write of any order lets it live.
+ */
+#include "order.h"
+
+#include <string.h>
+
+#include "access.h"
+
+enum { WORDS = 1 << 12, WORDS_FULL = WORDS / 2 };
+
+struct clock {
+	uint32_t at[SIM_CLOCKS];
+};
+
+/* A word that somebody has released. */
+struct released {
+	const void *p;
+	uint32_t run;           /* of which run: older ones are free */
+	uint32_t unused;
+	struct clock clock;
+};
+
+static struct {
+	uint32_t run;
+	int threads;            /* of those that take part */
+	bool on;
+	uint32_t used;
+	struct clock clocks[SIM_CLOCKS];
+	struct released words[WORDS];
+} order;
+
+void
+sim_order_begin(void)
+{
+	order.run++;
+	order.on = true;
+	order.used = 0;
+	order.threads = 1;
+	memset(order.clocks, 0, sizeof order.clocks);
+	order.clocks[0].at[0] = 1;
+}
+
+static void
+take_over(struct clock *to, const struct clock *from)
+{
+	int i;
+
+	for (i = 0; i < order.threads; i++) {
+		if (from->at[i] > to->at[i])
+			to->at[i] = from->at[i];
+	}
+}
+
+void
+sim_order_fork(int parent, int child)
+{
+	if (child >= SIM_CLOCKS) {
+		order.on = false;
+		return;
+	}
+	order.threads = child + 1;
+	if (parent >= 0) {
+		order.clocks[child] = order.clocks[parent];
+		order.clocks[parent].at[parent]++;
+	}
+	order.clocks[child].at[child] = 1;
+}
+
+void
+sim_order_join(int parent, int child)
+{
+	if (order.on)
+		take_over(&order.clocks[parent], &order.clocks[child]);
+}
+
+/* The addresses differ from run to run: nothing but speed may depend on the place. */
+static struct released *
+find(const void *p, bool make)
+{
+	uint32_t at = (uint32_t)(((uintptr_t)p * 0x9e3779b97f4a7c15u) >> 40) % WORDS;
+
+	while (order.words[at].run == order.run) {
+		if (order.words[at].p == p)
+			return &order.words[at];
+		at = (at + 1) % WORDS;
+	}
+	if (!make)
+		return NULL;
+	if (order.used == WORDS_FULL) {
+		order.on = false; /* rather than a false alarm */
+		return NULL;
+	}
+	order.used++;
+	order.words[at].run = order.run;
+	order.words[at].p = p;
+	memset(&order.words[at].clock, 0, sizeof order.words[at].clock);
+	return &order.words[at];
+}
+
+static void
+acquire(int thread, const void *p)
+{
+	struct released *word = find(p, false);
+
+	if (word != NULL)
+		take_over(&order.clocks[thread], &word->clock);
+}
+
+/* fresh: what others released before is gone. */
+static void
+release(int thread, const void *p, bool fresh)
+{
+	struct released *word = find(p, true);
+
+	if (word == NULL)
+		return;
+	if (fresh)
+		word->clock = order.clocks[thread];
+	else
+		take_over(&word->clock, &order.clocks[thread]);
+	order.clocks[thread].at[thread]++;
+}
+
+static void
+forget(const void *p)
+{
+	struct released *word = find(p, false);
+
+	if (word != NULL)
+		memset(&word->clock, 0, sizeof word->clock);
+}
+
+void
+sim_order_access(int thread, const struct sim_site *site, const void *p)
+{
+	if (!order.on)
+		return;
+	switch (site->kind) {
+	case SIM_LOAD:
+		if (site->order & SIM_acquire)
+			acquire(thread, p);
+		break;
+	case SIM_RMW:
+		if (site->order & SIM_acquire)
+			acquire(thread, p);
+		if (site->order & SIM_release)
+			release(thread, p, false);
+		break;
+	case SIM_STORE:
+		if (site->order & SIM_release)
+			release(thread, p, true);
+		else
+			forget(p);
+		break;
+	case SIM_COUNT:
+		forget(p);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+sim_order_cas(int thread, const struct sim_site *site, const void *p, bool done)
+{
+	if (!order.on || !done)
+		return;
+	if (site->order & SIM_acquire)
+		acquire(thread, p);
+	if (site->order & SIM_release)
+		release(thread, p, false);
+}
+
+void
+sim_order_release(int thread, const void *p)
+{
+	if (order.on)
+		release(thread, p, false);
+}
+
+void
+sim_order_acquire(int thread, const void *p)
+{
+	if (order.on)
+		acquire(thread, p);
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+void
+sim_word_init(struct sim_word *word)
+{
+	memset(word, 0, sizeof *word);
+	word->writer = -1;
+}
+
+static bool
+write_seen(int thread, const struct sim_word *word)
+{
+	return word->writer < 0 ||
+	    order.clocks[thread].at[word->writer] >= word->write_clock;
+}
+
+bool
+sim_word_read(int thread, struct sim_word *word)
+{
+	if (!order.on)
+		return true;
+	word->read_clocks[thread] = order.clocks[thread].at[thread];
+	return write_seen(thread, word);
+}
+
+bool
+sim_word_write(int thread, struct sim_word *word)
+{
+	bool good;
+	int i;
+
+	if (!order.on)
+		return true;
+	good = write_seen(thread, word);
+	for (i = 0; i < order.threads && good; i++)
+		good = i == thread || order.clocks[thread].at[i] >= word->read_clocks[i];
+	word->writer = (int8_t)thread;
+	word->write_clock = order.clocks[thread].at[thread];
+	memset(word->read_clocks, 0, sizeof word->read_clocks);
+	return good;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order.h: what happens before what, by vector clocks: each virtual thread has one, and each word
+ * that somebody has released keeps the clock it was released with. An acquire that reads it takes
+ * it over. A plain access to data that is not ordered behind the last write of another thread is
+ * a failure, on any machine and with any memory order weaker than it must be, although the run
+ * itself is one interleaving.
+ */
+#ifndef SIM_ORDER_H
+#define SIM_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_site;
+
+enum { SIM_CLOCKS = 16 }; /* threads that take part; with more, nothing is checked */
+
+void sim_order_begin(void);
+/* child is new, made by parent; all that a thread did is seen by who joins it. */
+void sim_order_fork(int parent, int child);
+void sim_order_join(int parent, int child);
+void sim_order_access(int thread, const struct sim_site *site, const void *p);
+void sim_order_cas(int thread, const struct sim_site *site, const void *p, bool done);
+/* A lock of the system's, or any other edge: as a release to or an acquire of a word at p. */
+void sim_order_release(int thread, const void *p);
+void sim_order_acquire(int thread, const void *p);
+
+/* Data that handlers keep. */
+struct sim_word {
+	uint32_t write_clock;
+	int8_t writer;          /* -1: nobody yet */
+	uint8_t unused[3];
+	uint32_t read_clocks[SIM_CLOCKS];
+};
+
+void sim_word_init(struct sim_word *word);
+/* False: not ordered behind the last write (a write: and all reads). */
+bool sim_word_read(int thread, struct sim_word *word);
+bool sim_word_write(int thread, struct sim_word *word);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.c: making a program from a seed, and printing it. What a seed's programs are made of is
+ * drawn first (a swarm: many seeds lack most kinds of operations, so that the rest meets often).
+ */
+#include "program.h"
+
+#include <string.h>
+
+#include "rng.h"
+
+static const char *const topologies[] = {
+	"pack:1 core:2 pu:1",
+	"pack:2 l2:2 core:2 pu:1",
+	"pack:1 l2:4 core:1 pu:2",
+	"pack:2 l3:1 l2:2 core:2 pu:2"
+};
+
+enum { TOPOLOGIES = sizeof topologies / sizeof topologies[0] };
+
+const char *
+program_topology(int number)
+{
+	return topologies[number];
+}
+
+int
+program_topologies(void)
+{
+	return TOPOLOGIES;
+}
+
+/* ---- what is made ---------------------------------------------------------------------------- */
+
+/* Mostly nothing or little, now and then long. */
+static uint32_t
+some_ns(struct sim_rng *rng)
+{
+	switch (sim_rng_below(rng, 10)) {
+	case 0: case 1: case 2: case 3:
+		return sim_rng_below(rng, 200);
+	case 4: case 5: case 6:
+		return sim_rng_below(rng, 5000);
+	case 7: case 8:
+		return sim_rng_below(rng, 100000);
+	default:
+		return sim_rng_below(rng, 4000000);
+	}
+}
+
+/* A threshold of the runtime, from far below what it is to what it is. */
+static uint32_t
+threshold(struct sim_rng *rng, uint32_t usual_ns)
+{
+	static const uint32_t parts[] = {1, 1, 4, 20, 200, 2000};
+
+	return usual_ns / parts[sim_rng_below(rng, sizeof parts / sizeof parts[0])];
+}
+
+static void
+make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
+{
+	static const int cores[] = {1, 2, 2, 2, 3, 3, 4, 4, 6};
+	static const int batches[] = {1, 1, 2, 3, 5, 10, 10, 10};
+
+	rt->cores = cores[sim_rng_below(rng, sizeof cores / sizeof cores[0])];
+	rt->once = sim_rng_percent(rng, 10);
+	rt->discard = sim_rng_percent(rng, 30);
+	rt->runs = sim_rng_percent(rng, 15) ? 2 : 1;
+	rt->topology = (int)sim_rng_below(rng, TOPOLOGIES);
+	rt->processors = sim_rng_percent(rng, 70) ? rt->cores : 1;
+	rt->steal = sim_rng_percent(rng, 90);
+	rt->balance = sim_rng_percent(rng, 70);
+	rt->pollers = sim_rng_percent(rng, 15);
+	rt->batch_events = batches[sim_rng_below(rng, sizeof batches / sizeof batches[0])];
+	rt->batch_us = sim_rng_percent(rng, 20) ? (int)sim_rng_between(rng, 1, 50) : 0;
+	rt->spin_us = (int)sim_rng_below(rng, 4);
+	rt->priority_rule = sim_rng_percent(rng, 20);
+	rt->look_ns = threshold(rng, 50000);
+	rt->look_max_ns = threshold(rng, 500000);
+	rt->tick_ns = threshold(rng, 1000000);
+	rt->decay_ns = threshold(rng, 50000000);
+	rt->aged_ns = threshold(rng, 1000000);
+}
+
+static void
+make_color(struct program *p, struct color_plan *color, struct sim_rng *rng)
+{
+	int cores;
+
+	color->runtime = (uint8_t)sim_rng_below(rng, (uint32_t)p->runtimes);
+	cores = p->runtime[color->runtime].cores;
+	color->kind = (uint8_t)sim_rng_below(rng, 3);
+	color->core = sim_rng_percent(rng, 60) ? (int16_t)sim_rng_below(rng, (uint32_t)cores) : -1;
+	color->by_id = sim_rng_percent(rng, 60);
+	/* No two of a program are the same. */
+	color->id = (uint32_t)(color - p->color);
+	if (color->kind == COLOR_SCATTERED)
+		color->id = color->id * 0x01010101u + 0x80000000u;
+}
+
+static void
+make_things(struct program *p, struct sim_rng *rng)
+{
+	int i;
+
+	p->runtimes = sim_rng_percent(rng, 12) ? 2 : 1;
+	for (i = 0; i < p->runtimes; i++)
+		make_runtime(&p->runtime[i], rng);
+	p->colors = (int)sim_rng_between(rng, 1, sim_rng_percent(rng, 50) ? 4 : PROGRAM_COLORS);
+	for (i = 0; i < p->colors; i++)
+		make_color(p, &p->color[i], rng);
+	p->posts_max = (int)sim_rng_between(rng, 20, 200);
+	p->priorities = sim_rng_percent(rng, 25);
+	p->handlers = PROGRAM_HANDLERS;
+	for (i = 0; i < p->handlers; i++) {
+		struct handler_plan *h = &p->handler[i];
+
+		h->priority = p->priorities ? (int)sim_rng_below(rng, 9) - 4 : 0;
+		h->time_ns = sim_rng_percent(rng, 40) ? some_ns(rng) : 0;
+		h->penalty = sim_rng_percent(rng, 30) ? sim_rng_between(rng, 1, 1000) : 0;
+	}
+}
+
+/* ---- what is done ---------------------------------------------------------------------------- */
+
+/* How often each operation comes up, of the kinds this seed has. */
+static void
+draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
+{
+	static const uint8_t usual[OP_COUNT] = {
+		[OP_POST] = 30, [OP_POST_HEAD] = 12, [OP_POST_ID] = 12, [OP_POST_TIMED] = 5,
+		[OP_EVENT_POST] = 14, [OP_EVENT_HEAD] = 7, [OP_EVENT_CANCEL] = 12,
+		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
+		[OP_STEALING] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
+		[OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_TRIM] = 2,
+		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
+	};
+	int i;
+
+	for (i = 0; i < OP_COUNT; i++) {
+		bool seldom = usual[i] <= 7;
+
+		weights[i] = sim_rng_percent(rng, seldom ? 30 : 60) ? usual[i] : 0;
+	}
+	weights[OP_POST] = usual[OP_POST];
+	weights[OP_WORK] = usual[OP_WORK];
+}
+
+static int
+draw_kind(const uint32_t weights[OP_COUNT], struct sim_rng *rng)
+{
+	uint32_t sum = 0, at;
+	int i;
+
+	for (i = 0; i < OP_COUNT; i++)
+		sum += weights[i];
+	at = sim_rng_below(rng, sum);
+	for (i = 0; at >= weights[i]; i++)
+		at -= weights[i];
+	return i;
+}
+
+/* An item that runs a later script than this one, or -1. */
+static int
+later_item(const uint8_t *scripts, int count, int script, struct sim_rng *rng)
+{
+	int from, i;
+
+	if (count == 0)
+		return -1;
+	from = (int)sim_rng_below(rng, (uint32_t)count);
+	for (i = 0; i < count; i++) {
+		if (scripts[(from + i) % count] > script)
+			return (from + i) % count;
+	}
+	return -1;
+}
+
+static void
+make_op(struct program *p, struct op *op, int script, const uint32_t *weights,
+    struct sim_rng *rng)
+{
+	int first = 1 + p->threads, item = 0;
+
+	op->kind = (uint8_t)draw_kind(weights, rng);
+	op->color = (uint8_t)sim_rng_below(rng, (uint32_t)p->colors);
+	op->value = some_ns(rng);
+	if (script + 1 > first)
+		first = script + 1;
+	op->script = 0;
+	if (first < p->scripts)
+		op->script = (uint8_t)sim_rng_between(rng, (uint32_t)first,
+		    (uint32_t)p->scripts - 1);
+	switch (op->kind) {
+	case OP_POST: case OP_POST_HEAD: case OP_POST_ID: case OP_POST_TIMED:
+		if (op->script == 0)
+			op->kind = OP_WORK; /* the last script posts nothing */
+		break;
+	case OP_EVENT_POST: case OP_EVENT_HEAD:
+		item = later_item(p->event_script, p->events, script, rng);
+		break;
+	case OP_TIMER_START: case OP_TIMER_AGAIN:
+		item = later_item(p->timer_script, p->timers, script, rng);
+		break;
+	case OP_EVENT_CANCEL:
+		item = p->events > 0 ? (int)sim_rng_below(rng, (uint32_t)p->events) : -1;
+		break;
+	case OP_TIMER_STOP:
+		item = p->timers > 0 ? (int)sim_rng_below(rng, (uint32_t)p->timers) : -1;
+		break;
+	case OP_HIGH_WATER:
+		op->value %= 4;
+		break;
+	default:
+		break;
+	}
+	if (item < 0)
+		op->kind = OP_WORK;
+	else
+		op->item = (uint8_t)item;
+}
+
+void
+program_make(struct program *p, uint64_t seed)
+{
+	struct sim_rng rng;
+	uint32_t weights[OP_COUNT];
+	int i, j, longest;
+
+	memset(p, 0, sizeof *p);
+	p->seed = seed;
+	sim_rng_init(&rng, seed, 2);
+	make_things(p, &rng);
+	draw_weights(weights, &rng);
+	p->threads = (int)sim_rng_below(&rng, PROGRAM_THREADS + 1);
+	p->scripts = 1 + p->threads +
+	    (int)sim_rng_between(&rng, 3, PROGRAM_SCRIPTS - PROGRAM_THREADS - 1);
+	p->events = (int)sim_rng_below(&rng, PROGRAM_EVENTS + 1);
+	p->timers = (int)sim_rng_below(&rng, PROGRAM_TIMERS + 1);
+	for (i = 0; i < p->events; i++)
+		p->event_script[i] = (uint8_t)sim_rng_between(&rng, (uint32_t)p->threads + 1,
+		    (uint32_t)p->scripts - 1);
+	for (i = 0; i < p->timers; i++)
+		p->timer_script[i] = (uint8_t)sim_rng_between(&rng, (uint32_t)p->threads + 1,
+		    (uint32_t)p->scripts - 1);
+	longest = (int)sim_rng_between(&rng, 2, 10);
+	for (i = 0; i < p->scripts; i++) {
+		struct script *s = &p->script[i];
+		int count = (int)sim_rng_below(&rng, (uint32_t)longest + 1);
+
+		if (i <= p->threads)
+			count += 2;
+		if (p->ops + count > PROGRAM_OPS)
+			count = PROGRAM_OPS - p->ops;
+		s->first = (uint16_t)p->ops;
+		s->count = (uint16_t)count;
+		s->handler = (uint8_t)sim_rng_below(&rng, (uint32_t)p->handlers);
+		for (j = 0; j < count; j++)
+			make_op(p, &p->op[p->ops++], i, weights, &rng);
+	}
+}
+
+int
+program_size(const struct program *p)
+{
+	int i, n = 0;
+
+	for (i = 0; i < p->ops; i++)
+		n += p->op[i].kind != OP_NONE;
+	return n;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void
+print_op(const struct program *p, const struct op *op, FILE *out)
+{
+	static const char *const names[] = {
+#define PROGRAM_NAME(name, text) text,
+		PROGRAM_OPERATIONS(PROGRAM_NAME)
+#undef PROGRAM_NAME
+	};
+
+	fprintf(out, "    %3d %s", (int)(op - p->op), names[op->kind]);
+	switch (op->kind) {
+	case OP_WORK: case OP_SLEEP:
+		fprintf(out, " %u ns", op->value);
+		break;
+	case OP_POST: case OP_POST_HEAD: case OP_POST_ID: case OP_POST_TIMED:
+		fprintf(out, " script %d to color %d", op->script, op->color);
+		break;
+	case OP_EVENT_POST: case OP_EVENT_HEAD:
+		fprintf(out, " event %d to color %d", op->item, op->color);
+		break;
+	case OP_EVENT_CANCEL:
+		fprintf(out, " event %d", op->item);
+		break;
+	case OP_TIMER_START: case OP_TIMER_AGAIN:
+		fprintf(out, " timer %d of color %d in %u ns", op->item, op->color, op->value);
+		break;
+	case OP_TIMER_STOP:
+		fprintf(out, " timer %d", op->item);
+		break;
+	case OP_PIN:
+		fprintf(out, " color %d to core %u", op->color, op->value);
+		break;
+	case OP_HIGH_WATER:
+		fprintf(out, " color %d at %u", op->color, op->value);
+		break;
+	case OP_UNPIN: case OP_RELEASE: case OP_STEALING: case OP_TRIM:
+	case OP_STOP_DRAIN: case OP_STOP_DISCARD:
+		fprintf(out, " color %d (or its runtime)", op->color);
+		break;
+	default:
+		break;
+	}
+	fputc('\n', out);
+}
+
+static void
+print_runtime(const struct runtime_plan *rt, int i, FILE *out)
+{
+	fprintf(out, "  runtime %d: %d cores on \"%s\", %d processors; %s, %d run(s), ends by %s\n",
+	    i, rt->cores, topologies[rt->topology], rt->processors,
+	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
+	    rt->discard ? "discard" : "drain");
+	fprintf(out, "    steal %d balance %d pollers %d batch %d events, %d us; spin %d us; "
+	    "priority rule %d\n", rt->steal, rt->balance, rt->pollers, rt->batch_events,
+	    rt->batch_us, rt->spin_us, rt->priority_rule);
+	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
+	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
+}
+
+void
+program_print(const struct program *p, FILE *out)
+{
+	static const char *const kinds[] = {"object", "dense id", "scattered id"};
+	int i, j;
+
+	for (i = 0; i < p->runtimes; i++)
+		print_runtime(&p->runtime[i], i, out);
+	for (i = 0; i < p->colors; i++)
+		fprintf(out, "  color %d: %s 0x%x of runtime %d, core %d\n", i,
+		    kinds[p->color[i].kind], p->color[i].id, p->color[i].runtime,
+		    p->color[i].core);
+	for (i = 0; i < p->handlers && p->priorities; i++)
+		fprintf(out, "  handler %d: priority %d\n", i, p->handler[i].priority);
+	for (i = 0; i < p->events; i++)
+		fprintf(out, "  event %d runs script %d\n", i, p->event_script[i]);
+	for (i = 0; i < p->timers; i++)
+		fprintf(out, "  timer %d runs script %d\n", i, p->timer_script[i]);
+	for (i = 0; i < p->scripts; i++) {
+		const struct script *s = &p->script[i];
+
+		fprintf(out, "  script %d%s, handler %d:\n", i, i == 0 ? " (before the runs)" :
+		    i <= p->threads ? " (a thread that is no core)" : "", s->handler);
+		for (j = s->first; j < s->first + s->count; j++) {
+			if (p->op[j].kind != OP_NONE)
+				print_op(p, &p->op[j], out);
+		}
+	}
+}

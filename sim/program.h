@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program.h: a random program: what is made, and lists of small operations, as data, so that a
+ * failing one can be made smaller. An event runs a script; a script posts only later scripts, so
+ * every program ends.
+ */
+#ifndef SIM_PROGRAM_H
+#define SIM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+	PROGRAM_RUNTIMES = 2,
+	PROGRAM_COLORS = 14,
+	PROGRAM_EVENTS = 6,     /* embedded */
+	PROGRAM_TIMERS = 4,
+	PROGRAM_HANDLERS = 4,
+	PROGRAM_THREADS = 4,    /* that are no cores */
+	PROGRAM_SCRIPTS = 24,
+	PROGRAM_OPS = 160
+};
+
+/* X(name, what it prints as) */
+#define PROGRAM_OPERATIONS(X) \
+	X(NONE, "nothing") \
+	X(POST, "post") \
+	X(POST_HEAD, "post-head") \
+	X(POST_ID, "post-by-id") \
+	X(POST_TIMED, "post-timed") \
+	X(EVENT_POST, "event-post") \
+	X(EVENT_HEAD, "event-post-head") \
+	X(EVENT_CANCEL, "event-cancel") \
+	X(WORK, "work") \
+	X(YIELD, "yield") \
+	X(SLEEP, "sleep") \
+	X(PIN, "pin") \
+	X(UNPIN, "unpin") \
+	X(STEALING, "set-stealing") \
+	X(TIMER_START, "timer-start") \
+	X(TIMER_AGAIN, "timer-again") \
+	X(TIMER_STOP, "timer-stop") \
+	X(RELEASE, "release") \
+	X(HIGH_WATER, "high-water") \
+	X(TRIM, "trim") \
+	X(STOP_DRAIN, "stop-drain") \
+	X(STOP_DISCARD, "stop-discard")
+
+enum operation {
+#define PROGRAM_ENUM(name, text) OP_##name,
+	PROGRAM_OPERATIONS(PROGRAM_ENUM)
+#undef PROGRAM_ENUM
+	OP_COUNT
+};
+
+struct op {
+	uint8_t kind;           /* enum operation */
+	uint8_t color;
+	uint8_t script;         /* what a posted event runs */
+	uint8_t item;           /* which embedded event or timer */
+	uint32_t value;         /* ns, core, mark */
+};
+
+struct script {
+	uint16_t first, count;  /* operations */
+	uint8_t handler;
+};
+
+enum color_kind { COLOR_OBJECT, COLOR_DENSE, COLOR_SCATTERED };
+
+struct color_plan {
+	uint8_t kind;           /* enum color_kind */
+	uint8_t runtime;
+	bool by_id;             /* the program never asks for its object unless it has to */
+	int16_t core;           /* where an object is made; -1: anywhere */
+	uint32_t id;
+};
+
+struct runtime_plan {
+	int cores;
+	bool once;              /* run by mely_run_once */
+	bool discard;           /* how it is stopped at the end */
+	int runs;
+	int topology;
+	int processors;
+	/* struct mely_config */
+	int steal, balance, pollers, batch_events, batch_us, spin_us, priority_rule;
+	/* struct mely_runtime */
+	uint32_t look_ns, look_max_ns, tick_ns, decay_ns, aged_ns;
+};
+
+struct handler_plan {
+	int priority;
+	uint32_t time_ns, penalty;
+};
+
+struct program {
+	uint64_t seed;
+	int runtimes, colors, events, timers, handlers, threads, scripts, ops;
+	int posts_max;          /* what comes after so many posts is left out */
+	bool priorities;        /* some handler has one */
+	struct runtime_plan runtime[PROGRAM_RUNTIMES];
+	struct color_plan color[PROGRAM_COLORS];
+	uint8_t event_script[PROGRAM_EVENTS];
+	uint8_t timer_script[PROGRAM_TIMERS];
+	struct handler_plan handler[PROGRAM_HANDLERS];
+	struct script script[PROGRAM_SCRIPTS]; /* the first: before the runs; then the threads' */
+	struct op op[PROGRAM_OPS];
+};
+
+void program_make(struct program *program, uint64_t seed);
+void program_print(const struct program *program, FILE *out);
+const char *program_topology(int number);
+int program_topologies(void);
+
+/* Which operations the program has left: not NONE. */
+int program_size(const struct program *program);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* strategy.c: see strategy.h. */
+#include "strategy.h"
+
+enum { FIRST_PRIORITY = 1 << 30, LOOKS = 1024 };
+
+void
+sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
+{
+	static const uint32_t means[] = {1, 2, 3, 5, 8, 15, 30, 60, 150};
+
+	sim_rng_init(&s->rng, seed, 1);
+	s->priorities = sim_rng_percent(&s->rng, 30);
+	s->mean = means[sim_rng_below(&s->rng, sizeof means / sizeof means[0])];
+	if (s->priorities)
+		s->mean *= 5;
+	s->lowest = FIRST_PRIORITY;
+	s->jumps = sim_rng_percent(&s->rng, 25) ? sim_rng_between(&s->rng, 1, 3000) : 0;
+	s->looks = LOOKS;
+	s->step_ps = sim_rng_between(&s->rng, 500, 20000);
+	s->relax_ps = sim_rng_between(&s->rng, 5000, 60000);
+	s->call_ps = sim_rng_between(&s->rng, 50000, 2000000);
+	*slice = 1;
+}
+
+void
+sim_strategy_join(struct sim_strategy *s, struct sim_thread *thread)
+{
+	thread->priority = s->priorities ?
+	    FIRST_PRIORITY + sim_rng_below(&s->rng, FIRST_PRIORITY) : 0;
+}
+
+/* The one with the highest priority; at a change it falls behind all. */
+static struct sim_thread *
+by_priority(struct sim_strategy *s, struct sim_thread *found[], int n)
+{
+	struct sim_thread *best = found[0];
+	int i;
+
+	for (i = 1; i < n; i++) {
+		if (found[i]->priority > best->priority)
+			best = found[i];
+	}
+	if (n > 1 && sim_rng_below(&s->rng, 4) == 0)
+		best->priority = --s->lowest;
+	return best;
+}
+
+struct sim_thread *
+sim_strategy_pick(struct sim_strategy *s, struct sim_thread *found[], int n, uint64_t *slice)
+{
+	*slice = s->mean > 1 ? 1 + sim_rng_below(&s->rng, 2 * s->mean - 1) : 1;
+	if (s->priorities)
+		return by_priority(s, found, n);
+	return n > 1 ? found[sim_rng_below(&s->rng, (uint32_t)n)] : found[0];
+}
+
+bool
+sim_strategy_jumps(struct sim_strategy *s)
+{
+	return s->jumps != 0 && (sim_rng_next(&s->rng) & 0xffff) < s->jumps;
+}
+
+bool
+sim_strategy_looks(struct sim_strategy *s)
+{
+	return (sim_rng_next(&s->rng) & 0xffff) < s->looks;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.c: a program's course: make the runtimes and colors, post before the runs, run each
+ * runtime on a thread of its own while other threads post, wait until nothing moves, stop, look
+ * whether everything is accounted for, free.
+ */
+#include "world.h"
+
+#include <string.h>
+
+#include "core.h"
+#include "memory.h"
+#include "shim.h"
+
+#undef free
+#undef nanosleep
+
+enum { LIMIT_MS = 200, LIMIT_ONCE_MS = 8, STEPS_MAX = 400000 };
+
+struct world world;
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static void
+must(int error, const char *what)
+{
+	if (error != 0)
+		sim_fail("%s: error %d", what, error);
+}
+
+static void
+make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
+{
+	struct mely_config config;
+
+	memset(&config, 0, sizeof config);
+	config.size = sizeof config;
+	must(mely_config_init(&config), "mely_config_init");
+	config.cores = plan->cores;
+	config.steal = plan->steal;
+	config.balance = plan->balance;
+	config.pollers = plan->pollers;
+	config.batch_events = (uint32_t)plan->batch_events;
+	config.batch_us = (uint32_t)plan->batch_us;
+	config.spin_us_max = (uint32_t)plan->spin_us;
+	config.priority_rule = (enum mely_priority_rule)plan->priority_rule;
+	config.topology = program_topology(plan->topology);
+	config.handback = world_handback;
+	config.handback_ctx = &world;
+	sim_processors = plan->processors;
+	must(mely_runtime_new(&wr->rt, &config), "mely_runtime_new");
+	wr->world = &world;
+	wr->rt->look_ticks = plan->look_ns;
+	wr->rt->look_max_ticks = plan->look_max_ns;
+	wr->rt->tick_ticks = plan->tick_ns;
+	wr->rt->decay_ticks = plan->decay_ns;
+	wr->rt->aged_ticks = plan->aged_ns;
+}
+
+static void
+make_color(struct world_color *wc, const struct color_plan *plan)
+{
+	struct mely_runtime *rt = world.runtime[plan->runtime].rt;
+
+	wc->world = &world;
+	wc->rt = rt;
+	wc->id = plan->id;
+	sim_word_init(&wc->data);
+	if (plan->kind != COLOR_OBJECT) {
+		if (!plan->by_id)
+			must(mely_color_get(rt, plan->id, &wc->color), "mely_color_get");
+		return;
+	}
+	wc->color = wc->object = sim_aligned_alloc(64, sizeof *wc->color);
+	if (plan->core >= 0)
+		must(mely_color_init_on(wc->color, rt, plan->core), "mely_color_init_on");
+	else
+		must(mely_color_init(wc->color, rt), "mely_color_init");
+}
+
+static void
+make_events(const struct program *p)
+{
+	static void (*const fns[HANDLER_KINDS])(void *) = {world_handler, world_event_handler,
+	    world_timer_handler, world_done_handler};
+	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "done"};
+	int i, j;
+
+	for (i = 0; i < HANDLER_KINDS; i++) {
+		for (j = 0; j < p->handlers; j++) {
+			struct mely_handler *h = &world.handler[i][j];
+
+			mely_handler_init(h, fns[i], names[i]);
+			h->priority = p->handler[j].priority;
+			h->time_ns = p->handler[j].time_ns;
+			h->penalty = p->handler[j].penalty;
+		}
+	}
+	for (i = 0; i < p->events; i++) {
+		struct world_event *we = &world.event[i];
+		int handler = p->script[p->event_script[i]].handler;
+
+		we->world = &world;
+		mely_event_init(&we->event, &world.handler[HANDLER_EVENT][handler], we);
+		mely_event_init(&we->done, &world.handler[HANDLER_DONE][0], we);
+	}
+	for (i = 0; i < p->timers; i++)
+		world.timer[i].world = &world;
+}
+
+/* ---- the threads ----------------------------------------------------------------------------- */
+
+static void *
+run_runtime(void *arg)
+{
+	struct world_runtime *wr = arg;
+	const struct runtime_plan *plan = &world.program->runtime[wr - world.runtime];
+	int i;
+
+	for (i = 0; i < plan->runs; i++) {
+		wr->running = true;
+		wr->runs++;
+		if (!plan->once) {
+			must(mely_run(wr->rt), "mely_run");
+		} else {
+			while (!wr->once_stop) {
+				if (mely_run_once(wr->rt) < 0)
+					sim_fail("mely_run_once failed");
+				(void)sim_block(NULL, sim_now_ps() + 200000000);
+			}
+			(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD :
+			    MELY_STOP_DRAIN);
+			(void)mely_run_once(wr->rt);
+		}
+		wr->running = false;
+	}
+	return NULL;
+}
+
+static void *
+run_outside(void *arg)
+{
+	int number = (int)(intptr_t)arg;
+
+	world_script(number, -1, PROGRAM_COLORS + number);
+	return NULL;
+}
+
+static void
+stop(struct world_runtime *wr, const struct runtime_plan *plan)
+{
+	wr->stopping = true;
+	wr->once_stop = true;
+	if (!plan->once)
+		(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD : MELY_STOP_DRAIN);
+}
+
+/* A second run is stopped when it is idle again. */
+static void
+stop_all(const struct program *p)
+{
+	int i;
+
+	for (i = 0; i < p->runtimes; i++) {
+		struct world_runtime *wr = &world.runtime[i];
+
+		while (sim_thread_at(wr->runner)->state != SIM_ENDED) {
+			stop(wr, &p->runtime[i]);
+			(void)sim_wait_still(sim_now_ps() + 5000000000u);
+		}
+		sim_thread_join(wr->runner);
+	}
+}
+
+static void
+first_thread(void *arg)
+{
+	const struct program *p = arg;
+	int outside[PROGRAM_THREADS], i;
+	uint64_t limit_ms = LIMIT_MS;
+	bool idle;
+
+	for (i = 0; i < p->runtimes; i++)
+		make_runtime(&world.runtime[i], &p->runtime[i]);
+	for (i = 0; i < p->colors; i++)
+		make_color(&world.color[i], &p->color[i]);
+	make_events(p);
+	world_script(0, -1, PROGRAM_COLORS);
+	for (i = 0; i < p->runtimes; i++)
+		world.runtime[i].runner = sim_thread_new(run_runtime, &world.runtime[i]);
+	for (i = 0; i < p->threads; i++)
+		outside[i] = sim_thread_new(run_outside, (void *)(intptr_t)(i + 1));
+	for (i = 0; i < p->threads; i++)
+		sim_thread_join(outside[i]);
+	for (i = 0; i < p->runtimes; i++)
+		limit_ms = p->runtime[i].once ? LIMIT_ONCE_MS : limit_ms;
+	idle = sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
+	if (idle)
+		check_idle();
+	stop_all(p);
+	check_structure();
+	for (i = 0; i < p->runtimes; i++) {
+		struct mely_runtime *rt = world.runtime[i].rt;
+
+		world.runtime[i].rt = NULL; /* no more looks at it */
+		must(mely_runtime_free(rt), "mely_runtime_free");
+	}
+	for (i = 0; i < p->colors; i++) {
+		if (world.color[i].object != NULL && !world.color[i].freed)
+			sim_free(world.color[i].object);
+	}
+	check_over();
+}
+
+void
+world_run(const struct program *program, uint64_t schedule, struct sim_outcome *outcome)
+{
+	struct sim_setup setup = {.mode = SIM_HUNT, .seed = schedule, .steps_max = STEPS_MAX,
+	    .still = check_still, .look = check_structure};
+
+	int i;
+
+	memset(&world, 0, offsetof(struct world, post));
+	world.posts = 0;
+	world.numbers = world.moments = 0;
+	world.switches_stealing = false;
+	memset(world.behind_since_ps, 0, sizeof world.behind_since_ps);
+	world.program = program;
+	for (i = 0; i < program->ops; i++)
+		world.switches_stealing |= program->op[i].kind == OP_STEALING;
+	sim_fds_begin();
+	sim_run(&setup, first_thread, (void *)(uintptr_t)program, outcome);
+}

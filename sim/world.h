@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.h: a program while it runs: the runtimes, colors and events it has made, and what the
+ * checks know of them. One world at a time.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include <mely/mely.h>
+
+#include "engine.h"
+#include "order.h"
+#include "program.h"
+
+enum {
+	WORLD_POSTS = 512,
+	WORLD_PRODUCERS = PROGRAM_COLORS + PROGRAM_THREADS + 1
+};
+
+/* What an event stands for. */
+enum handler_kind { HANDLER_POST, HANDLER_EVENT, HANDLER_TIMER, HANDLER_DONE, HANDLER_KINDS };
+
+enum post_state { POST_NEW, POST_MADE, POST_RAN, POST_HANDED_BACK, POST_CANCELLED, POST_REFUSED };
+
+/* One post of an event. */
+struct post {
+	struct world *world;
+	uint8_t state;          /* enum post_state */
+	bool head, made;        /* made: the call has returned 0 */
+	bool vague;             /* a head that a cancel is about: not counted among the heads */
+	uint8_t color, script;
+	int8_t item;            /* embedded event, or -1 */
+	uint8_t producer;
+	bool ordered;           /* its place in the order of its producer is known */
+	uint32_t number;        /* of all posts, in the order begun */
+	uint32_t made_at;       /* moment */
+	struct sim_word data;   /* written before the post, read by the event */
+};
+
+struct world_color {
+	struct world *world;
+	struct mely_color *color;  /* NULL: known by its id alone */
+	struct mely_color *object; /* its memory, or NULL */
+	struct mely_runtime *rt;
+	uint32_t id;
+	bool running;
+	bool released, freed;
+	uint32_t posting;       /* calls under way that name it */
+	uint32_t held;          /* timers and completions that may still name it */
+	uint32_t pins;          /* calls under way that move it in its queue */
+	bool marked;            /* has had a high-water mark */
+	struct sim_word data;   /* every event of the color writes it */
+	uint32_t waits;         /* handlers its core has run since it began to wait */
+	uint32_t last[WORLD_PRODUCERS][2]; /* post number that ran last, tails and heads */
+	uint32_t heads_waiting; /* posted, the call has returned, not begun */
+	uint32_t heads_due;     /* of these, posted before its last event ended */
+	uint32_t ended_at;      /* moment */
+};
+
+struct world_event {
+	struct world *world;
+	struct mely_event event;
+	struct post *post;      /* what is in flight, as far as is known */
+	uint32_t posting, cancelling; /* calls under way */
+	uint32_t calls;         /* ever begun */
+	uint32_t posted, ran, cancelled, handed_back;
+	struct mely_event done; /* of a cancel that came too late */
+	bool done_out;          /* given to a cancel, or posted and not run */
+	bool done_posted;
+	uint32_t pleas;         /* cancels that came too late: each may have dropped one */
+	uint32_t plea_posted;   /* posted, when done was given */
+	uint32_t dropped;
+};
+
+struct world_timer {
+	struct world *world;
+	mely_watch id;
+	bool started;           /* the id is one */
+	bool busy;              /* a call about it is under way */
+	bool running, repeats;
+	bool pushed;            /* mely_timer_again: it may run for the old time or the new */
+	uint8_t color;
+	uint32_t ran;           /* since it was started */
+	uint64_t due_ps;        /* not before */
+};
+
+struct world_runtime {
+	struct world *world;
+	struct mely_runtime *rt;
+	int runner;             /* virtual thread */
+	bool stopping;          /* a stop has been asked for, or is just being */
+	bool once_stop;         /* to the runner: stop it */
+	bool running;           /* between the begin of mely_run and its end */
+	uint32_t runs;
+};
+
+struct world {
+	const struct program *program;
+	struct world_runtime runtime[PROGRAM_RUNTIMES];
+	struct world_color color[PROGRAM_COLORS];
+	struct world_event event[PROGRAM_EVENTS];
+	struct world_timer timer[PROGRAM_TIMERS];
+	struct mely_handler handler[HANDLER_KINDS][PROGRAM_HANDLERS];
+	struct post post[WORLD_POSTS];
+	int posts;
+	uint32_t numbers, moments;
+	bool switches_stealing; /* some operation does */
+	uint64_t behind_since_ps[PROGRAM_RUNTIMES]; /* worthy work and a sleeper; 0: not so */
+};
+
+extern struct world world;
+
+/* Run the program under a schedule; the outcome says what went wrong. */
+void world_run(const struct program *program, uint64_t schedule, struct sim_outcome *outcome);
+
+/* ---- operations: operation.c ----------------------------------------------------------------- */
+
+/* Do script, as an event of color (-1: a thread, with number producer). */
+void world_script(int script, int color, int producer);
+/* The color as an object: by a call, where only its id is known. */
+struct mely_color *world_color_of(struct world_color *wc);
+void world_handler(void *arg);
+void world_event_handler(void *arg);
+void world_timer_handler(void *arg);
+void world_done_handler(void *arg);
+void world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
+    struct mely_event *ev);
+
+/* ---- checks: invariant.c --------------------------------------------------------------------- */
+
+/* An event of a color begins and ends. post: NULL for timers, completions, and where two threads
+ * posted one event at the same time. */
+void check_begin(int color, struct post *post);
+/* How often an embedded event has been posted and has not ended in any way. */
+uint32_t check_outstanding(const struct world_event *we);
+/* A cancel is about to be asked of it. */
+void check_vague(struct post *post);
+/* post is no longer to come: cancelled or handed back. */
+void check_gone(struct post *post);
+/* A call of a post has returned 0. */
+void check_posted(struct post *post);
+void check_end(int color);
+/* The queues of all cores whose locks are free. */
+void check_structure(void);
+/* All threads wait, until until_ps. */
+void check_still(uint64_t until_ps);
+/* Nothing moves any more and nobody has a deadline. */
+void check_idle(void);
+/* All runtimes are gone. */
+void check_over(void);
+/* The library's own state, for messages. */
+void world_dump(void);
+
+#endif

@@ -135,7 +135,9 @@ mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct m
 			return cancel_queued(self, owner, color, ev);
 		if (state != MELYINT_EV_IDLE)
 			result = cancel_taken(owner, ev, done_color, done);
-		else if (MELY_LOAD(&owner->current, relaxed) == ev) /* published by the state */
+		/* acquire: pairs with the release in core_run.c: when it is another by now, the
+		 * handler has ended, and the event's memory is the program's */
+		else if (MELY_LOAD(&owner->current, acquire) == ev)
 			result = hang_completion(owner, done_color, done);
 		else
 			result = -ENOENT;

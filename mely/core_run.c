@@ -366,8 +366,8 @@ unqueue(struct melyint_core *core, struct mely_event *ev, unsigned flags)
 			drop(core, ev);
 			return false;
 		}
-		/* relaxed: published by the state */
-		MELY_STORE(&core->current, ev, relaxed);
+		/* release: pairs with the acquire in cancel.c: the handler before has ended */
+		MELY_STORE(&core->current, ev, release);
 		/* release: pairs with the acquire of the post that claims it next, and of a
 		 * cancel that then looks whether it is the current one */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);

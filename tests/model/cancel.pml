@@ -6,7 +6,8 @@
  *
  * A thread outside posts an event and cancels it, with a completion. Core 0 runs the event's color,
  * with a second event behind it whose handler may cancel the first too (B of NOTE(cancel)); the batch
- * may end before either has run. In some runs the handler of the event posts it again.
+ * may end before either has run. In some runs the handler of the event posts it again, in some a
+ * second thread cancels it too.
  *
  *   assert in settled()   invariant 9: after a cancel that says 0, and after the completion of one
  *                         that says -EINPROGRESS, the event has run, was dropped or unlinked, and
@@ -22,10 +23,12 @@
  *   FAULT_6   requeue marks a cancelled event queued again
  *   FAULT_7   `current` is stored relaxed: a cancel that finds the next event there, and says
  *             -ENOENT, does not come after the handler that has ended
+ *   FAULT_8   an event that is unlinked is not marked before the lock is dropped: two cancels win
  */
-#define THREADS 2
+#define THREADS 3
 #define CORE 0
 #define OUTSIDE 1
+#define SECOND 2
 #define ATOMICS 3
 #define PLAIN 2
 #define WRITES 12
@@ -56,7 +59,7 @@ bool waiter;       /* core->waiters, under the lock */
 bool shared;       /* handlers of its color post it again, or cancel it: then it is nobody's alone */
 bool again;        /* its handler is to post it again */
 byte posts, ran, gone;  /* gone: cancelled or dropped */
-bool finished;     /* the thread outside has ended */
+byte ended;        /* threads outside */
 bool over;         /* after a cancel said that it is over */
 
 #define settled() assert(posts == ran + gone)
@@ -200,93 +203,96 @@ proctype core()
 		:: !private -> break
 		od;
 		other = false
-	:: finished && !queued && !waiter && !private -> break
+	:: ended == 2 && !queued && !waiter && !private -> break
 	od
 }
 
 /* ---- outside -------------------------------------------------------------------------------- */
 
-inline post()
+inline post(t)
 {
-	CAS_acquire(OUTSIDE, STATE, IDLE, CLAIMED, done);
+	CAS_acquire(t, STATE, IDLE, CLAIMED, done);
 	assert(done);
-	TOUCH(OUTSIDE, MEMORY);
-	TAKE(OUTSIDE, LOCK);
-	TOUCH(OUTSIDE, LISTS);
+	TOUCH(t, MEMORY);
+	TAKE(t, LOCK);
+	TOUCH(t, LISTS);
 	posts++;
-	STORE_release(OUTSIDE, STATE, QUEUED);
+	STORE_release(t, STATE, QUEUED);
 	queued = true;
-	DROP(OUTSIDE, LOCK)
+	DROP(t, LOCK)
 }
 
 /* What may be done with the event after a cancel: it is the caller's. */
-inline mine()
+inline mine(t)
 {
 	settled();
 	over = true;
-	TOUCH(OUTSIDE, MEMORY)
+	TOUCH(t, MEMORY)
 }
 
 inline hang_completion()
 {
-	waiter = true
+	waiter = true /* for two, where there are two */
 }
 
-inline in_progress()
+inline in_progress(t)
 {
 #ifndef FAULT_1
-	AWAIT_acquire(OUTSIDE, OVER, 1);
+	AWAIT_acquire(t, OVER, 1);
 #endif
 	if
 	:: shared
-	:: else -> mine()
+	:: else -> mine(t)
 	fi
 }
 
-inline cancel()
+inline cancel(t)
 {
 	do
 	:: true ->
-		LOAD_acquire(OUTSIDE, STATE, state);
+		LOAD_acquire(t, STATE, state);
 		if
 		:: state == CLAIMED -> skip
 		:: else ->
-			TAKE(OUTSIDE, LOCK);
+			TAKE(t, LOCK);
 #ifndef FAULT_5
-			LOAD_acquire(OUTSIDE, STATE, state);
+			LOAD_acquire(t, STATE, state);
 #endif
 			if
-			:: state == CLAIMED -> DROP(OUTSIDE, LOCK)
+			:: state == CLAIMED -> DROP(t, LOCK)
 			:: else -> break
 			fi
 		fi
 	od;
 	if
 	:: state == QUEUED ->
-		TOUCH(OUTSIDE, LISTS);
-		TOUCH(OUTSIDE, MEMORY);
+		TOUCH(t, LISTS);
+		TOUCH(t, MEMORY);
 		queued = false;
-		DROP(OUTSIDE, LOCK);
+#ifndef FAULT_8
+		STORE_relaxed(t, STATE, CLAIMED);
+#endif
+		DROP(t, LOCK);
 		gone++;
-		STORE_release(OUTSIDE, STATE, IDLE);
-		mine()
+		STORE_release(t, STATE, IDLE);
+		mine(t)
 	:: state == PRIVATE || state == CANCELLED ->
 		hang_completion();
-		CAS_relaxed(OUTSIDE, STATE, PRIVATE, CANCELLED, done);
-		DROP(OUTSIDE, LOCK);
-		in_progress()
+		CAS_relaxed(t, STATE, PRIVATE, CANCELLED, done);
+		DROP(t, LOCK);
+		in_progress(t)
 	:: else ->
-		LOAD_acquire(OUTSIDE, CURRENT, state);
+		LOAD_acquire(t, CURRENT, state);
 		if
 		:: state == 1 ->
 			hang_completion();
-			DROP(OUTSIDE, LOCK);
-			in_progress()
+			DROP(t, LOCK);
+			in_progress(t)
 		:: else -> /* -ENOENT: it has run */
-			DROP(OUTSIDE, LOCK);
+			DROP(t, LOCK);
 			if
 			:: shared
-			:: else -> mine()
+			:: else -> mine(t)
 			fi
 		fi
 	fi
@@ -297,17 +303,28 @@ proctype outside()
 	byte state;
 	bool done;
 
-	post();
-	cancel();
-	finished = true
+	post(OUTSIDE);
+	cancel(OUTSIDE);
+	ended++
+}
+
+proctype second()
+{
+	byte state;
+	bool done;
+
+	posts > 0;
+	cancel(SECOND);
+	ended++
 }
 
 init {
 	atomic {
 		if
-		:: again = true; shared = true
-		:: again = false; shared = true
-		:: shared = false
+		:: again = true; shared = true; ended = 1
+		:: again = false; shared = true; ended = 1
+		:: shared = false; ended = 1
+		:: shared = true; run second()
 		fi;
 		run core();
 		run outside()

@@ -50,7 +50,7 @@ menu()
 	entry "$1" annotations.html "Annotations" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
-	for name in walk post steal sleep-wake cancel stop io libasync; do
+	for name in walk post steal sleep-wake stuck cancel stop io libasync; do
 		entry "$1" "internals/$name.html" "$(title "docs/internals/$name.md")" "$2"
 	done
 	if [ -n "$mandoc" ]; then
@@ -116,7 +116,7 @@ escape()
 markdown()
 {
 	local file=$1 target=$2 root=
-	local internals='walk|post|steal|sleep-wake|cancel|stop|io|libasync'
+	local internals='walk|post|steal|sleep-wake|stuck|cancel|stop|io|libasync'
 	case $target in
 	*/*) root=../ ;;
 	esac

@@ -66,6 +66,8 @@ struct melyint_counters {
 	MELYINT_COUNTER(fd_moves);
 	MELYINT_COUNTER(cancels);
 	MELYINT_COUNTER(refused);
+	MELYINT_COUNTER(fd_moves_put_off);
+	MELYINT_COUNTER(polls_taken);
 #undef MELYINT_COUNTER
 };
 
@@ -101,6 +103,7 @@ struct melyint_core {
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
 	uint32_t unmarked;
 	struct melyint_glance *glances; /* what it saw of each other core at its last look */
+	struct melyint_core *relieved; /* it is looking in the place of this one: stuck.c */
 	bool searching;             /* it was woken to look for work and has not found any */
 	bool owes_watch;            /* it was to watch or to search, and nobody does now; park.c */
 	struct melyint_counters counters; /* written by the owner, read by anyone */

@@ -13,6 +13,7 @@
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
+#include "stuck.h"
 
 enum { AVERAGE_SHIFT = 3 };
 
@@ -22,6 +23,7 @@ tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
 	melyint_poller_tick(core);
+	melyint_stuck_look(core, now, false);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;

@@ -9,8 +9,9 @@
  *   B. Every other post locks the core that owns the color (melyint_color_lock), appends, and
  *      links the color-queue into the core-queue when it was idle.
  *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,
- *      when that core has no more waiting than the owner, or the owner sleeps: then the event
- *      runs where its data was just written, and nobody is woken.
+ *      when that core has no more waiting than the owner, or the owner sleeps (or is stuck, and
+ *      that core looks in its place): then the event runs where its data was just written, and
+ *      nobody is woken.
  *   D. Who sleeps is written under the core's lock, so a poster that appends under that lock
  *      sees it for certain and owes the wake-up; the system call comes after the unlock (NOTE(park)
  *      in park.c).
@@ -85,7 +86,7 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 		return false;
 	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0)
 		return false;
-	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE &&
+	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE && owner != self->relieved &&
 	    MELY_LOAD(&self->stealable, relaxed) > MELY_LOAD(&owner->stealable, relaxed))
 		return false;
 	/* release: pairs with the acquire in melyint_color_lock */

@@ -170,8 +170,10 @@ follow(struct melyint_watch *w, struct melyint_core *here)
 		record->away_ticks = melyint_ticks();
 	}
 	if (++record->away_events < config->fd_residency_events && melyint_ticks() -
-	    record->away_ticks < melyint_ns_to_ticks(config->fd_residency_ms * 1000000ull))
+	    record->away_ticks < melyint_ns_to_ticks(config->fd_residency_ms * 1000000ull)) {
+		MELY_COUNT(&here->counters.fd_moves_put_off, 1);
 		return;
+	}
 	before = record->core;
 	if (register_on(io, record, there) < 0) {
 		/* Out of watches, say: it stays, and the count begins anew. */

@@ -9,6 +9,7 @@
 #include "fdwatch.h"
 #include "poller.h"
 #include "sigwatch.h"
+#include "stuck.h"
 #include "timer.h"
 #include "watch.h"
 #include "work.h"
@@ -105,7 +106,7 @@ sweep(struct mely_runtime *rt)
 			continue;
 		if (w->stopped && !queued(w)) {
 			if (w->kind == MELYINT_KIND_TIMER)
-				melyint_timer_disarm(rt, w);
+				melyint_timer_disarm(w);
 			w->stage = MELYINT_STAGE_REST;
 			w->refs = 0;
 		}
@@ -159,7 +160,7 @@ melyint_io_left_over(struct mely_handler **handler, void **arg)
 		return left;
 	if (melyint_timer_is_message(*handler)) {
 		melyint_watch_guard(w);
-		melyint_timer_disarm(w->io->rt, w);
+		melyint_timer_disarm(w);
 		melyint_watch_drop(w);
 		return left;
 	}
@@ -220,8 +221,11 @@ melyint_io_init(struct mely_runtime *rt)
 		return -ENOMEM;
 	io->rt = rt;
 	reset(io);
+	io->stuckfd = -1;
 	rt->io = io;
 	r = melyint_work_init(io);
+	if (r == 0)
+		r = melyint_stuck_init(rt);
 	if (r == 0)
 		r = open_pollers(rt);
 	if (r < 0)
@@ -245,6 +249,7 @@ melyint_io_fini(struct mely_runtime *rt)
 		stop_all(rt); /* what a hand-back function has made meanwhile */
 	}
 	close_pollers(rt);
+	melyint_stuck_fini(rt);
 	melyint_slots_fini(&io->slots);
 	melyint_stable_fini(&io->fds);
 	free(io);
@@ -262,7 +267,11 @@ melyint_io_renew(struct mely_runtime *rt)
 	melyint_stable_fini(&io->fds);
 	reset(io);
 	melyint_work_forget(io);
+	/* The timer is shared with the parent. */
+	melyint_stuck_fini(rt);
 	r = melyint_work_init(io);
+	if (r == 0)
+		r = melyint_stuck_init(rt);
 	for (i = 0; i < rt->cores_count && r == 0; i++)
 		r = melyint_poller_renew(&rt->cores[i]);
 	return r;

@@ -26,6 +26,10 @@ struct melyint_io {
 	_Atomic bool closing;       /* as slots.closing, for a glance */
 	_Atomic uint32_t signals;   /* watchers of signals; anyone */
 	_Atomic uint32_t signals_seen; /* sigwatch.c */
+	int stuckfd;                /* constant: timerfd in every poller, or -1; stuck.c */
+	uint64_t stuck_ticks;       /* constant: a core is stuck after that; 0: never */
+	uint64_t pull_ticks;        /* constant: and after that its colors are pulled */
+	_Atomic uint64_t stuck_until; /* until then stuckfd is armed; anyone */
 };
 
 int melyint_io_init(struct mely_runtime *rt);

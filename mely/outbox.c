@@ -117,21 +117,24 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 }
 
 bool
+melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core *box)
+{
+	if (melyint_outbox_empty(&box->outbox))
+		return false;
+	/* relaxed: C of NOTE(outbox) */
+	MELY_STORE(&box->outbox.open, false, relaxed);
+	melyint_outbox_deliver(self, box);
+	return true;
+}
+
+bool
 melyint_outbox_collect(struct melyint_core *self)
 {
 	struct mely_runtime *rt = self->rt;
 	bool any = false;
 	int i;
 
-	for (i = 0; i < rt->cores_count - 1; i++) {
-		struct melyint_core *box = &rt->cores[self->victims[i]];
-
-		if (melyint_outbox_empty(&box->outbox))
-			continue;
-		/* relaxed: C of NOTE(outbox) */
-		MELY_STORE(&box->outbox.open, false, relaxed);
-		melyint_outbox_deliver(self, box);
-		any = true;
-	}
+	for (i = 0; i < rt->cores_count - 1; i++)
+		any |= melyint_outbox_collect_from(self, &rt->cores[self->victims[i]]);
 	return any;
 }

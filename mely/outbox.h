@@ -40,6 +40,9 @@ void melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 /* Idle core: deliver what the others hold back. True: there was something. */
 bool melyint_outbox_collect(struct melyint_core *self);
 
+/* Any core but box: deliver what box holds back. True: there was something. */
+bool melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core *box);
+
 /* By the owner, or as a hint. */
 MELY_INLINE bool
 melyint_outbox_empty(const struct melyint_outbox *out)

@@ -16,7 +16,9 @@
  *      and nobody has it; a poster that leaves work waiting where nobody watches, and a core that
  *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
  *      work of its own wakes a successor. So does a searcher, whom the same may have been left
- *      to; if they find nothing they owe it until they sleep again or begin a batch. When all cores sleep, nobody watches and nothing ticks.
+ *      to; if they find nothing they owe it until they sleep again or begin a batch. When all
+ *      cores sleep, nobody watches and nothing ticks. The watcher also relieves cores that do not
+ *      come back: NOTE(stuck) in stuck.c.
  *   D. A search keeps others from waking a second core. Who is kept from it while nobody watches
  *      says so in rt->searching, and whoever ends the search sees it: one who found nobody to wake
  *      tries again, a searcher that comes back leaves a watcher behind, as in C.
@@ -29,6 +31,7 @@
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
+#include "stuck.h"
 #include "victim.h"
 
 enum {
@@ -252,7 +255,8 @@ take_watch(struct melyint_core *core)
 	int none = 0;
 	bool asleep;
 
-	if (rt->cores_count == 1 || MELY_LOAD(&rt->stealing, relaxed) == 0 || !anybody_busy(core))
+	if (rt->cores_count == 1 || !anybody_busy(core) ||
+	    (MELY_LOAD(&rt->stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
 		return WATCH_NONE;
 	/* relaxed: a count of 0 or 1, looked at as a hint */
 	if (!MELY_CAS(&rt->watchers, &none, 1, relaxed))
@@ -303,6 +307,8 @@ doze(struct melyint_core *core, bool watching)
 		MELY_STORE(&core->busy, 0, relaxed);
 		melyint_poller_sleep(core, longest_sleep(core, watching));
 		MELY_STORE(&core->busy, 1, relaxed);
+		if (watching)
+			melyint_stuck_look(core, melyint_ticks(), true);
 		/* relaxed: a hint; the turn that follows takes the lock. The watcher keeps its
 		 * role through the looks that show nothing. */
 	} while (watching && MELY_LOAD(&core->waiting, relaxed) == 0 &&
@@ -352,4 +358,6 @@ melyint_park(struct melyint_core *core)
 		melyint_steal(core);
 	if (end_search(core) || watch != WATCH_NONE)
 		melyint_hand_over_watch(core);
+	if (core->batch.color != NULL || MELY_LOAD(&core->waiting, relaxed) != 0) /* a hint */
+		melyint_stuck_begin(core);
 }

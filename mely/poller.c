@@ -16,6 +16,13 @@
  *   Signals do not pass through libev: its handler would write to its loop only while a thread
  *   waits inside (sigwatch.c).
  *
+ * NOTE(hold)
+ *   Whoever uses the loop, or waits in the set, holds the poller. Its owner does while it looks,
+ *   ticks or sleeps; another core does that looks in the place of an owner that has not come back
+ *   (NOTE(stuck) in stuck.c); and any thread that arms or disarms a timer (timer.c). Only the
+ *   owner's sleep is long. The owner, awake, waits for nobody: where another one holds the poller,
+ *   it is being looked after. Order: hold before a watcher's guard; who has a guard only tries.
+ *
  * NOTE(single)
  *   With one poller for all, descriptors are in a set of their own (fds_epfd), nested one-shot
  *   in the set of core 0. When it reports, the Epoll event is posted to color 0; that event
@@ -39,6 +46,7 @@
 #include "check.h"
 #include "clock.h"
 #include "fdwatch.h"
+#include "iostate.h"
 #include "post.h"
 #include "sigwatch.h"
 #include "timer.h"
@@ -142,6 +150,8 @@ found_own(struct melyint_poller *p, uint64_t what, bool asleep)
 	case MELYINT_POLL_CLOCK:
 		clock_was_set(p);
 		break;
+	case MELYINT_POLL_STUCK:
+		break; /* to be awake is what it was for: NOTE(stuck) in stuck.c */
 	default:
 		MELY_CHECK(what == MELYINT_POLL_INNER);
 		(void)melyint_post(p->inner_color, &p->inner, MELYINT_POST_INTERNAL);
@@ -200,7 +210,7 @@ gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 	int i, n;
 
 	n = wait_set(p->epfd, p->found, timeout_ns);
-	MELY_COUNT(&p->core->counters.polls, 1);
+	MELY_COUNT(&melyint_self->counters.polls, 1);
 	for (i = 0; i < n; i++) {
 		uint64_t data = p->found[i].data.u64;
 
@@ -216,11 +226,14 @@ int
 melyint_poller_look(struct melyint_core *core)
 {
 	struct melyint_poller *p = core->poller;
+	int found;
 
 	/* relaxed: a descriptor that comes later is found by the next look */
-	if (MELY_LOAD(&p->fds, relaxed) == 0)
+	if (MELY_LOAD(&p->fds, relaxed) == 0 || !melyint_lock_try(&p->hold))
 		return 0;
-	return gather(p, 0, false);
+	found = gather(p, 0, false);
+	melyint_lock_drop(&p->hold);
+	return found;
 }
 
 static void
@@ -267,10 +280,34 @@ melyint_poller_tick(struct melyint_core *core)
 {
 	struct melyint_poller *p = core->poller;
 
-	if (p->armed != 0 && melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS))
-		run_loop(p, EVRUN_NOWAIT);
+	if (melyint_lock_try(&p->hold)) {
+		if (p->armed != 0 &&
+		    melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS))
+			run_loop(p, EVRUN_NOWAIT);
+		melyint_lock_drop(&p->hold);
+	}
 	if (core->index == 0)
 		melyint_signal_tick(core->rt->io);
+}
+
+bool
+melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
+{
+	struct melyint_poller *p = core->poller;
+
+	MELY_SLOW(self == melyint_self && self != core);
+	if (!melyint_lock_try(&p->hold))
+		return false;
+	/* relaxed, both: what comes later is found the next time. Signals have no descriptor of
+	 * the program's, and are core 0's. */
+	if (MELY_LOAD(&p->fds, relaxed) != 0 || (core->index == 0 &&
+	    MELY_LOAD(&core->rt->io->signals, relaxed) != 0))
+		gather(p, 0, false);
+	if (p->armed != 0)
+		run_loop(p, EVRUN_NOWAIT);
+	melyint_lock_drop(&p->hold);
+	MELY_COUNT(&self->counters.polls_taken, 1);
+	return true;
 }
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
@@ -320,6 +357,7 @@ melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 {
 	struct melyint_poller *p = core->poller;
 
+	melyint_lock_take(&p->hold);
 	if (p->woken) {
 		p->woken = false;
 		timeout_ns = 0;
@@ -328,6 +366,7 @@ melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 		sleep_in_set(p, timeout_ns);
 	else
 		sleep_in_loop(p, timeout_ns);
+	melyint_lock_drop(&p->hold);
 }
 
 void
@@ -378,6 +417,16 @@ add(int epfd, int fd, uint32_t events, uint64_t what)
 
 	ev.data.u64 = what;
 	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+static int
+add_stuckfd(struct melyint_poller *p, int fd)
+{
+	/* One sleeper is enough. */
+	int r = add(p->epfd, fd, EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, MELYINT_POLL_STUCK);
+
+	/* Where that is not known (before Linux 4.5, in a sandbox) all sleepers wake. */
+	return r == -EINVAL ? add(p->epfd, fd, EPOLLIN | EPOLLET, MELYINT_POLL_STUCK) : r;
 }
 
 static int
@@ -444,6 +493,8 @@ open_all(struct melyint_poller *p)
 		return -errno;
 	p->fds_epfd = p->epfd;
 	r = add(p->epfd, p->wakefd, EPOLLIN | EPOLLET, MELYINT_POLL_WAKE);
+	if (r == 0 && p->core->rt->io->stuckfd >= 0)
+		r = add_stuckfd(p, p->core->rt->io->stuckfd);
 	if (r == 0 && p->core->rt->config.pollers == 1 && p->core->index == 0)
 		r = open_single(p);
 	if (r == 0)

@@ -12,11 +12,19 @@
 
 struct melyint_watch;
 
+/* What the others have seen of a core: NOTE(stuck) in stuck.c. Anyone; hints. */
+struct melyint_progress {
+	_Atomic uint64_t seen;          /* how far it had come ... */
+	_Atomic uint64_t seen_ticks;    /* ... when that was first seen; 0: not yet */
+	_Atomic uint64_t relieved_ticks;/* when somebody last did its looking */
+};
+
 /* What an epoll entry with generation 0 is; those of descriptors: generation<<32 | descriptor. */
 enum {
 	MELYINT_POLL_WAKE = 1,  /* the core's eventfd */
 	MELYINT_POLL_SIGNAL,    /* the eventfd of the signals */
 	MELYINT_POLL_CLOCK,     /* the wall clock was set */
+	MELYINT_POLL_STUCK,     /* somebody ought to watch: NOTE(stuck) in stuck.c */
 	MELYINT_POLL_INNER      /* the single poller's descriptors; NOTE(single) in poller.c */
 };
 
@@ -30,7 +38,7 @@ struct melyint_poller {
 	struct ev_loop *loop;       /* its timers */
 	struct melyint_core *core;
 
-	/* owner */
+	/* under hold */
 	struct ev_io nested;        /* epfd, in loop */
 	struct ev_timer limit;      /* of a sleep in loop */
 	uint64_t loop_now_ns;       /* monotonic, at most what the loop takes for now; 0: unknown */
@@ -49,6 +57,8 @@ struct melyint_poller {
 
 	/* anyone */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t fds; /* registered: worth a look */
+	struct melyint_lock hold;   /* NOTE(hold) in poller.c */
+	struct melyint_progress progress;
 	_Atomic bool in_loop;       /* inside libev, and not just waiting there */
 };
 
@@ -63,6 +73,8 @@ void melyint_poller_tick(struct melyint_core *core);
 void melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns);
 /* Any thread, also in a signal handler: end a sleep. One write. */
 void melyint_poller_wake(struct melyint_core *core);
+/* Another core, self: look and tick in core's place. False: somebody does so already. */
+bool melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core);
 
 /* ---- for the I/O's other files --------------------------------------------------------------- */
 
@@ -75,9 +87,9 @@ bool melyint_poller_is_inner(const struct mely_handler *handler);
 /* In the child of a fork: forget what is shared with the parent, and start anew. */
 int melyint_poller_renew(struct melyint_core *core);
 
-/* Owner: libev's now, as near as makes no timer early. */
+/* Under hold: libev's now, as near as makes no timer early. */
 uint64_t melyint_poller_loop_now(struct melyint_poller *poller);
-/* Owner: be told when the wall clock is set. 0 or a negative errno. */
+/* Under hold: be told when the wall clock is set. 0 or a negative errno. */
 int melyint_poller_watch_clock(struct melyint_poller *poller);
 
 #endif

@@ -29,6 +29,7 @@
 #include "runtimes.h"
 #include "settings.h"
 #include "steal.h"
+#include "stuck.h"
 #include "topo.h"
 
 MELY_TLS struct melyint_core *melyint_self;
@@ -210,6 +211,8 @@ attend(struct melyint_core *core, bool on)
 	melyint_lock_drop(&core->lock);
 	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
 	melyint_self = on ? core : NULL;
+	if (on)
+		melyint_stuck_begin(core);
 }
 
 static void *

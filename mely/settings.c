@@ -10,7 +10,7 @@
 #include "check.h"
 #include "settings.h"
 
-enum { BATCH_EVENTS_MAX = 1000000, HELPERS_MAX = 1024 };
+enum { BATCH_EVENTS_MAX = 1000000, HELPERS_MAX = 1024, STUCK_MS_MAX = 3600000 };
 
 /* A whole number between min and max from the environment; false when it is there and is none. */
 static bool
@@ -59,6 +59,7 @@ defaults(struct mely_config *config)
 	config->balance = 1;
 	config->batch_events = 10;
 	config->spin_us_max = 10;
+	config->stuck_ms = 4;
 	config->drain_deadline_ns = 30000000000u;
 	config->fd_residency_ms = 10;
 	config->fd_residency_events = 1000;
@@ -73,6 +74,7 @@ mely_config_init(struct mely_config *config)
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
 	long cores, pin = MELY_PIN_AUTO, steal, balance, poller = 0, batch, batch_us, spin;
+	long stuck;
 	bool good = true;
 
 	defaults(config);
@@ -82,6 +84,7 @@ mely_config_init(struct mely_config *config)
 	batch = config->batch_events;
 	batch_us = config->batch_us;
 	spin = config->spin_us_max;
+	stuck = config->stuck_ms;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
 	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
 	good &= env_number("MELY_STEAL", 0, 1, &steal);
@@ -90,6 +93,7 @@ mely_config_init(struct mely_config *config)
 	good &= env_number("MELY_BATCH", 1, BATCH_EVENTS_MAX, &batch);
 	good &= env_number("MELY_BATCH_US", 0, 1000000, &batch_us);
 	good &= env_number("MELY_SPIN_US", 0, 1000, &spin);
+	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
 	config->cores = (int)cores;
 	config->pinning = (enum mely_pinning)pin;
 	config->steal = (int)steal;
@@ -98,6 +102,7 @@ mely_config_init(struct mely_config *config)
 	config->batch_events = (uint32_t)batch;
 	config->batch_us = (uint32_t)batch_us;
 	config->spin_us_max = (uint32_t)spin;
+	config->stuck_ms = (uint32_t)stuck;
 	return good ? 0 : -EINVAL;
 }
 
@@ -123,6 +128,7 @@ melyint_settings_check(const struct mely_config *config)
 	    in_range("batch_events", config->batch_events, 1, BATCH_EVENTS_MAX) &&
 	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,
 	        MELY_PRIORITY_LAST_POST) &&
+	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
 	    in_range("helpers_files", config->helpers_files, 1, HELPERS_MAX) &&
 	    in_range("helpers_names", config->helpers_names, 1, HELPERS_MAX) &&
 	    in_range("helpers_user", config->helpers_user, 1, HELPERS_MAX);

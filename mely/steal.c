@@ -182,3 +182,12 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 		}
 	}
 }
+
+void
+melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
+{
+	/* relaxed, both: a switch, and a hint */
+	if (MELY_LOAD(&core->rt->stealing, relaxed) != 0 &&
+	    MELY_LOAD(&stuck->stealable, relaxed) != 0)
+		(void)pull(core, stuck, PULLS_MAX);
+}

@@ -18,6 +18,9 @@ bool melyint_steal(struct melyint_core *thief);
 /* Owner, busy, once a millisecond: pull colors from a core that has more waiting. */
 void melyint_balance(struct melyint_core *core, uint64_t now_ticks);
 
+/* Owner, in no handler: pull the colors that wait on a core that is stuck. */
+void melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck);
+
 #ifdef MELYINT_LIBASYNC
 /* What the environment says of stealing, when a runtime is made. */
 void melyint_steal_settle(struct mely_runtime *rt);

@@ -4,8 +4,10 @@
  *
  * NOTE(timers)
  *   The record, under its guard, says what is wanted (due_ns, repeat_ns, stopped); the loop is
- *   brought in line by its core's own thread. Elsewhere settle() sends the record's message to
- *   that core's own color. A timer that fires looks at the record first: stopped or not due yet
+ *   brought in line by whoever holds its poller (NOTE(hold) in poller.c): as a rule the very thread
+ *   that changed the record, in settle(), also where the loop's core is another one, or stuck. Only
+ *   where that core sleeps, which is inside its poller, settle() sends the record's message to the
+ *   core's own color. A timer that fires looks at the record first: stopped or not due yet
  *   (it was pushed forward, or the wall clock was set back, or libev's sum of doubles was a hair
  *   short) it does not run. So a stop is exact however late the message, and pushing a timer
  *   forward touches nothing but the record: the loop finds out when the old time comes.
@@ -17,6 +19,7 @@
 #include "timer.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <time.h>
 
 #include "check.h"
@@ -47,13 +50,19 @@ now_of(const struct melyint_watch *w)
 	return w->u.timer.wall ? wall_now_ns() : melyint_now_ns();
 }
 
+static struct melyint_poller *
+poller_of(const struct melyint_watch *w)
+{
+	return w->io->rt->cores[w->u.timer.core].poller;
+}
+
 static bool
 wanted(const struct melyint_watch *w)
 {
 	return !w->stopped && !w->u.timer.over;
 }
 
-/* ---- on the thread of the timer's core, under the guard -------------------------------------- */
+/* ---- holding the poller, under the guard ----------------------------------------------------- */
 
 static void
 link_wall(struct melyint_poller *p, struct melyint_watch *w)
@@ -129,6 +138,15 @@ disarm(struct melyint_poller *p, struct melyint_watch *w)
 	out_of_loop(p, w);
 }
 
+static void
+bring_in_line(struct melyint_poller *p, struct melyint_watch *w)
+{
+	if (w->u.timer.armed)
+		disarm(p, w);
+	if (wanted(w))
+		arm(p, w);
+}
+
 /* It is due at now_ns at the latest. */
 static void
 expire(struct melyint_watch *w, uint64_t now_ns)
@@ -174,18 +192,16 @@ static void
 message(void *arg)
 {
 	struct melyint_watch *w = arg;
-	struct melyint_poller *p;
+	struct melyint_poller *p = melyint_self->poller;
 
+	melyint_lock_take(&p->hold);
 	melyint_watch_guard(w);
-	p = w->io->rt->cores[w->u.timer.core].poller;
-	MELY_CHECK(melyint_self == p->core);
+	MELY_CHECK(p == poller_of(w));
 	w->u.timer.messaged = false;
 	w->refs--;
-	if (w->u.timer.armed)
-		disarm(p, w);
-	if (wanted(w))
-		arm(p, w);
+	bring_in_line(p, w);
 	melyint_watch_drop(w);
+	melyint_lock_drop(&p->hold);
 }
 
 void
@@ -197,9 +213,7 @@ melyint_timer_clock_set(struct melyint_poller *p)
 	for (w = p->walls; w != NULL; w = next) {
 		next = w->u.timer.next;
 		melyint_watch_guard(w);
-		disarm(p, w);
-		if (wanted(w))
-			arm(p, w);
+		bring_in_line(p, w);
 		melyint_watch_drop(w);
 	}
 }
@@ -219,35 +233,58 @@ send_message(struct melyint_watch *w)
 	}
 }
 
-/* Under the guard: see to it that the loop follows the record. NOTE(timers) */
-static void
-settle(struct melyint_watch *w)
+/* Under the guard: does the loop not follow the record, and no message is on its way? Chooses the
+ * loop of a timer that is in none. */
+static bool
+unsettled(struct melyint_watch *w)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
 	struct mely_runtime *rt = w->io->rt;
-	bool inside = melyint_io_inside(rt);
 
-	if (t->messaged || (!t->armed && !wanted(w)))
-		return;
-	if (!t->armed) {
-		int core = inside ? melyint_self->index : mely_color_core(w->color);
+	if (t->messaged)
+		return false;
+	if (t->armed)
+		return !wanted(w) || t->wall || t->due_ns < t->armed_ns;
+	if (wanted(w)) {
+		int core = melyint_io_inside(rt) ? melyint_self->index : mely_color_core(w->color);
 
 		t->core = (uint16_t)(core < 0 || core >= rt->cores_count ? 0 : core);
-		if (inside)
-			arm(melyint_self->poller, w);
-		else
+	}
+	return wanted(w);
+}
+
+/* Whoever holds the poller may be waiting for the guard. */
+static void
+step_aside(struct melyint_watch *w)
+{
+	w->refs++;
+	melyint_watch_drop(w);
+	sched_yield();
+	melyint_watch_guard(w);
+	w->refs--;
+}
+
+/* Under the guard, which may be dropped meanwhile: see to it that the loop follows the record.
+ * NOTE(timers) */
+static void
+settle(struct melyint_watch *w)
+{
+	while (unsettled(w)) {
+		struct melyint_poller *p = poller_of(w);
+
+		if (melyint_lock_try(&p->hold)) {
+			bring_in_line(p, w);
+			melyint_lock_drop(&p->hold);
+			return;
+		}
+		/* relaxed: a hint. One that falls asleep now finds the message, as any post; one
+		 * that is awake does not hold it for long, nor does anybody else. */
+		if (MELY_LOAD(&p->core->sleep, relaxed) != MELYINT_AWAKE) {
 			send_message(w);
-		return;
+			return;
+		}
+		step_aside(w);
 	}
-	if (wanted(w) && !t->wall && t->due_ns >= t->armed_ns)
-		return;
-	if (!inside || melyint_self->index != t->core) {
-		send_message(w);
-		return;
-	}
-	disarm(melyint_self->poller, w);
-	if (wanted(w))
-		arm(melyint_self->poller, w);
 }
 
 static uint64_t
@@ -396,10 +433,16 @@ melyint_timer_is_message(const struct mely_handler *handler)
 }
 
 void
-melyint_timer_disarm(struct mely_runtime *rt, struct melyint_watch *w)
+melyint_timer_disarm(struct melyint_watch *w)
 {
-	if (w->u.timer.armed)
-		disarm(rt->cores[w->u.timer.core].poller, w);
+	struct melyint_poller *p = poller_of(w);
+
+	if (w->u.timer.armed) {
+		/* Against outside threads; none waits for a guard while it holds it. */
+		melyint_lock_take(&p->hold);
+		disarm(p, w);
+		melyint_lock_drop(&p->hold);
+	}
 	if (w->u.timer.messaged) {
 		w->u.timer.messaged = false;
 		w->refs--;

@@ -6,7 +6,7 @@
 #include "poller.h"
 #include "watch.h"
 
-/* Owner: the wall clock was set; look at its timers again. */
+/* Holding the poller: the wall clock was set; look at its timers again. */
 void melyint_timer_clock_set(struct melyint_poller *poller);
 
 /* A stop of the runtime: stop it, but leave it in its loop, until it is due or nothing runs. */
@@ -16,6 +16,6 @@ void melyint_timer_close(struct melyint_io *io, mely_watch timer);
 bool melyint_timer_is_message(const struct mely_handler *handler);
 
 /* Nothing running: take a stopped timer out of its loop, and its message to be gone. */
-void melyint_timer_disarm(struct mely_runtime *rt, struct melyint_watch *w);
+void melyint_timer_disarm(struct melyint_watch *w);
 
 #endif

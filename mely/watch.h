@@ -61,9 +61,9 @@ struct melyint_watch_fd {
 
 /* timer.c */
 struct melyint_watch_timer {
-	struct ev_timer timer;      /* only on the thread of its core */
+	struct ev_timer timer;      /* holding its poller */
 	struct mely_event message;  /* to its core: arm, or disarm */
-	struct melyint_watch *next; /* wall-clock timers of its core; owner */
+	struct melyint_watch *next; /* wall-clock timers of its core; holding its poller */
 	struct melyint_watch **link;
 	uint64_t due_ns;            /* monotonic; wall-clock with wall */
 	uint64_t armed_ns;          /* monotonic time for which the loop has it */

@@ -310,9 +310,6 @@ main(int argc, char **argv)
 		.colors_help = "events A on each core that has some",
 		.colors_default = 100,
 		.colors_max = 100000,
-		.seconds_default = 5,
-		.configs = mb_config_names,
-		.configs_help = mb_config_help,
 	};
 	static const struct mb_rounds_bench bench = {profile, setup, begin, end, teardown};
 

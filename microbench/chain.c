@@ -20,9 +20,7 @@ static struct chain {
 	struct link *links;
 	int colors;
 	const struct mb_options *opt;
-	struct mb_sample *out;
-	uint64_t limit;         /* events of one color; without --events, beyond reach */
-	struct mb_fixed *fixed; /* --events */
+	struct mb_work work;
 	bool objects, embedded, skewed, scattered;
 } chain;
 
@@ -36,23 +34,12 @@ static struct mely_handler plain_handler = MELY_HANDLER(chain_plain);
 static struct mely_handler embedded_handler = MELY_HANDLER(chain_embedded);
 static struct mely_handler object_handler = MELY_HANDLER(chain_object);
 
-/* One more. False when it was the last. */
-static inline bool
-counted(struct link *link)
-{
-	mb_count(&link->count);
-	if (__builtin_expect(mb_counted(&link->count) != chain.limit, 1))
-		return true;
-	mb_fixed_done(chain.fixed);
-	return false;
-}
-
 static void
 chain_plain(void *arg)
 {
 	struct link *link = arg;
 
-	if (counted(link))
+	if (mb_work_count(&chain.work, &link->count))
 		mb_must(mely_post(chain.rt, link->id, &plain_handler, link), "mely_post");
 }
 
@@ -61,7 +48,7 @@ chain_embedded(void *arg)
 {
 	struct link *link = arg;
 
-	if (counted(link))
+	if (mb_work_count(&chain.work, &link->count))
 		mb_must(mely_event_post_id(chain.rt, link->id, &link->event), "mely_event_post_id");
 }
 
@@ -70,24 +57,11 @@ chain_object(void *arg)
 {
 	struct link *link = arg;
 
-	if (counted(link))
+	if (mb_work_count(&chain.work, &link->count))
 		mb_must(mely_event_post(&link->color, &link->event), "mely_event_post");
 }
 
 /* ---- a run -------------------------------------------------------------------------------- */
-
-/* Put a color by id on core 0, free to go: pinned there, and let go again. */
-static void
-start_on_core_0(uint32_t id)
-{
-	struct mely_color *color;
-
-	mb_must(mely_color_get(chain.rt, id, &color), "mely_color_get");
-	mb_must(mely_color_pin(color, 0), "mely_color_pin");
-	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
-	if (mely_color_core(color) != 0)
-		mb_fail("a color that was pinned to core 0 does not live there", 0);
-}
 
 static void
 link_start(struct link *link)
@@ -103,7 +77,7 @@ link_start(struct link *link)
 		return;
 	}
 	if (chain.skewed)
-		start_on_core_0(link->id);
+		mb_color_start_on(chain.rt, link->id, 0);
 	if (chain.embedded) {
 		mely_event_init(&link->event, &embedded_handler, link);
 		mb_must(mely_event_post_id(chain.rt, link->id, &link->event),
@@ -114,18 +88,13 @@ link_start(struct link *link)
 }
 
 static void
-start_all(void *arg)
+start_all(void)
 {
 	int i;
 
-	(void)arg;
-	if (chain.fixed != NULL)
-		mb_fixed_begin(chain.fixed);
 	for (i = 0; i < chain.colors; i++)
 		link_start(&chain.links[i]);
 }
-
-static struct mely_handler start_handler = MELY_HANDLER(start_all);
 
 static uint64_t
 link_count(void *ctx, int i)
@@ -135,57 +104,29 @@ link_count(void *ctx, int i)
 }
 
 static void
-measure(void *ctx)
-{
-	struct mb_window window = {
-		.read = link_count,
-		.count = chain.colors,
-		.warmup_s = MB_WARMUP_S,
-		.seconds = chain.opt->seconds,
-	};
-
-	(void)ctx;
-	if (chain.fixed != NULL)
-		mb_fixed_measure(chain.fixed, chain.limit * (uint64_t)chain.colors, chain.out);
-	else
-		mb_window_measure(&window, chain.out);
-}
-
-static void
 run(void *ctx, struct mb_sample *out)
 {
-	uint64_t colors = (uint64_t)chain.colors, events = chain.opt->events;
+	struct mb_counters counters = {chain.colors, link_count};
 	int i;
 
 	(void)ctx;
-	chain.out = out;
 	chain.rt = mb_runtime_new(chain.opt->cores);
 	out->cores = mely_cores(chain.rt);
 	chain.links = mb_array((size_t)chain.colors, sizeof(*chain.links),
 	    _Alignof(struct link));
 	for (i = 0; i < chain.colors; i++)
 		chain.links[i].id = mb_color_id(i, chain.scattered);
-	chain.limit = UINT64_MAX;
-	if (events > 0) {
-		/* The clock must not count the start of the runtime: start from a handler. */
-		chain.limit = (events + colors - 1) / colors;
-		chain.fixed = mb_fixed_new(chain.colors);
-		mb_must(mely_post(chain.rt, 0, &start_handler, NULL), "mely_post");
-	} else {
-		start_all(NULL);
-	}
-	mb_runtime_run(chain.rt, measure, NULL);
+	mb_work_init(&chain.work, chain.opt, chain.colors);
+	mb_work_run(&chain.work, chain.rt, chain.opt, start_all, &counters, out);
 	free(chain.links);
-	if (chain.fixed != NULL)
-		mb_fixed_free(chain.fixed);
 }
 
 static const char *
 variant(void)
 {
 	if (chain.opt->events > 0)
-		return chain.objects ? "objects,fixed work" : chain.embedded ?
-		    "embedded,fixed work" : "fixed work";
+		return chain.embedded ? "embedded,fixed work" :
+		    mb_work_variant(chain.opt, chain.objects);
 	if (chain.objects)
 		return chain.skewed ? "objects,skewed" : "objects";
 	if (chain.embedded)
@@ -219,22 +160,15 @@ main(int argc, char **argv)
 		.has_events = true,
 		.switches = switches,
 	};
+	struct mb_bench bench = {
+		.name = "chain", .peer = "mely", .unit = "events/s", .run = run,
+		.colors = &chain.colors,
+	};
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
 	mb_options_parse(&program, argc, argv, &opt);
 	chain.opt = &opt;
-	for (i = 0; i < opt.colors_count; i++) {
-		chain.colors = opt.colors[i];
-		mb_series_init(&series, "chain", "mely", "events/s", chain.colors, opt.runs);
-		series.variant = variant();
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	bench.variant = variant();
+	mb_bench_runs(&bench, &opt);
 	return 0;
 }

@@ -26,7 +26,8 @@ static struct fan {
 	uint32_t producer_id;
 	uint64_t spin_ticks;
 	const struct mb_options *opt;
-	struct mb_sample *out;
+	struct mb_work work;
+	uint64_t rounds; /* begun; written by the producer's color */
 	bool objects;
 } fan;
 
@@ -44,7 +45,7 @@ fan_work(void *arg)
 	struct blade *blade = arg;
 
 	mb_spin(fan.spin_ticks);
-	mb_count(&blade->count);
+	mb_work_count(&fan.work, &blade->count);
 	if (blade == &fan.blades[fan.colors - 1])
 		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
 }
@@ -56,6 +57,8 @@ fan_round(void *arg)
 	int i;
 
 	(void)arg;
+	if (fan.rounds++ >= fan.work.limit)
+		return;
 	for (i = 0; i < fan.colors; i++) {
 		blade = &fan.blades[i];
 		if (fan.objects)
@@ -68,6 +71,15 @@ fan_round(void *arg)
 
 /* ---- a run -------------------------------------------------------------------------------- */
 
+static void
+start(void)
+{
+	int i;
+
+	for (i = 0; i < ROUNDS_OUT; i++)
+		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
+}
+
 static uint64_t
 blade_count(void *ctx, int i)
 {
@@ -76,27 +88,12 @@ blade_count(void *ctx, int i)
 }
 
 static void
-measure(void *ctx)
-{
-	struct mb_window window = {
-		.read = blade_count,
-		.count = fan.colors,
-		.warmup_s = MB_WARMUP_S,
-		.seconds = fan.opt->seconds,
-	};
-
-	(void)ctx;
-	mb_window_measure(&window, fan.out);
-	fan.out->ideal_pct = fan.out->value * WORK_NS * 1e-9 / fan.out->cores * 100;
-}
-
-static void
 run(void *ctx, struct mb_sample *out)
 {
+	struct mb_counters counters = {fan.colors, blade_count};
 	int i;
 
 	(void)ctx;
-	fan.out = out;
 	fan.spin_ticks = (uint64_t)(mb_ticks_per_s() * WORK_NS * 1e-9);
 	fan.rt = mb_runtime_new(fan.opt->cores);
 	out->cores = mely_cores(fan.rt);
@@ -107,9 +104,9 @@ run(void *ctx, struct mb_sample *out)
 			mb_must(mely_color_init(&fan.blades[i].color, fan.rt), "mely_color_init");
 	}
 	fan.producer_id = mb_color_id(fan.colors, false);
-	for (i = 0; i < ROUNDS_OUT; i++)
-		mb_must(mely_post(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post");
-	mb_runtime_run(fan.rt, measure, NULL);
+	mb_work_init(&fan.work, fan.opt, fan.colors);
+	mb_work_run(&fan.work, fan.rt, fan.opt, start, &counters, out);
+	out->ideal_pct = out->value * WORK_NS * 1e-9 / out->cores * 100;
 	free(fan.blades);
 }
 
@@ -128,24 +125,18 @@ main(int argc, char **argv)
 		.colors_default = 1024,
 		.colors_max = 1000000,
 		.seconds_default = 1,
+		.has_events = true,
 		.switches = switches,
 	};
+	struct mb_bench bench = {
+		.name = "fan", .peer = "mely", .unit = "events/s", .run = run,
+		.colors = &fan.colors,
+	};
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
 	mb_options_parse(&program, argc, argv, &opt);
 	fan.opt = &opt;
-	for (i = 0; i < opt.colors_count; i++) {
-		fan.colors = opt.colors[i];
-		mb_series_init(&series, "fan", "mely", "events/s", fan.colors, opt.runs);
-		series.variant = fan.objects ? "objects" : NULL;
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	bench.variant = mb_work_variant(&opt, fan.objects);
+	mb_bench_runs(&bench, &opt);
 	return 0;
 }

@@ -91,6 +91,7 @@ mb_spin(uint64_t ticks)
 
 double mb_ticks_per_s(void); /* measured at the first call, 50 ms */
 double mb_now_s(void);
+double mb_cpu_s(void); /* processor time of this process so far */
 void mb_nap(double seconds);
 
 /* The processors this process may use; returns their number, at most max of them in cpu[]. */
@@ -113,6 +114,8 @@ struct mb_sample {
 	double p99;
 	double ideal_pct;
 	double events;
+	double cpu_ns;   /* an event: processor time of this process */
+	double requests; /* per second */
 	double syscalls; /* per second */
 	double steals;   /* per second */
 	double stolen_events; /* a steal */
@@ -153,6 +156,20 @@ void mb_series_report(struct mb_series *series, bool json);
  */
 void mb_child_run(void (*fn)(void *ctx, struct mb_sample *out), void *ctx, double seconds,
     bool abandon, struct mb_sample *out, int count);
+
+/* A benchmark whose runs bring one sample each. */
+struct mb_bench {
+	const char *name;
+	const char *peer;
+	const char *variant; /* NULL: the plain one */
+	const char *unit;
+	void (*run)(void *ctx, struct mb_sample *out); /* one run, in a child */
+	int *colors;  /* where run finds how many; set before each configuration */
+	bool abandon; /* as in mb_child_run */
+};
+
+/* All runs of all configurations that the options name, and a report of each. */
+void mb_bench_runs(const struct mb_bench *bench, const struct mb_options *opt);
 
 /* A window of time over counters that the program increments. */
 struct mb_window {

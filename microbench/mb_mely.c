@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_mely.c: a runtime for one run, and the side thread that measures it.
+ * mb_mely.c: a runtime for one run, and the side thread that measures what it does.
  */
 #include "mb_mely.h"
 
@@ -44,6 +44,18 @@ mb_runtime_cores(int cores)
 	return n;
 }
 
+void
+mb_color_start_on(struct mely_runtime *rt, uint32_t id, int core)
+{
+	struct mely_color *color;
+
+	mb_must(mely_color_get(rt, id, &color), "mely_color_get");
+	mb_must(mely_color_pin(color, core), "mely_color_pin");
+	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
+	if (mely_color_core(color) != core)
+		mb_fail("a color that was pinned does not live there", 0);
+}
+
 struct side {
 	struct mely_runtime *rt;
 	void (*fn)(void *ctx);
@@ -74,4 +86,74 @@ mb_runtime_run(struct mely_runtime *rt, void (*fn)(void *ctx), void *ctx)
 	if (err != 0)
 		mb_fail("pthread_join", err);
 	mb_must(mely_runtime_free(rt), "mely_runtime_free");
+}
+
+/* ---- counted work ------------------------------------------------------------------------- */
+
+void
+mb_work_init(struct mb_work *work, const struct mb_options *opt, int counters)
+{
+	uint64_t n = (uint64_t)counters;
+
+	work->limit = opt->events > 0 ? (opt->events + n - 1) / n : UINT64_MAX;
+	work->events = work->limit * n;
+	work->fixed = opt->events > 0 ? mb_fixed_new(counters) : NULL;
+}
+
+const char *
+mb_work_variant(const struct mb_options *opt, bool objects)
+{
+	if (opt->events > 0)
+		return objects ? "objects,fixed work" : "fixed work";
+	return objects ? "objects" : NULL;
+}
+
+struct side_work {
+	struct mb_work *work;
+	struct mb_window window;
+	void (*start)(void);
+	struct mb_sample *out;
+};
+
+static void
+work_start(void *arg)
+{
+	struct side_work *side = arg;
+
+	mb_fixed_begin(side->work->fixed);
+	side->start();
+}
+
+static struct mely_handler start_handler = MELY_HANDLER(work_start);
+
+static void
+work_measure(void *ctx)
+{
+	struct side_work *side = ctx;
+
+	if (side->work->fixed != NULL)
+		mb_fixed_measure(side->work->fixed, side->work->events, side->out);
+	else
+		mb_window_measure(&side->window, side->out);
+}
+
+void
+mb_work_run(struct mb_work *work, struct mely_runtime *rt, const struct mb_options *opt,
+    void (*start)(void), const struct mb_counters *counters, struct mb_sample *out)
+{
+	struct side_work side = {
+		.work = work,
+		.window = {.read = counters->read, .count = counters->count,
+		    .warmup_s = MB_WARMUP_S, .seconds = opt->seconds},
+		.start = start,
+		.out = out,
+	};
+
+	if (work->fixed != NULL)
+		mb_must(mely_post(rt, 0, &start_handler, &side), "mely_post");
+	else
+		start();
+	mb_runtime_run(rt, work_measure, &side);
+	if (work->fixed != NULL)
+		mb_fixed_free(work->fixed);
 }

@@ -55,6 +55,35 @@ mb_color_id(int i, bool scattered)
 	return scattered ? n * 2654435761u : n;
 }
 
+/* Put a color by id on a core, free to go: pinned there, and let go again. */
+void mb_color_start_on(struct mely_runtime *rt, uint32_t id, int core);
+
+/*
+ * What a run of counting colors has to do: count for a window of time or, with --events, until
+ * each of the counters has come to its share.
+ */
+struct mb_work {
+	uint64_t limit;         /* of one counter; without --events, beyond reach */
+	uint64_t events;        /* --events: of all counters */
+	struct mb_fixed *fixed; /* --events */
+};
+
+void mb_work_init(struct mb_work *work, const struct mb_options *opt, int counters);
+
+/* One more. False when it was the counter's last. */
+static inline bool
+mb_work_count(struct mb_work *work, _Atomic uint64_t *counter)
+{
+	mb_count(counter);
+	if (__builtin_expect(mb_counted(counter) != work->limit, 1))
+		return true;
+	mb_fixed_done(work->fixed);
+	return false;
+}
+
+/* What a report calls it; NULL: the plain one. */
+const char *mb_work_variant(const struct mb_options *opt, bool objects);
+
 /* A runtime with so many cores, or as many as it chooses when cores is 0. */
 struct mely_runtime *mb_runtime_new(int cores);
 
@@ -63,5 +92,18 @@ int mb_runtime_cores(int cores);
 
 /* Run rt on this thread until side(ctx), on a thread of its own, returns; then free rt. */
 void mb_runtime_run(struct mely_runtime *rt, void (*side)(void *ctx), void *ctx);
+
+/* What is counted: counters 0 to count - 1, as read(NULL, i) reads them. */
+struct mb_counters {
+	int count;
+	uint64_t (*read)(void *ctx, int i);
+};
+
+/*
+ * Call start, run rt while the work is measured, free both. With --events start is called in a
+ * handler, so that the clock does not count the start of the runtime.
+ */
+void mb_work_run(struct mb_work *work, struct mely_runtime *rt, const struct mb_options *opt,
+    void (*start)(void), const struct mb_counters *counters, struct mb_sample *out);
 
 #endif

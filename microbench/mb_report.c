@@ -16,7 +16,8 @@ void
 mb_sample_clear(struct mb_sample *sample)
 {
 	sample->value = sample->fairness = sample->p99 = NAN;
-	sample->ideal_pct = sample->events = sample->syscalls = NAN;
+	sample->ideal_pct = sample->events = sample->cpu_ns = NAN;
+	sample->requests = sample->syscalls = NAN;
 	sample->steals = sample->stolen_events = sample->stolen_cycles = NAN;
 	sample->cache_misses = NAN;
 	sample->cores = 0;
@@ -101,6 +102,8 @@ static const struct {
 	{"p99", ", p99 %.2f", offsetof(struct mb_sample, p99)},
 	{"ideal_pct", ", %.1f %% of the ideal", offsetof(struct mb_sample, ideal_pct)},
 	{"events", ", %.0f events a run", offsetof(struct mb_sample, events)},
+	{"cpu_ns", ", %.2f ns CPU each", offsetof(struct mb_sample, cpu_ns)},
+	{"requests", ", %.0f requests/s", offsetof(struct mb_sample, requests)},
 	{"syscalls", ", %.2f system calls/s", offsetof(struct mb_sample, syscalls)},
 	{"steals", ", %.0f steals/s", offsetof(struct mb_sample, steals)},
 	{"stolen_events", " of %.2f events", offsetof(struct mb_sample, stolen_events)},
@@ -149,7 +152,7 @@ report_text(const struct mb_series *s, double median, double min, double max)
 			printf(extras[i].words, value);
 	}
 	if (!isnan(s->ratio))
-		printf(", %.2fx the bare wake-up", s->ratio);
+		printf(", %.2fx the bare one", s->ratio);
 	if (s->method != NULL)
 		printf(" (%s)", s->method);
 	printf("\n");

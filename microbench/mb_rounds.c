@@ -10,6 +10,8 @@
 
 #include "mb_misses.h"
 
+enum { PAPER_SECONDS = 5 };
+
 uint64_t mb_burn_excess;
 
 static struct rounds {
@@ -193,28 +195,24 @@ int
 mb_rounds_main(const struct mb_program *program, const struct mb_rounds_bench *bench, int argc,
     char **argv)
 {
+	struct mb_bench runs = {
+		.name = program->name, .unit = "events/s", .run = run, .colors = &rounds.count,
+	};
+	struct mb_program whole = *program;
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
-	mb_options_parse(program, argc, argv, &opt);
+	whole.seconds_default = PAPER_SECONDS;
+	whole.configs = mb_config_names;
+	whole.configs_help = mb_config_help;
+	mb_options_parse(&whole, argc, argv, &opt);
 	rounds.bench = bench;
 	rounds.opt = &opt;
 	rounds.config = mb_config_enter(opt.config, argv);
 	calibrate();
 	if (bench->profile != NULL)
 		bench->profile();
-	for (i = 0; i < opt.colors_count; i++) {
-		rounds.count = opt.colors[i];
-		mb_series_init(&series, program->name, rounds.config->peer, "events/s",
-		    rounds.count, opt.runs);
-		series.variant = rounds.config->name;
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	runs.peer = rounds.config->peer;
+	runs.variant = rounds.config->name;
+	mb_bench_runs(&runs, &opt);
 	return 0;
 }

@@ -31,7 +31,8 @@ struct mb_rounds_bench {
 	void (*teardown)(void);
 };
 
-/* The main function of one of them. */
+/* The main function of one of them; program without what they have in common: --config, and the
+ * paper's length of a run. */
 int mb_rounds_main(const struct mb_program *program, const struct mb_rounds_bench *bench,
     int argc, char **argv);
 

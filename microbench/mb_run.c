@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_run.c: a run in a child process, and the window of time in which it is measured.
+ * mb_run.c: runs in child processes, and the window of time in which one is measured.
  */
 #include "mb.h"
 
@@ -71,6 +71,26 @@ mb_child_run(void (*fn)(void *ctx, struct mb_sample *out), void *ctx, double sec
 		mb_fail("a run failed", 0);
 }
 
+void
+mb_bench_runs(const struct mb_bench *bench, const struct mb_options *opt)
+{
+	struct mb_series series;
+	struct mb_sample sample;
+	int i, r;
+
+	for (i = 0; i < opt->colors_count; i++) {
+		*bench->colors = opt->colors[i];
+		mb_series_init(&series, bench->name, bench->peer, bench->unit, opt->colors[i],
+		    opt->runs);
+		series.variant = bench->variant;
+		for (r = 0; r < opt->runs; r++) {
+			mb_child_run(bench->run, NULL, opt->seconds, bench->abandon, &sample, 1);
+			mb_series_add(&series, &sample);
+		}
+		mb_series_report(&series, opt->json);
+	}
+}
+
 /* ---- the window --------------------------------------------------------------------------- */
 
 static uint64_t
@@ -88,7 +108,7 @@ void
 mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 {
 	uint64_t *first, n, least = UINT64_MAX, most = 0, total = 0;
-	double start, seconds;
+	double start, seconds, cpu;
 	int i;
 
 	first = malloc(sizeof(*first) * (size_t)w->count);
@@ -100,10 +120,12 @@ mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 
 	/* Reading many counters takes a while, but the same while at both ends. */
 	start = mb_now_s();
+	cpu = mb_cpu_s();
 	for (i = 0; i < w->count; i++)
 		first[i] = w->read(w->ctx, i);
 	mb_nap(w->seconds);
 	seconds = mb_now_s() - start;
+	cpu = mb_cpu_s() - cpu;
 	for (i = 0; i < w->count; i++) {
 		n = w->read(w->ctx, i) - first[i];
 		total += n;
@@ -113,6 +135,8 @@ mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 	free(first);
 	out->value = (double)total / seconds;
 	out->events = (double)total;
+	if (total > 0)
+		out->cpu_ns = cpu / (double)total * 1e9;
 	if (w->count > 1)
 		out->fairness = most > 0 ? (double)least / (double)most : 0;
 }

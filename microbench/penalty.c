@@ -198,9 +198,6 @@ main(int argc, char **argv)
 		.colors_help = "events A of a round, each of a color of its own",
 		.colors_default = 128,
 		.colors_max = 100000,
-		.seconds_default = 5,
-		.configs = mb_config_names,
-		.configs_help = mb_config_help,
 	};
 	static const struct mb_rounds_bench bench = {profile, setup, begin, end, teardown};
 

@@ -21,8 +21,8 @@ static struct pingpong {
 	struct paddle *paddles; /* 2 * pairs; a pair is next to each other */
 	int pairs;
 	const struct mb_options *opt;
-	struct mb_sample *out;
-	bool objects;
+	struct mb_work work;
+	bool objects, together;
 } pingpong;
 
 /* ---- handlers ----------------------------------------------------------------------------- */
@@ -33,12 +33,20 @@ static void hit_object(void *arg);
 static struct mely_handler plain_handler = MELY_HANDLER(hit_plain);
 static struct mely_handler object_handler = MELY_HANDLER(hit_object);
 
+/* One more. False when it was the pair's last, that of the paddle that is behind. */
+static inline bool
+hit(struct paddle *paddle)
+{
+	return mb_work_count(&pingpong.work, &paddle->count) || paddle < paddle->peer;
+}
+
 static void
 hit_plain(void *arg)
 {
 	struct paddle *paddle = arg;
 
-	mb_count(&paddle->count);
+	if (!hit(paddle))
+		return;
 	mb_must(mely_post(pingpong.rt, paddle->peer->id, &plain_handler, paddle->peer),
 	    "mely_post");
 }
@@ -48,7 +56,8 @@ hit_object(void *arg)
 {
 	struct paddle *peer = ((struct paddle *)arg)->peer;
 
-	mb_count(&((struct paddle *)arg)->count);
+	if (!hit(arg))
+		return;
 	mb_must(mely_event_post(&peer->color, &peer->event), "mely_event_post");
 }
 
@@ -58,11 +67,19 @@ static void
 paddle_init(int i)
 {
 	struct paddle *paddle = &pingpong.paddles[i];
+	int core = i / 2 % mely_cores(pingpong.rt);
 
 	paddle->id = mb_color_id(i, false);
 	paddle->peer = &pingpong.paddles[i ^ 1];
-	if (pingpong.objects) {
-		mb_must(mely_color_init(&paddle->color, pingpong.rt), "mely_color_init");
+	if (!pingpong.objects) {
+		if (pingpong.together)
+			mb_color_start_on(pingpong.rt, paddle->id, core);
+	} else {
+		if (pingpong.together)
+			mb_must(mely_color_init_on(&paddle->color, pingpong.rt, core),
+			    "mely_color_init_on");
+		else
+			mb_must(mely_color_init(&paddle->color, pingpong.rt), "mely_color_init");
 		mely_event_init(&paddle->event, &object_handler, paddle);
 	}
 }
@@ -76,6 +93,15 @@ serve(struct paddle *paddle)
 		mb_must(mely_post(pingpong.rt, paddle->id, &plain_handler, paddle), "mely_post");
 }
 
+static void
+serve_all(void)
+{
+	int i;
+
+	for (i = 0; i < pingpong.pairs; i++)
+		serve(&pingpong.paddles[2 * i]);
+}
+
 static uint64_t
 pair_count(void *ctx, int i)
 {
@@ -85,35 +111,20 @@ pair_count(void *ctx, int i)
 }
 
 static void
-measure(void *ctx)
-{
-	struct mb_window window = {
-		.read = pair_count,
-		.count = pingpong.pairs,
-		.warmup_s = MB_WARMUP_S,
-		.seconds = pingpong.opt->seconds,
-	};
-
-	(void)ctx;
-	mb_window_measure(&window, pingpong.out);
-}
-
-static void
 run(void *ctx, struct mb_sample *out)
 {
+	struct mb_counters counters = {pingpong.pairs, pair_count};
 	int i;
 
 	(void)ctx;
-	pingpong.out = out;
 	pingpong.rt = mb_runtime_new(pingpong.opt->cores);
 	out->cores = mely_cores(pingpong.rt);
 	pingpong.paddles = mb_array(2 * (size_t)pingpong.pairs, sizeof(*pingpong.paddles),
 	    _Alignof(struct paddle));
 	for (i = 0; i < 2 * pingpong.pairs; i++)
 		paddle_init(i);
-	for (i = 0; i < pingpong.pairs; i++)
-		serve(&pingpong.paddles[2 * i]);
-	mb_runtime_run(pingpong.rt, measure, NULL);
+	mb_work_init(&pingpong.work, pingpong.opt, 2 * pingpong.pairs);
+	mb_work_run(&pingpong.work, pingpong.rt, pingpong.opt, serve_all, &counters, out);
 	free(pingpong.paddles);
 }
 
@@ -123,6 +134,8 @@ main(int argc, char **argv)
 	static const struct mb_switch switches[] = {
 		{"objects", "color objects and embedded events (default: ids, pooled events)",
 		    &pingpong.objects},
+		{"together", "both colors of a pair begin on one core (default: ids do not)",
+		    &pingpong.together},
 		{0},
 	};
 	static const struct mb_program program = {
@@ -133,24 +146,20 @@ main(int argc, char **argv)
 		.colors_default = 1,
 		.colors_max = 1000000,
 		.seconds_default = 1,
+		.has_events = true,
 		.switches = switches,
 	};
+	struct mb_bench bench = {
+		.name = "pingpong", .peer = "mely", .unit = "hops/s", .run = run,
+		.colors = &pingpong.pairs,
+	};
 	struct mb_options opt;
-	struct mb_series series;
-	struct mb_sample sample;
-	int i, r;
 
 	mb_options_parse(&program, argc, argv, &opt);
 	pingpong.opt = &opt;
-	for (i = 0; i < opt.colors_count; i++) {
-		pingpong.pairs = opt.colors[i];
-		mb_series_init(&series, "pingpong", "mely", "hops/s", pingpong.pairs, opt.runs);
-		series.variant = pingpong.objects ? "objects" : NULL;
-		for (r = 0; r < opt.runs; r++) {
-			mb_child_run(run, NULL, opt.seconds, false, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	bench.variant = mb_work_variant(&opt, pingpong.objects);
+	if (pingpong.together && opt.events == 0)
+		bench.variant = pingpong.objects ? "objects,together" : "together";
+	mb_bench_runs(&bench, &opt);
 	return 0;
 }

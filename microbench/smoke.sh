@@ -77,8 +77,17 @@ json 1 "events" pingpong $quick --cores 2
 json 1 "events fairness variant" pingpong $quick --cores 2 --colors 8 --objects
 json 1 "events ideal_pct" fan $quick --cores 2
 json 1 "events ideal_pct variant" fan $quick --cores 2 --objects --colors 100
+json 2 "events requests fairness" echo $quick --cores 2 --colors 8
+grep -q '"peer":"mely".*"ratio":' "$scratch/out" || bad "echo: no ratio to the bare loop"
+json 2 "events requests variant" echo --runs 1 --json --cores 2 --colors 3 --events 100
+json 1 "requests variant" echo $quick --cores 2 --colors 3 --skewed --alone
+json 1 "events" pingpong --runs 1 --json --cores 2 --colors 3 --events 2000
+json 1 "events ideal_pct" fan --runs 1 --json --cores 2 --colors 10 --events 2000
 json 4 "events method" memory --runs 2 --json --colors 5000
 json 1 "syscalls method" idle $quick --cores 2
+
+json 8 "events variant" stuck $quick --cores 2
+status 2 stuck --cores 1
 
 # From processor to processor only where there are two.
 lines=3
@@ -115,7 +124,11 @@ done
 # The driver's tables, files and pictures.
 if command -v python3 >/dev/null; then
 	here=${top_srcdir:-.}/microbench
-	timeout 120 python3 "$here/paper" --builddir "$dir" --cores 2 --runs 2 --seconds 0.02 \
+	# As above: no other library where a sanitizer is.
+	configs=mely,mely-base-ws,time-left,penalty,locality,all,auto
+	[ -n "${INSTRUMENT_FLAGS:-}" ] || configs=libasync,libasync-ws,$configs
+	timeout 120 python3 "$here/paper" --configs $configs --builddir "$dir" --cores 2 \
+		--runs 2 --seconds 0.02 \
 		--out "$scratch/paper" >"$scratch/out" 2>"$scratch/err" ||
 		bad "paper: $(tail -n 1 "$scratch/err")"
 	for want in 'Table 3' 'Table 4' 'Table 5' 'Table 6' '2 cores'; do
@@ -130,7 +143,32 @@ if command -v python3 >/dev/null; then
 	fi
 fi
 
-for program in chain pingpong fan wake memory idle unbalanced penalty cache-efficient; do
+# Stealing on against off, measured and counted.
+if command -v python3 >/dev/null; then
+	onoff() {
+		timeout 300 python3 "$here/onoff" --builddir "$dir" --rounds 1 --only chain,echo \
+			"$@" >"$scratch/out" 2>"$scratch/err" ||
+			bad "onoff $*: $(tail -n 1 "$scratch/err")"
+	}
+	onoff --seconds 0.05 --out "$scratch/onoff"
+	grep -q '^chain .* of 1  ' "$scratch/out" || bad "onoff: no row of chain"
+	for want in onoff.csv onoff.json; do
+		[ -s "$scratch/onoff/$want" ] || bad "onoff: no $want"
+	done
+	# The same settings on both sides come to the same number of instructions, nearly.
+	if command -v valgrind >/dev/null && [ -z "${INSTRUMENT_FLAGS:-}" ]; then
+		onoff --instructions --only chain --b MELY_STEAL=1
+		grep -q '^chain .*no difference' "$scratch/out" ||
+			bad "onoff: two counts differ: $(grep '^chain' "$scratch/out")"
+	fi
+	for args in "--rounds 0" "--only nothing" "--a MELY_STEAL" "--no-such"; do
+		# shellcheck disable=SC2086
+		python3 "$here/onoff" $args >/dev/null 2>"$scratch/err"
+		[ $? = 2 ] && [ -s "$scratch/err" ] || bad "onoff $args: taken"
+	done
+fi
+
+for program in chain echo pingpong fan wake memory idle stuck unbalanced penalty cache-efficient; do
 	status 0 $program --help
 	grep -q -- '--colors' "$scratch/out" || bad "$program --help says nothing of --colors"
 	status 0 $program --version

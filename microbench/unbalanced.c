@@ -142,9 +142,6 @@ main(int argc, char **argv)
 		.colors_help = "events of a round, each of a color of its own",
 		.colors_default = 50000,
 		.colors_max = 10000000,
-		.seconds_default = 5,
-		.configs = mb_config_names,
-		.configs_help = mb_config_help,
 	};
 	static const struct mb_rounds_bench bench = {NULL, setup, begin, end, teardown};
 

@@ -153,7 +153,6 @@ arrived(struct sim_fiber *self)
 	__sanitizer_finish_switch_fiber(self->fake_stack, &bottom, &size);
 	if (sim_fiber_left->stack == NULL && sim_fiber_left->size == 0) {
 		/* The thread's own stack, which only the sanitizer knows. */
-		sim_fiber_left->sp = NULL;
 		sim_fiber_left->arg = (void *)(uintptr_t)bottom;
 		sim_fiber_left->size = size;
 	}

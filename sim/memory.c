@@ -219,11 +219,13 @@ sim_pages(size_t size)
 int
 sim_pages_free(void *p, size_t size)
 {
-	struct head *head = memory.counted ? (struct head *)memory.last_pages - 1 : NULL;
+	struct head *head = NULL;
 
 	if (!memory.counted)
 		return munmap(p, size);
-	if (memory.last_pages != NULL && (char *)p > memory.last_pages &&
+	if (memory.last_pages != NULL)
+		head = (struct head *)memory.last_pages - 1;
+	if (head != NULL && (char *)p > memory.last_pages &&
 	    (char *)p + size == memory.last_pages + head->size &&
 	    (char *)p + size == memory.area + memory.top) {
 		head->size -= size;

@@ -59,6 +59,7 @@ typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_h
  *   MELY_BATCH       batch threshold, events
  *   MELY_BATCH_US    batch threshold, microseconds
  *   MELY_SPIN_US     longest spin before sleep, microseconds
+ *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
  */
 struct mely_config {
 	size_t size;              /**< set by mely_config_init: this struct's size */
@@ -70,6 +71,8 @@ struct mely_config {
 	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
 	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */
 	uint32_t spin_us_max;     /**< longest spin before sleep; default 10, tuned down to 0 */
+	uint32_t stuck_ms;        /**< a core that has not come back from a handler for so long is
+	                           *   stuck: others look at its poller; default 4; 0: never */
 	enum mely_priority_rule priority_rule;
 	uint64_t drain_deadline_ns;  /**< longest drain; default 30 s; 0: no limit */
 	uint32_t fd_residency_ms;    /**< a descriptor stays this long on a poller; default 10 */
@@ -167,6 +170,8 @@ struct mely_counters {
 	uint64_t fd_moves;        /**< registrations that followed their color */
 	uint64_t cancels;
 	uint64_t refused;         /**< posts refused at a high-water mark */
+	uint64_t fd_moves_put_off;/**< handlers run away from their descriptor: too early to move */
+	uint64_t polls_taken;     /**< looks at a poller in the place of a core that was stuck */
 };
 
 /** Fill *out with the sums (size: sizeof *out). core >= 0: of that core alone; -1: all cores and

@@ -161,6 +161,13 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 	(void)core, (void)now_ticks;
 }
 
+/* Nor does the original know a core that is stuck. */
+void
+melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
+{
+	(void)core, (void)stuck;
+}
+
 bool
 melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n)
 {

@@ -343,19 +343,16 @@ const bench benches[] = {
 void
 run_all(const bench &b)
 {
-	for (int i = 0; i < opt.colors_count; i++) {
-		struct mb_series series;
-		struct mb_sample sample;
+	struct mb_bench all = {};
 
-		colors = opt.colors[i];
-		mb_series_init(&series, b.name, peer::name, b.unit, colors, opt.runs);
-		series.variant = opt.events > 0 ? "fixed work" : b.variant;
-		for (int r = 0; r < opt.runs; r++) {
-			mb_child_run(b.run, nullptr, opt.seconds, true, &sample, 1);
-			mb_series_add(&series, &sample);
-		}
-		mb_series_report(&series, opt.json);
-	}
+	all.name = b.name;
+	all.peer = peer::name;
+	all.variant = opt.events > 0 ? "fixed work" : b.variant;
+	all.unit = b.unit;
+	all.run = b.run;
+	all.colors = &colors;
+	all.abandon = true;
+	mb_bench_runs(&all, &opt);
 }
 
 int

@@ -223,6 +223,7 @@ residency_holds_it(void)
 		ping_line(&line);
 	}
 	TEST_CHECK(test_counters(rt).fd_moves <= 1);
+	TEST_CHECK(test_counters(rt).fd_moves_put_off > 0);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_OK(mely_runtime_free(rt));
 	close_line(&line);

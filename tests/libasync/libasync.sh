@@ -18,10 +18,11 @@ export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 programs="prop/canary prop/cancel prop/embedded prop/env prop/life prop/matrix prop/memory
 	prop/order prop/process prop/steal prop/stop prop/wake io/duplex io/fd io/pollers io/signal
-	io/timer io/work stress/mix stress/reuse"
+	io/stuck io/timer io/work stress/mix stress/reuse"
 
 # prop/fair is not among them: batches, ageing and priorities, invariant 5, are what a FIFO of
-# events does not have. Of the rest:
+# events does not have; nor io/relieved, whose colors are adopted or pulled from a core that is
+# stuck. Of the rest:
 exempt()
 {
 	case $1 in
@@ -30,6 +31,8 @@ exempt()
 	prop/order:ids_are_exact) ;;
 	prop/steal:others_take_over | prop/steal:producer_is_helped | prop/steal:none_when_off) ;;
 	prop/wake:sleepers_are_woken) ;;
+	io/stuck:descriptors | io/stuck:timers | io/stuck:children) ;;
+	io/stuck:waiting_colors | io/stuck:some_must_wait | io/stuck:several) ;;
 	# The drained event goes behind all that waits in the FIFO: invariants 5 and 10.
 	prop/memory:drained_at_half) ;;
 	*) return 1 ;;

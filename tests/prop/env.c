@@ -9,7 +9,8 @@
 #include "test.h"
 
 static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_BALANCE",
-    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US"};
+    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US",
+    "MELY_STUCK_MS"};
 
 static void
 clear_environment(void)
@@ -72,6 +73,7 @@ defaults(void)
 	TEST_EQ(config.batch_events, 10);
 	TEST_EQ(config.batch_us, 0);
 	TEST_EQ(config.spin_us_max, 10);
+	TEST_EQ(config.stuck_ms, 4);
 	TEST_EQ(config.priority_rule, MELY_PRIORITY_HIGHEST);
 	TEST_EQ(config.drain_deadline_ns, UINT64_C(30000000000));
 	TEST_EQ(config.fd_residency_ms, 10);
@@ -97,6 +99,7 @@ environment_is_read(void)
 	setenv("MELY_BATCH", "3", 1);
 	setenv("MELY_BATCH_US", "70", 1);
 	setenv("MELY_SPIN_US", "0", 1);
+	setenv("MELY_STUCK_MS", "25", 1);
 	TEST_OK(mely_config_init(&config));
 	TEST_EQ(config.cores, 13);
 	TEST_EQ(config.pinning, MELY_PIN_NO);
@@ -106,6 +109,7 @@ environment_is_read(void)
 	TEST_EQ(config.batch_events, 3);
 	TEST_EQ(config.batch_us, 70);
 	TEST_EQ(config.spin_us_max, 0);
+	TEST_EQ(config.stuck_ms, 25);
 	TEST_OK(mely_runtime_new(&rt, NULL));
 	TEST_EQ(mely_cores(rt), 13);
 	test_run_dry(rt);
@@ -140,6 +144,7 @@ bad_environment(void)
 	    {"MELY_POLLERS", "2"}, {"MELY_POLLERS", "none"}, {"MELY_BATCH", "0"},
 	    {"MELY_BATCH", "ten"}, {"MELY_BATCH_US", "-5"}, {"MELY_BATCH_US", "1.5"},
 	    {"MELY_SPIN_US", "x"}, {"MELY_SPIN_US", "4294967296"},
+	    {"MELY_STUCK_MS", "-1"}, {"MELY_STUCK_MS", "4ms"}, {"MELY_STUCK_MS", "3600001"},
 	};
 	struct mely_config config;
 	char line[512];

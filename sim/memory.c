@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "engine.h"
+#include "order.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -39,10 +40,11 @@ struct head {
 
 enum { LIVE = 0x11ee11ee, FREED = 0xdeaddead };
 
+char *sim_memory_base;
+size_t sim_memory_top;
+
 static struct {
 	bool counted;
-	char *area;
-	size_t top;
 	size_t dirty;          /* below it memory may not be zero */
 	size_t blocks, bytes;
 	char *last_pages;
@@ -51,7 +53,7 @@ static struct {
 void
 sim_memory_begin(bool counted)
 {
-	if (counted && memory.area == NULL) {
+	if (counted && sim_memory_base == NULL) {
 		char *area = mmap(NULL, AREA, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -59,10 +61,10 @@ sim_memory_begin(bool counted)
 			fprintf(stderr, "sim: no memory\n");
 			exit(2);
 		}
-		memory.area = area;
+		sim_memory_base = area;
 	}
 	memory.counted = counted;
-	memory.top = 0;
+	sim_memory_top = 0;
 	memory.blocks = memory.bytes = 0;
 	memory.last_pages = NULL;
 }
@@ -71,33 +73,33 @@ void
 sim_memory_end(void)
 {
 	if (memory.counted)
-		SIM_UNPOISON(memory.area, memory.top);
+		SIM_UNPOISON(sim_memory_base, sim_memory_top);
+	sim_memory_top = 0;
 	memory.counted = false;
 }
 
-bool
-sim_memory_is_ours(const void *p)
+size_t
+sim_memory_area(void)
 {
-	return memory.counted && (const char *)p >= memory.area &&
-	    (const char *)p < memory.area + memory.top;
+	return AREA;
 }
 
 static void *
 take(size_t size, size_t alignment)
 {
-	uintptr_t base = (uintptr_t)memory.area, at;
+	uintptr_t base = (uintptr_t)sim_memory_base, at;
 	struct head *head;
 
 	if (alignment < ALIGNMENT)
 		alignment = ALIGNMENT;
-	at = (base + memory.top + sizeof *head + GAP + alignment - 1) & ~(alignment - 1);
+	at = (base + sim_memory_top + sizeof *head + GAP + alignment - 1) & ~(alignment - 1);
 	if (at + size > base + AREA)
 		sim_fail("more than %zu bytes allocated", AREA);
 	head = (struct head *)(at - sizeof *head);
-	SIM_POISON(memory.area + memory.top, at - sizeof *head - base - memory.top);
+	SIM_POISON(sim_memory_base + sim_memory_top, at - sizeof *head - base - sim_memory_top);
 	head->size = size;
 	head->live = LIVE;
-	memory.top = at + size - base;
+	sim_memory_top = at + size - base;
 	memory.blocks++;
 	memory.bytes += size;
 	return (void *)at;
@@ -107,7 +109,7 @@ take(size_t size, size_t alignment)
 static void
 clear(char *p, size_t size)
 {
-	size_t from = (size_t)(p - memory.area), dirty;
+	size_t from = (size_t)(p - sim_memory_base), dirty;
 
 	dirty = memory.dirty > from ? memory.dirty - from : 0;
 	memset(p, 0, dirty < size ? dirty : size);
@@ -116,8 +118,8 @@ clear(char *p, size_t size)
 static void
 used(void)
 {
-	if (memory.top > memory.dirty)
-		memory.dirty = memory.top;
+	if (sim_memory_top > memory.dirty)
+		memory.dirty = sim_memory_top;
 }
 
 void *
@@ -159,7 +161,7 @@ sim_free(void *p)
 
 	if (p == NULL)
 		return;
-	if (!memory.counted || (char *)p < memory.area || (char *)p >= memory.area + AREA) {
+	if (!memory.counted || (char *)p < sim_memory_base || (char *)p >= sim_memory_base + AREA) {
 		free(p);
 		return;
 	}
@@ -171,6 +173,7 @@ sim_free(void *p)
 	head->live = FREED;
 	memory.blocks--;
 	memory.bytes -= head->size;
+	sim_order_freed(p, head->size < SPOILT_MAX ? head->size : SPOILT_MAX);
 	memset(p, SPOILT, head->size < SPOILT_MAX ? head->size : SPOILT_MAX);
 	SIM_POISON(p, head->size);
 }
@@ -227,10 +230,10 @@ sim_pages_free(void *p, size_t size)
 		head = (struct head *)memory.last_pages - 1;
 	if (head != NULL && (char *)p > memory.last_pages &&
 	    (char *)p + size == memory.last_pages + head->size &&
-	    (char *)p + size == memory.area + memory.top) {
+	    (char *)p + size == sim_memory_base + sim_memory_top) {
 		head->size -= size;
 		memory.bytes -= size;
-		memory.top -= size;
+		sim_memory_top -= size;
 		return 0;
 	}
 	head = (struct head *)p - 1;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 void sim_memory_begin(bool counted);
 void sim_memory_end(void);
@@ -27,7 +28,20 @@ int sim_pages_free(void *p, size_t size);
 /* What is allocated now: blocks and bytes. */
 size_t sim_memory_blocks(void);
 size_t sim_memory_bytes(void);
-/* Hunting: the area; what lies in it is the library's or the program's. */
-bool sim_memory_is_ours(const void *p);
+/* Hunting: the area, and how much of it is in use; 0 of it otherwise. */
+extern char *sim_memory_base;
+extern size_t sim_memory_top;
+
+/* Where p lies in the area, from 0 on; SIZE_MAX: nowhere. */
+static inline size_t
+sim_memory_place(const void *p)
+{
+	size_t place = (size_t)((const char *)p - sim_memory_base);
+
+	return place < sim_memory_top ? place : SIZE_MAX;
+}
+
+/* How large the area is. */
+size_t sim_memory_area(void);
 
 #endif

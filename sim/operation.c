@@ -132,11 +132,11 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	we->posting++;
 	we->calls++;
 	if (wc->color == NULL)
-		error = mely_event_post_id(wc->rt, wc->id, &we->event);
+		error = mely_event_post_id(wc->rt, wc->id, we->event);
 	else if (head)
-		error = mely_event_post_head(wc->color, &we->event);
+		error = mely_event_post_head(wc->color, we->event);
 	else
-		error = mely_event_post(wc->color, &we->event);
+		error = mely_event_post(wc->color, we->event);
 	wc->posting--;
 	we->posting--;
 	if (error == 0) {
@@ -189,8 +189,8 @@ do_cancel(const struct doer *doer, const struct op *op)
 		we->done_out = true;
 		wc->held++;
 	}
-	error = mely_event_cancel(&we->event, with_done ? world_color_of(wc) : NULL,
-	    with_done ? &we->done : NULL);
+	error = mely_event_cancel(we->event, with_done ? world_color_of(wc) : NULL,
+	    with_done ? we->done : NULL);
 	we->cancelling--;
 	other = we->calls != calls || we->post != post;
 	if (with_done && error != -EINPROGRESS) {
@@ -552,7 +552,7 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 	if (handler->fn == world_handler) {
 		check_gone(post);
 	} else if (handler->fn == world_event_handler) {
-		if (ev != &we->event)
+		if (ev != we->event)
 			sim_fail("an embedded event was handed back as another");
 		we->handed_back++;
 		ended(we, "was handed back");

@@ -5,9 +5,15 @@
  */
 #include "order.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "access.h"
+#include "engine.h"
+#include "memory.h"
+#include "plain.h"
 
 enum { WORDS = 1 << 12, WORDS_FULL = WORDS / 2 };
 
@@ -23,20 +29,30 @@ struct released {
 	struct clock clock;
 };
 
+struct cell;
+
 static struct {
 	uint32_t run;
 	int threads;            /* of those that take part */
 	bool on;
+	bool ignore;            /* plain accesses */
 	uint32_t used;
 	struct clock clocks[SIM_CLOCKS];
 	struct released words[WORDS];
 } order;
 
+static struct cell *cells;      /* of plain memory; see below */
+
+static void map_cells(void);
+
 void
 sim_order_begin(void)
 {
+	if (cells == NULL)
+		map_cells();
 	order.run++;
 	order.on = true;
+	order.ignore = false;
 	order.used = 0;
 	order.threads = 1;
 	memset(order.clocks, 0, sizeof order.clocks);
@@ -228,4 +244,141 @@ sim_word_write(int thread, struct sim_word *word)
 	word->write_clock = order.clocks[thread].at[thread];
 	memset(word->read_clocks, 0, sizeof word->read_clocks);
 	return good;
+}
+
+/* ---- plain accesses of the library ----------------------------------------------------------- */
+
+/*
+ * Eight bytes of the area: who wrote and who read which of them last. One of each is remembered,
+ * so a race may go unseen when three threads meet, but what is seen is one.
+ */
+struct cell {
+	uint32_t run;           /* of which run: older ones are as if untouched */
+	uint32_t write_clock, read_clock;
+	uint8_t writer, reader;
+	uint8_t write_mask, read_mask; /* a bit for each byte */
+};
+
+enum { CELL = 8, MASK_FREED = 0xff, FREED_READER = 0xff };
+
+static void
+map_cells(void)
+{
+	cells = mmap(NULL, sim_memory_area() / CELL * sizeof *cells, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (cells == MAP_FAILED) {
+		fprintf(stderr, "sim: no memory\n");
+		exit(2);
+	}
+}
+
+static inline struct cell *
+cell_at(size_t place)
+{
+	struct cell *cell = &cells[place / CELL];
+
+	if (cell->run != order.run) {
+		memset(cell, 0, sizeof *cell);
+		cell->run = order.run;
+	}
+	return cell;
+}
+
+static void
+race(const struct cell *cell, const char *now, const char *before, unsigned who)
+{
+	if (cell->reader == FREED_READER && cell->read_mask == MASK_FREED)
+		sim_fail("%s of memory that has been freed", now);
+	sim_fail("%s of plain data is not ordered behind the %s by thread %u", now, before, who);
+}
+
+static inline void
+touch(struct cell *cell, unsigned self, uint8_t mask, bool write)
+{
+	const uint32_t *seen = order.clocks[self].at;
+
+	if ((cell->write_mask & mask) && cell->writer != self &&
+	    seen[cell->writer] < cell->write_clock)
+		race(cell, write ? "a write" : "a read", "last write", cell->writer);
+	if (cell->reader == FREED_READER)
+		race(cell, write ? "a write" : "a read", "", 0);
+	if (!write) {
+		if (cell->reader != self || cell->read_clock != seen[self])
+			cell->read_mask = 0;
+		cell->read_mask |= mask;
+		cell->reader = (uint8_t)self;
+		cell->read_clock = seen[self];
+		return;
+	}
+	if ((cell->read_mask & mask) && cell->reader != self &&
+	    seen[cell->reader] < cell->read_clock)
+		race(cell, "a write", "last read", cell->reader);
+	if (cell->writer != self || cell->write_clock != seen[self])
+		cell->write_mask = 0;
+	cell->write_mask |= mask;
+	cell->writer = (uint8_t)self;
+	cell->write_clock = seen[self];
+}
+
+static unsigned
+mask_of(size_t place, size_t bytes)
+{
+	return ((1u << bytes) - 1) << place % CELL & 0xff;
+}
+
+void
+sim_order_ignore(bool ignore)
+{
+	order.ignore = ignore;
+}
+
+void
+sim_plain(const void *p, size_t bytes, bool write)
+{
+	size_t place;
+
+	if (sim_self == NULL || !order.on || order.ignore ||
+	    (place = sim_memory_place(p)) == SIZE_MAX)
+		return;
+	if (bytes > CELL)
+		sim_plain_range(p, bytes, write);
+	else
+		touch(cell_at(place), (unsigned)sim_self->id, (uint8_t)mask_of(place, bytes),
+		    write);
+}
+
+void
+sim_plain_range(const void *p, size_t bytes, bool write)
+{
+	size_t place, end;
+
+	if (sim_self == NULL || !order.on || order.ignore ||
+	    (place = sim_memory_place(p)) == SIZE_MAX)
+		return;
+	for (end = place + bytes; place < end;) {
+		size_t part = CELL - place % CELL;
+
+		if (part > end - place)
+			part = end - place;
+		touch(cell_at(place), (unsigned)sim_self->id, (uint8_t)mask_of(place, part),
+		    write);
+		place += part;
+	}
+}
+
+void
+sim_order_freed(const void *p, size_t bytes)
+{
+	size_t place, end;
+
+	if (sim_self == NULL || !order.on || order.ignore ||
+	    (place = sim_memory_place(p)) == SIZE_MAX)
+		return;
+	sim_plain_range(p, bytes, true);
+	for (end = place + bytes; place < end; place += CELL) {
+		struct cell *cell = cell_at(place);
+
+		cell->reader = FREED_READER;
+		cell->read_mask = MASK_FREED;
+	}
 }

@@ -3,13 +3,14 @@
  * order.h: what happens before what, by vector clocks: each virtual thread has one, and each word
  * that somebody has released keeps the clock it was released with. An acquire that reads it takes
  * it over. A plain access to data that is not ordered behind the last write of another thread is
- * a failure, on any machine and with any memory order weaker than it must be, although the run
- * itself is one interleaving.
+ * a failure: a memory order weaker than it must be is seen, although the run itself is one
+ * interleaving of whole steps.
  */
 #ifndef SIM_ORDER_H
 #define SIM_ORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct sim_site;
@@ -25,6 +26,11 @@ void sim_order_cas(int thread, const struct sim_site *site, const void *p, bool 
 /* A lock of the system's, or any other edge: as a release to or an acquire of a word at p. */
 void sim_order_release(int thread, const void *p);
 void sim_order_acquire(int thread, const void *p);
+
+/* What looks at the library from outside may look at anything. */
+void sim_order_ignore(bool ignore);
+/* Memory of the library goes back: nobody may touch it any more. */
+void sim_order_freed(const void *p, size_t bytes);
 
 /* Data that handlers keep. */
 struct sim_word {

@@ -110,7 +110,9 @@ make_things(struct program *p, struct sim_rng *rng)
 	p->colors = (int)sim_rng_between(rng, 1, sim_rng_percent(rng, 50) ? 4 : PROGRAM_COLORS);
 	for (i = 0; i < p->colors; i++)
 		make_color(p, &p->color[i], rng);
-	p->posts_max = (int)sim_rng_between(rng, 20, 200);
+	/* Short ones are many in the same time, and find most of what long ones find. */
+	p->posts_max = (int)sim_rng_between(rng, 4, sim_rng_percent(rng, 60) ? 25 :
+	    sim_rng_percent(rng, 60) ? 60 : 200);
 	p->priorities = sim_rng_percent(rng, 25);
 	p->handlers = PROGRAM_HANDLERS;
 	for (i = 0; i < p->handlers; i++) {

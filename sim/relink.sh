@@ -37,5 +37,5 @@ for file in "${files[@]}"; do
 	${flags%% *} -iquote "$(dirname "$file")" "${include[@]}" ${flags#* } -c "$file" -o "$object"
 	objects+=("$object")
 done
-# shellcheck disable=SC2086
-${flags%% *} ${flags#* } -o "$output" sim/*mely_sim-*.o "${objects[@]}" sim/libsim.a -lhwloc
+# The instruments of the sources are the simulation's own: none is linked.
+${flags%% *} -o "$output" sim/*mely_sim-*.o "${objects[@]}" sim/libsim.a -lhwloc

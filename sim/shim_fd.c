@@ -13,7 +13,7 @@
 #undef close
 #undef poll
 
-enum { FDS = 800, FIRST = 3, ENTRIES = 32, PARENTS = 4 };
+enum { FDS = 800, FIRST = 3, ENTRIES = 32, PARENTS = 264 };
 
 enum kind { NONE, EVENT, TIMER, SET };
 
@@ -27,7 +27,7 @@ struct entry {
 
 struct vfd {
 	uint8_t kind;           /* enum kind */
-	uint8_t parents_count, entries_count;
+	uint16_t parents_count, entries_count;
 	uint64_t count;         /* EVENT */
 	int parents[PARENTS];   /* sets it is in */
 	struct entry entries[ENTRIES]; /* SET */

@@ -101,8 +101,10 @@ make_events(const struct program *p)
 		int handler = p->script[p->event_script[i]].handler;
 
 		we->world = &world;
-		mely_event_init(&we->event, &world.handler[HANDLER_EVENT][handler], we);
-		mely_event_init(&we->done, &world.handler[HANDLER_DONE][0], we);
+		we->event = sim_malloc(sizeof *we->event);
+		we->done = sim_malloc(sizeof *we->done);
+		mely_event_init(we->event, &world.handler[HANDLER_EVENT][handler], we);
+		mely_event_init(we->done, &world.handler[HANDLER_DONE][0], we);
 	}
 	for (i = 0; i < p->timers; i++)
 		world.timer[i].world = &world;
@@ -208,6 +210,10 @@ first_thread(void *arg)
 	for (i = 0; i < p->colors; i++) {
 		if (world.color[i].object != NULL && !world.color[i].freed)
 			sim_free(world.color[i].object);
+	}
+	for (i = 0; i < p->events; i++) {
+		sim_free(world.event[i].event);
+		sim_free(world.event[i].done);
 	}
 	check_over();
 }

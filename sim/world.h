@@ -59,12 +59,12 @@ struct world_color {
 
 struct world_event {
 	struct world *world;
-	struct mely_event event;
+	struct mely_event *event; /* in the library's memory, so that its fields are checked */
 	struct post *post;      /* what is in flight, as far as is known */
 	uint32_t posting, cancelling; /* calls under way */
 	uint32_t calls;         /* ever begun */
 	uint32_t posted, ran, cancelled, handed_back;
-	struct mely_event done; /* of a cancel that came too late */
+	struct mely_event *done;/* of a cancel that came too late */
 	bool done_out;          /* given to a cancel, or posted and not run */
 	bool done_posted;
 	uint32_t pleas;         /* cancels that came too late: each may have dropped one */

@@ -114,6 +114,21 @@ place(struct melyint_core *core, struct mely_color *color)
 	melyint_core_link(core, color);
 }
 
+/* A color without events that was released, or pinned while it ran. Under the lock. */
+static MELY_NOINLINE void
+rest(struct melyint_core *core, struct mely_color *color)
+{
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
+	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+
+	if (flags & MELYINT_COLOR_RELEASED) {
+		core->released = color;
+	} else if (home != core) {
+		/* release: pairs with the acquire in melyint_color_lock */
+		MELY_STORE(&color->_owner, home, release);
+	}
+}
+
 /* C of NOTE(batch). Under the lock. */
 static void
 put_back(struct melyint_core *core)
@@ -156,8 +171,9 @@ put_back(struct melyint_core *core)
 	} else {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed); /* under the lock */
 		/* relaxed: under the lock */
-		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
-			core->released = color;
+		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) &
+		    (MELYINT_COLOR_RELEASED | MELYINT_COLOR_PINNED)))
+			rest(core, color);
 	}
 }
 

@@ -150,7 +150,11 @@ hunt()
 	    >"$dir/log" 2>&1 || status=$?
 	at=$(sed -n 's/^FAILURE: seed \(0x[0-9a-f]*\): .*/\1/p' "$dir/log")
 	text=$(sed -n 's/^FAILURE: seed 0x[0-9a-f]*: //p' "$dir/log")
-	if [ "$status" -eq 1 ] && [ -n "$at" ]; then
+	if [ -n "$at" ] &&
+	    ! "$build/sim/mely-sim" hunt --schedules 1 --seed "$at" >"$dir/control" 2>&1; then
+		cat "$dir/control"
+		echo "FAIL: $what: the same seed $at fails without the fault"
+	elif [ "$status" -eq 1 ] && [ -n "$at" ]; then
 		echo "killed $what: after $((at - seed + 1)) schedules, seed $at: $text"
 	elif [ "$status" -eq 0 ]; then
 		echo "FAIL: $what: survived $schedules schedules"

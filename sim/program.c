@@ -36,6 +36,8 @@ program_topologies(void)
 static uint32_t
 some_ns(struct sim_rng *rng)
 {
+	if (sim_rng_below(rng, 200) == 0)
+		return sim_rng_below(rng, 60000000);
 	switch (sim_rng_below(rng, 10)) {
 	case 0: case 1: case 2: case 3:
 		return sim_rng_below(rng, 200);
@@ -113,6 +115,7 @@ make_things(struct program *p, struct sim_rng *rng)
 	for (i = 0; i < p->colors; i++)
 		make_color(p, &p->color[i], rng);
 	/* Short ones are many in the same time, and find most of what long ones find. */
+	p->early_ns = sim_rng_percent(rng, 25) ? 1 + sim_rng_below(rng, 50000) : 0;
 	p->posts_max = (int)sim_rng_between(rng, 4, sim_rng_percent(rng, 60) ? 25 :
 	    sim_rng_percent(rng, 60) ? 60 : 200);
 	p->priorities = sim_rng_percent(rng, 25);
@@ -351,6 +354,8 @@ program_print(const struct program *p, FILE *out)
 		fprintf(out, "  color %d: %s 0x%x of runtime %d, core %d\n", i,
 		    kinds[p->color[i].kind], p->color[i].id, p->color[i].runtime,
 		    p->color[i].core);
+	if (p->early_ns != 0)
+		fprintf(out, "  stopped %u ns after the threads have ended\n", p->early_ns);
 	for (i = 0; i < p->handlers && p->priorities; i++)
 		fprintf(out, "  handler %d: priority %d\n", i, p->handler[i].priority);
 	for (i = 0; i < p->events; i++)

@@ -179,8 +179,15 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 {
 	MELY_COUNT(&self->counters.posts_remote, 1);
 	/* relaxed, all: the owner's words are hints; open is ours but for those who close it */
-	if (++self->outbox.remote >= MELYINT_OUTBOX_AFTER && !MELY_LOAD(&self->rt->marks, relaxed))
-		MELY_STORE(&self->outbox.open, MELY_LOAD(&owner->waiting, relaxed) >= 2, relaxed);
+	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER || MELY_LOAD(&self->rt->marks, relaxed))
+		return;
+	if (MELY_LOAD(&owner->waiting, relaxed) < 2) {
+		MELY_STORE(&self->outbox.open, false, relaxed);
+		return;
+	}
+	if (!MELY_LOAD(&self->rt->outboxes, relaxed))
+		MELY_STORE(&self->rt->outboxes, true, relaxed); /* E of NOTE(outbox) */
+	MELY_STORE(&self->outbox.open, true, relaxed);
 }
 
 /* B, C and D of NOTE(post). The event has been claimed. */
@@ -307,7 +314,10 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 	/* acquire: pairs with the release in core_run.c that gave the event back */
 	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
 		return -EALREADY;
-	ev->_flags &= MELYINT_EV_TIMED; /* its own time outlasts a post, what it weighed does not */
+	/* Its own time outlasts a post, what it weighed does not. */
+	ev->_flags &= MELYINT_EV_TIMED;
+	if (MELY_LIKELY(ev->_flags == 0))
+		ev->_time = 0;
 	if (MELY_LIKELY(self != NULL && self->batch.color == color))
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);

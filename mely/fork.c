@@ -17,8 +17,8 @@
 #include "iostate.h"
 #include "runtimes.h"
 
-static pthread_mutex_t runtimes_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mely_runtime *runtimes; /* under runtimes_lock */
+static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
+static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 

@@ -90,7 +90,7 @@ melyint_measure_away(struct mely_handler *handler, uint32_t ns)
 static uint32_t
 number_of(struct mely_handler *handler)
 {
-	static _Atomic uint32_t last;
+	static _Atomic uint32_t last MELY_LASTING;
 	uint32_t number = MELY_LOAD(&handler->_number, relaxed), none = 0;
 
 	if (MELY_LIKELY(number != 0))

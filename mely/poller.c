@@ -61,7 +61,7 @@ enum {
 
 static void look_inside(void *arg);
 
-static struct mely_handler inner_handler = {.fn = look_inside, .name = "Epoll",
+static struct mely_handler inner_handler MELY_LASTING = {.fn = look_inside, .name = "Epoll",
     .time_ns = MELYINT_OWN_HANDLER_NS, .penalty = 1};
 
 /* ---- libev ----------------------------------------------------------------------------------- */

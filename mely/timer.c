@@ -34,7 +34,7 @@ static MELY_TLS uint64_t current_overruns;
 
 static void message(void *arg);
 
-static struct mely_handler message_handler =
+static struct mely_handler message_handler MELY_LASTING =
     MELY_HANDLER_WITH(message, MELYINT_OWN_HANDLER_NS, 1, 0);
 
 static uint64_t

@@ -90,6 +90,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 		return;
 	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
 	wc->posting++;
+	promise_post(doer->color, wc, 1);
 	if (wc->color == NULL || (op->kind == OP_POST_ID && wc->object == NULL))
 		error = head ?
 		    mely_post_head(wc->rt, wc->id, handler, post) :
@@ -101,6 +102,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	else
 		error = mely_color_post(wc->color, handler, post);
 	wc->posting--;
+	promise_post(doer->color, wc, -1);
 	if (error == 0) {
 		check_posted(post);
 		return;
@@ -129,6 +131,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 		check_gone(we->post);
 	we->post = post;
 	wc->posting++;
+	promise_post(doer->color, wc, 1);
 	we->posting++;
 	we->calls++;
 	if (wc->color == NULL)
@@ -138,6 +141,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	else
 		error = mely_event_post(wc->color, we->event);
 	wc->posting--;
+	promise_post(doer->color, wc, -1);
 	we->posting--;
 	if (error == 0) {
 		we->posted++;
@@ -177,7 +181,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
 	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
 	    we->pleas == 0;
-	uint32_t calls;
+	uint32_t calls, posted = we->posted;
 	bool other;
 	int error, i;
 
@@ -187,6 +191,9 @@ do_cancel(const struct doer *doer, const struct op *op)
 	we->cancelling++;
 	if (with_done) {
 		we->done_out = true;
+		/* In another runtime it would be hung on a core that no drain of this one asks. */
+		we->done_inside = doer->color >= 0 && world.program->runtimes == 1;
+		we->done_runtime = runtime_of(wc);
 		wc->held++;
 	}
 	error = mely_event_cancel(we->event, with_done ? world_color_of(wc) : NULL,
@@ -209,7 +216,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 		we->pleas++;
 		if (with_done && we->done_out) {
 			we->done_posted = true;
-			we->plea_posted = we->posted;
+			we->plea_posted = posted;
 		}
 		break;
 	case -EALREADY:
@@ -251,6 +258,8 @@ do_timer_start(const struct doer *doer, const struct op *op)
 	wt->repeats = repeat_ns != 0;
 	wt->started = true;
 	wt->due_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	wt->awaited = true;
+	wt->late_ps = wt->due_ps;
 	error = mely_timer_start(color, op->value, repeat_ns, 0,
 	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
 	wt->busy = false;
@@ -272,8 +281,11 @@ do_timer_again(const struct op *op)
 		return;
 	wt->busy = true;
 	wt->pushed = true;
-	(void)mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
-	    wt->repeats ? 1000 + op->value : 0);
+	wt->awaited = true;
+	wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	if (mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
+	    wt->repeats ? 1000 + op->value : 0) != 0)
+		wt->awaited = false;
 	wt->busy = false;
 }
 
@@ -337,24 +349,25 @@ do_stop(const struct op *op, enum mely_stop_mode mode)
 
 	if (world.program->runtime[wr - world.runtime].once || !wr->running)
 		return;
-	wr->stopping = true;
-	(void)mely_stop(wr->rt, mode);
+	promise_stop(wr, mode);
 }
 
 static void
 do_color(const struct op *op)
 {
 	struct world_color *wc = &world.color[op->color];
-	int core = (int)(op->value % (uint32_t)mely_cores(wc->rt));
+	int core = (int)(op->value % (uint32_t)mely_cores(wc->rt)), pinned = 0;
+	uint32_t call;
 
 	if (wc->released || wc->freed)
 		return;
 	wc->posting++;
-	wc->pins++;
+	call = promise_pin(wc);
 	switch (op->kind) {
 	case OP_PIN:
 		if (mely_color_pin(world_color_of(wc), core) != 0)
 			sim_fail("mely_color_pin failed");
+		pinned = core + 1;
 		break;
 	case OP_UNPIN:
 		if (mely_color_pin(world_color_of(wc), MELY_ANY_CORE) != 0)
@@ -365,7 +378,7 @@ do_color(const struct op *op)
 		if (mely_color_set_high_water(world_color_of(wc), op->value, NULL, NULL) != 0)
 			sim_fail("mely_color_set_high_water failed");
 	}
-	wc->pins--;
+	promise_pinned(wc, call, pinned);
 	wc->waits = 0; /* behind the others again */
 	wc->posting--;
 }
@@ -406,6 +419,10 @@ do_op(const struct doer *doer, const struct op *op)
 		break;
 	case OP_STEALING:
 		mely_set_stealing(world.color[op->color].rt, (int)(op->value & 1));
+		break;
+	case OP_HEURISTICS:
+		if (mely_set_heuristics(world.color[op->color].rt, op->value & 31) != 0)
+			sim_fail("mely_set_heuristics failed");
 		break;
 	case OP_TIMER_START:
 		do_timer_start(doer, op);
@@ -508,6 +525,7 @@ world_timer_handler(void *arg)
 		sim_fail("a timer runs %llu ps early",
 		    (unsigned long long)(wt->due_ps - sim_now_ps()));
 	wt->running = true;
+	wt->awaited = false;
 	wt->ran++;
 	check_begin(wt->color, NULL);
 	world_script(world.program->timer_script[wt - world.timer], wt->color, wt->color);
@@ -550,6 +568,9 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 	(void)ctx;
 	(void)color;
 	if (handler->fn == world_handler) {
+		promise_handed_back(runtime_of(&world.color[post->color]),
+		    post->producer < PROGRAM_COLORS &&
+		    world.color[post->producer].rt == world.color[post->color].rt);
 		check_gone(post);
 	} else if (handler->fn == world_event_handler) {
 		if (ev != we->event)
@@ -557,6 +578,7 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 		we->handed_back++;
 		ended(we, "was handed back");
 	} else if (handler->fn == world_done_handler) {
+		promise_handed_back(we->done_runtime, we->done_inside);
 		we->done_out = false;
 		we->done_posted = false;
 	}

@@ -38,11 +38,17 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	must(mely_config_init(&config), "mely_config_init");
 	config.cores = plan->cores;
 	config.steal = plan->steal;
+	config.time_left = (plan->heuristics & MELY_STEAL_TIME_LEFT) != 0;
+	config.penalty = (plan->heuristics & MELY_STEAL_PENALTY) != 0;
+	config.locality = (plan->heuristics & MELY_STEAL_LOCALITY) != 0;
+	config.measure = (plan->heuristics & MELY_STEAL_MEASURE) != 0;
+	config.learn_penalty = (plan->heuristics & MELY_STEAL_LEARN) != 0;
 	config.balance = plan->balance;
 	config.pollers = plan->pollers;
 	config.batch_events = (uint32_t)plan->batch_events;
 	config.batch_us = (uint32_t)plan->batch_us;
 	config.spin_us_max = (uint32_t)plan->spin_us;
+	config.stuck_ms = (uint32_t)plan->stuck_ms;
 	config.priority_rule = (enum mely_priority_rule)plan->priority_rule;
 	config.topology = program_topology(plan->topology);
 	config.handback = world_handback;
@@ -130,7 +136,7 @@ run_runtime(void *arg)
 					sim_fail("mely_run_once failed");
 				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
-			(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD :
+			promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
 			    MELY_STOP_DRAIN);
 			(void)mely_run_once(wr->rt);
 		}
@@ -154,7 +160,7 @@ stop(struct world_runtime *wr, const struct runtime_plan *plan)
 	wr->stopping = true;
 	wr->once_stop = true;
 	if (!plan->once)
-		(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD : MELY_STOP_DRAIN);
+		promise_stop(wr, plan->discard ? MELY_STOP_DISCARD : MELY_STOP_DRAIN);
 }
 
 /* A second run is stopped when it is idle again. */
@@ -196,7 +202,9 @@ first_thread(void *arg)
 		sim_thread_join(outside[i]);
 	for (i = 0; i < p->runtimes; i++)
 		limit_ms = p->runtime[i].once ? LIMIT_ONCE_MS : limit_ms;
-	idle = sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
+	if (p->early_ns != 0)
+		(void)sim_block(NULL, sim_now_ps() + p->early_ns * 1000ull);
+	idle = p->early_ns == 0 && sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
 	if (idle)
 		check_idle();
 	stop_all(p);
@@ -233,7 +241,8 @@ world_run(const struct program *program, uint64_t schedule, struct sim_outcome *
 	memset(world.behind_since_ps, 0, sizeof world.behind_since_ps);
 	world.program = program;
 	for (i = 0; i < program->ops; i++)
-		world.switches_stealing |= program->op[i].kind == OP_STEALING;
+		world.switches_stealing |= program->op[i].kind == OP_STEALING ||
+		    program->op[i].kind == OP_HEURISTICS;
 	sim_fds_begin();
 	sim_run(&setup, first_thread, (void *)(uintptr_t)program, outcome);
 }

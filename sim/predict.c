@@ -42,9 +42,11 @@ static struct {
 	struct sim_rng rng;
 	struct meter meters[SIM_CPUS_MAX];
 	struct reading begun;
-	uint64_t begun_ps, steals;
+	struct mely_counters counters; /* when the first measured round began */
+	uint64_t begun_ps;
 	uint64_t clock_ps, pause_ps, far_ps;
 	int free_cpu;          /* E of NOTE(prices); -1: none */
+	int cpus[SIM_THREADS_MAX]; /* of each thread: cores' own, 0 for any other */
 	uint8_t sites[SITES_MAX]; /* of the locks? 0: not asked yet, 1: no, 2: yes */
 } predict;
 
@@ -79,12 +81,21 @@ jittered(uint64_t ps)
 	return ps + (ps >> JITTER_SHIFT) * sim_rng_below(&predict.rng, 256) / 256;
 }
 
+/* The processor of the thread that runs. */
+static int
+cpu_now(void)
+{
+	return predict.cpus[sim_self->id];
+}
+
 static uint64_t
 price(const void *p, enum sim_cost_kind kind)
 {
-	if (is_private(p))
+	int cpu = cpu_now();
+
+	if (is_private(p) || cpu == predict.free_cpu)
 		return sim_cost_step(predict.cost);
-	return jittered(sim_cost_access(predict.cost, sim_self->cpu, sim_self->time_ps, p, kind));
+	return jittered(sim_cost_access(predict.cost, cpu, sim_self->time_ps, p, kind));
 }
 
 /* Is this place in the source one of mely/lock.h or mely/lock.c? */
@@ -127,7 +138,7 @@ price_access(struct sim_thread *thread, const struct sim_site *site, const void 
 	static const enum sim_cost_kind kinds[] = {
 		[SIM_LOAD] = SIM_COST_READ, [SIM_STORE] = SIM_COST_WRITE,
 		[SIM_RMW] = SIM_COST_RMW, [SIM_CAS] = SIM_COST_RMW, [SIM_COUNT] = SIM_COST_WRITE};
-	struct meter *meter = &predict.meters[thread->cpu];
+	struct meter *meter = &predict.meters[predict.cpus[thread->id]];
 	uint64_t ps = price(p, kinds[site->kind]);
 
 	meter->lock_last = of_a_lock(site);
@@ -140,7 +151,7 @@ price_access(struct sim_thread *thread, const struct sim_site *site, const void 
 static uint64_t
 price_relax(struct sim_thread *thread)
 {
-	struct meter *meter = &predict.meters[thread->cpu];
+	struct meter *meter = &predict.meters[predict.cpus[thread->id]];
 	uint64_t ps = predict.pause_ps + predict.pause_ps * sim_rng_below(&predict.rng, 256) / 256;
 
 	if (meter->lock_last)
@@ -152,7 +163,7 @@ static uint64_t
 price_call(struct sim_thread *thread, const char *name)
 {
 	const struct sim_machine *m = sim_cost_machine(predict.cost);
-	struct meter *meter = &predict.meters[thread->cpu];
+	struct meter *meter = &predict.meters[predict.cpus[thread->id]];
 	uint64_t ps;
 
 	if (strcmp(name, "mutex") == 0 || strcmp(name, "cond") == 0)
@@ -176,7 +187,7 @@ void
 sim_plain(const void *p, size_t bytes, bool write)
 {
 	(void)bytes; /* in one line */
-	if (sim_self == NULL || sim_self->cpu == predict.free_cpu)
+	if (sim_self == NULL || cpu_now() == predict.free_cpu)
 		return;
 	sim_self->time_ps += price(p, write ? SIM_COST_WRITE : SIM_COST_READ);
 }
@@ -184,9 +195,9 @@ sim_plain(const void *p, size_t bytes, bool write)
 void
 sim_plain_range(const void *p, size_t bytes, bool write)
 {
-	if (sim_self == NULL || sim_self->cpu == predict.free_cpu)
+	if (sim_self == NULL || cpu_now() == predict.free_cpu)
 		return;
-	sim_self->time_ps += sim_cost_range(predict.cost, sim_self->cpu, sim_self->time_ps, p, bytes,
+	sim_self->time_ps += sim_cost_range(predict.cost, cpu_now(), sim_self->time_ps, p, bytes,
 	    write ? SIM_COST_WRITE : SIM_COST_READ);
 }
 
@@ -199,14 +210,14 @@ sim_touch(const void *at, size_t bytes, bool write)
 void
 sim_prefetch(const void *p)
 {
-	if (sim_self != NULL && p != NULL && sim_self->cpu != predict.free_cpu && !is_private(p))
-		sim_cost_prefetch(predict.cost, sim_self->cpu, sim_self->time_ps, p);
+	if (sim_self != NULL && p != NULL && cpu_now() != predict.free_cpu && !is_private(p))
+		sim_cost_prefetch(predict.cost, cpu_now(), sim_self->time_ps, p);
 }
 
 void
 sim_compute(uint64_t n)
 {
-	if (n != 0 && sim_self->cpu != predict.free_cpu)
+	if (n != 0 && cpu_now() != predict.free_cpu)
 		sim_spend(cycles(n));
 }
 
@@ -220,16 +231,22 @@ sim_clock_read(void)
 /* ---- meters ---------------------------------------------------------------------------------- */
 
 void
+sim_on_core(int core)
+{
+	predict.cpus[sim_self->id] = core;
+}
+
+void
 sim_steal_begin(const void *own_lock)
 {
-	predict.meters[sim_self->cpu].own_lock = own_lock;
+	predict.meters[cpu_now()].own_lock = own_lock;
 	sim_compute(sim_cost_machine(predict.cost)->lap);
 }
 
 void
 sim_steal_end(void)
 {
-	predict.meters[sim_self->cpu].own_lock = NULL;
+	predict.meters[cpu_now()].own_lock = NULL;
 }
 
 void
@@ -256,14 +273,29 @@ read_meters(struct reading *reading)
 	}
 }
 
-static uint64_t
-steals_so_far(void)
+static void
+read_counters(struct mely_counters *counters)
 {
-	struct mely_counters counters;
-
-	sim_must(mely_counters_read(predict.rt, -1, &counters, sizeof(counters)),
+	sim_must(mely_counters_read(predict.rt, -1, counters, sizeof(*counters)),
 	    "mely_counters_read");
-	return counters.steals;
+}
+
+/* What the rounds have added to the counters. */
+static void
+count(struct sim_prediction *out)
+{
+	const struct mely_counters *then = &predict.counters;
+	struct mely_counters now;
+	int i;
+
+	read_counters(&now);
+	out->steals = now.steals - then->steals;
+	out->steals_tried = now.steals_tried - then->steals_tried;
+	out->steals_empty = now.steals_empty - then->steals_empty;
+	out->sleeps = now.sleeps - then->sleeps;
+	out->wakeups = now.wakeups_sent - then->wakeups_sent;
+	for (i = 0; i < MELY_DISTANCES; i++)
+		out->steals_at[i] = now.steals_at[i] - then->steals_at[i];
 }
 
 static void
@@ -272,7 +304,7 @@ begun(void *ctx, int round)
 	(void)ctx;
 	predict.free_cpu = -1;
 	if (round == 1)
-		predict.steals = steals_so_far();
+		read_counters(&predict.counters);
 	read_meters(&predict.begun);
 	predict.begun_ps = sim_self->time_ps;
 }
@@ -284,7 +316,7 @@ joined(void *ctx, int round)
 	struct reading now;
 
 	(void)ctx;
-	predict.free_cpu = sim_self->cpu;
+	predict.free_cpu = cpu_now();
 	if (round == 0)
 		return;
 	read_meters(&now);
@@ -310,7 +342,7 @@ ended(void *ctx, int round, const struct sim_tally *tally)
 	sum->away_cycles += tally->away_cycles;
 	if (round < predict.what->params.rounds)
 		return true;
-	predict.out->steals = steals_so_far() - predict.steals;
+	count(predict.out);
 	return false;
 }
 

@@ -12,8 +12,8 @@
  *   C. A step (sim_machine.step_milli) stands for an access that finds its line in the first
  *      cache, and for the instructions around it. Stacks and thread-local variables are steps.
  *   D. What handlers do is declared by the workload: sim_touch, sim_compute.
- *   E. Between rounds, while the workload checks and takes colors home, its core's plain accesses
- *      and what it declares cost nothing.
+ *   E. Between rounds, while the workload checks and takes colors home, what its core does costs
+ *      next to nothing and moves no line: the next round finds all data where this one left it.
  */
 #ifndef SIM_PREDICT_H
 #define SIM_PREDICT_H
@@ -36,7 +36,9 @@ struct sim_predict {
 struct sim_prediction {
 	double seconds;         /* of virtual time, between begin and join of the rounds */
 	struct sim_tally tally;
-	uint64_t steals;
+	/* as mely_counters has them */
+	uint64_t steals, steals_tried, steals_empty, sleeps, wakeups;
+	uint64_t steals_at[MELY_DISTANCES];
 	uint64_t lock_ps;       /* taking locks, all cores */
 	uint64_t held_ps;       /* thieves holding others' locks */
 	uint64_t accesses, misses, transfers;
@@ -50,6 +52,8 @@ int sim_predict_run(const struct sim_predict *predict, struct sim_prediction *ou
 
 /* The library asks for a line ahead of its use. */
 void sim_prefetch(const void *p);
+/* The calling thread is this core (predict_steal.c). */
+void sim_on_core(int core);
 /* A thief, whose own lock this is, begins and ends its search (predict_steal.c). */
 void sim_steal_begin(const void *own_lock);
 void sim_steal_end(void);

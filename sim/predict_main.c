@@ -233,6 +233,39 @@ per(double what, double of)
 	return of > 0 ? what / of : 0;
 }
 
+/* What is computed from several figures of a prediction. */
+struct derived {
+	double rate, ideal, lock, cost;
+};
+
+static void
+report_json(const struct sim_predict *p, const char *config, const struct sim_prediction *r,
+    const struct derived *d)
+{
+	double events = (double)r->tally.events, steals = (double)r->steals;
+	int i;
+
+	printf("{\"bench\": \"%s\", \"config\": \"%s\", \"machine\": \"%s\", \"topology\":"
+	    " \"%s\", \"cores\": %d, \"producers\": %d, \"colors\": %d, \"seed\": %llu,",
+	    p->workload->name, config, p->params.machine->name, p->topology, p->cores,
+	    p->params.producers, p->params.count, (unsigned long long)p->seed);
+	printf(" \"events\": %.0f, \"events_s\": %.6g, \"ideal_pct\": %.4f, \"steals\": %.0f,"
+	    " \"steals_s\": %.6g, \"stolen_events\": %.6g, \"stolen_cycles\": %.6g,"
+	    " \"steal_cycles\": %.6g, \"lock_pct\": %.4f,", events, d->rate, d->ideal, steals,
+	    steals / r->seconds, per((double)r->tally.away_events, steals),
+	    per((double)r->tally.away_cycles, steals), d->cost, d->lock);
+	printf(" \"steals_tried\": %llu, \"steals_empty\": %llu, \"sleeps\": %llu,"
+	    " \"wakeups\": %llu, \"steals_at\": [", (unsigned long long)r->steals_tried,
+	    (unsigned long long)r->steals_empty, (unsigned long long)r->sleeps,
+	    (unsigned long long)r->wakeups);
+	for (i = 0; i < MELY_DISTANCES; i++)
+		printf("%s%llu", i > 0 ? ", " : "", (unsigned long long)r->steals_at[i]);
+	printf("], \"cache_misses\": %.4f, \"transfers\": %.4f, \"accesses\": %.2f,"
+	    " \"virtual_s\": %.9f, \"trace\": \"%016llx\"}\n", (double)r->misses / events,
+	    (double)r->transfers / events, (double)r->accesses / events, r->seconds,
+	    (unsigned long long)r->trace);
+}
+
 static void
 report(const struct sim_predict *p, const char *config, const struct sim_prediction *r)
 {
@@ -243,19 +276,7 @@ report(const struct sim_predict *p, const char *config, const struct sim_predict
 	double cost = per((double)r->held_ps * mhz / 1e6, steals);
 
 	if (opt.json) {
-		printf("{\"bench\": \"%s\", \"config\": \"%s\", \"machine\": \"%s\", \"topology\":"
-		    " \"%s\", \"cores\": %d, \"producers\": %d, \"colors\": %d, \"seed\": %llu,"
-		    " \"events\": %.0f, \"events_s\": %.6g, \"ideal_pct\": %.4f, \"steals\": %.0f,"
-		    " \"steals_s\": %.6g, \"stolen_events\": %.6g, \"stolen_cycles\": %.6g,"
-		    " \"steal_cycles\": %.6g, \"lock_pct\": %.4f, \"cache_misses\": %.4f,"
-		    " \"transfers\": %.4f, \"accesses\": %.2f, \"virtual_s\": %.9f,"
-		    " \"trace\": \"%016llx\"}\n", p->workload->name, config,
-		    p->params.machine->name, p->topology, p->cores, p->params.producers,
-		    p->params.count, (unsigned long long)p->seed, events, rate, ideal, steals,
-		    steals / r->seconds, per((double)r->tally.away_events, steals),
-		    per((double)r->tally.away_cycles, steals), cost, lock,
-		    (double)r->misses / events, (double)r->transfers / events,
-		    (double)r->accesses / events, r->seconds, (unsigned long long)r->trace);
+		report_json(p, config, r, &(struct derived){rate, ideal, lock, cost});
 		return;
 	}
 	printf("%-15s %-16s %3d cores %10.1f KEvents/s", p->workload->name, config, p->cores,

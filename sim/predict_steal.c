@@ -4,6 +4,7 @@
  * prediction. The linker leads the library's calls here (--wrap). Compiled as the library is.
  */
 #include "../mely/core.h"
+#include "../mely/core_loop.h"
 #include "../mely/steal.h"
 #include "predict.h"
 
@@ -11,8 +12,17 @@ bool __real_melyint_steal(struct melyint_core *thief);
 bool __wrap_melyint_steal(struct melyint_core *thief);
 void __real_melyint_balance(struct melyint_core *core, uint64_t now_ticks);
 void __wrap_melyint_balance(struct melyint_core *core, uint64_t now_ticks);
+void __real_melyint_core_loop(struct melyint_core *core);
+void __wrap_melyint_core_loop(struct melyint_core *core);
 int __real_sim_clock_gettime(struct timespec *now);
 int __wrap_sim_clock_gettime(struct timespec *now);
+
+void
+__wrap_melyint_core_loop(struct melyint_core *core)
+{
+	sim_on_core(core->index);
+	__real_melyint_core_loop(core);
+}
 
 bool
 __wrap_melyint_steal(struct melyint_core *thief)

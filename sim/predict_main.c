@@ -25,7 +25,7 @@ enum { LIBASYNC = true };
 enum { LIBASYNC = false };
 #endif
 
-enum { LIST_MAX = 32, ROUNDS_DEFAULT = 2, TEXT_MAX = 512 };
+enum { LIST_MAX = 32, ROUNDS_DEFAULT = 2, TEXT_MAX = 512, ENVIRONMENT_MAX = 64 };
 
 extern char **environ;
 
@@ -338,6 +338,28 @@ program(bool libasync, char path[PATH_MAX])
 		strcat(path, suffix);
 }
 
+/* What a prediction may know of the environment: switches of the library, and what programs are
+ * run with. The rest would only move its memory about. */
+static char **
+own_environment(void)
+{
+	static const char *const kept[] = {"MELY_", "LD_", "ASAN_", "UBSAN_", "LSAN_"};
+	static char *own[ENVIRONMENT_MAX + 1];
+	size_t n = 0, k;
+	char **at;
+
+	for (at = environ; *at != NULL && n < ENVIRONMENT_MAX; at++) {
+		for (k = 0; k < sizeof(kept) / sizeof(kept[0]); k++) {
+			if (strncmp(*at, kept[k], strlen(kept[k])) == 0) {
+				own[n++] = *at;
+				break;
+			}
+		}
+	}
+	own[n] = NULL;
+	return own;
+}
+
 static void
 spawn(char **argv, int argc, const char *benchmark, const char *config, const char *cores)
 {
@@ -359,7 +381,7 @@ spawn(char **argv, int argc, const char *benchmark, const char *config, const ch
 	args[n++] = (char *)(uintptr_t)config;
 	args[n++] = (char *)(uintptr_t)"--cores";
 	args[n++] = (char *)(uintptr_t)cores;
-	error = posix_spawn(&pid, path, NULL, NULL, args, environ);
+	error = posix_spawn(&pid, path, NULL, NULL, args, own_environment());
 	if (error != 0)
 		sim_wrong(path, error);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -25,7 +25,7 @@ enum { LIBASYNC = true };
 enum { LIBASYNC = false };
 #endif
 
-enum { LIST_MAX = 32, ROUNDS_DEFAULT = 2, TEXT_MAX = 512, ENVIRONMENT_MAX = 64 };
+enum { LIST_MAX = 32, ROUNDS_LARGE = 2, ROUNDS_SMALL = 10, TEXT_MAX = 512, ENVIRONMENT_MAX = 64 };
 
 extern char **environ;
 
@@ -37,7 +37,7 @@ static struct {
 	uint64_t seed;
 	bool json, one;
 } opt = {.benchmarks = "unbalanced", .configs = "every", .producers = 1,
-	.rounds = ROUNDS_DEFAULT, .seed = 1};
+	.seed = 1};
 
 static const char *const benchmark_names[] =
     {"unbalanced", "penalty", "cache-efficient", NULL};
@@ -102,12 +102,13 @@ usage(FILE *to)
 	    "                        spread; 0: one for every two cores (default 1)\n"
 	    "  --colors K            events or colors that a round begins with (default: the\n"
 	    "                        benchmark's)\n"
-	    "  --rounds R            measured rounds, after one to warm up (default %d)\n"
+	    "  --rounds R            measured rounds, after one to warm up (default:\n"
+	    "                        unbalanced %d, others %d)\n"
 	    "  --seed N              of the jitter in what misses take (default 1)\n"
 	    "  --set NAME=VALUE      give one of the machine's times another value\n"
 	    "  --json                one JSON object a line\n"
 	    "  --help                this text\n"
-	    "  --version             the version of the project\n", ROUNDS_DEFAULT);
+	    "  --version             the version of the project\n", ROUNDS_LARGE, ROUNDS_SMALL);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -302,6 +303,8 @@ predict_one(void)
 	p.cores = (int)number("cores", opt.cores, 1, SIM_CPUS_MAX);
 	p.params = (struct sim_params){&opt.machine, opt.producers, opt.colors, config->annotated,
 		opt.rounds};
+	if (opt.rounds == 0)
+		p.params.rounds = p.workload == &sim_unbalanced ? ROUNDS_LARGE : ROUNDS_SMALL;
 	if (opt.producers == 0)
 		p.params.producers = p.cores > 1 ? p.cores / 2 : 1;
 	if (!p.workload->many)

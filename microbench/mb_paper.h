@@ -33,7 +33,7 @@ enum {
 	CACHE_WORDS = 1024,
 	CACHE_HALVES = 2,
 	CACHE_HALF = CACHE_WORDS / CACHE_HALVES,
-	CACHE_RUN = 8,       /* sorted by insertion; the passes from here to a half are even in number */
+	CACHE_RUN = 8,       /* sorted by insertion; the passes from here on are even in number */
 	CACHE_EVENTS = 5     /* A, two B, two C */
 };
 

@@ -62,7 +62,8 @@ setup(struct mely_runtime *rt, const struct mb_config *config, int count)
 
 	if (config->annotated) {
 		short_handler.time_ns = mb_rounds_ns(UNBALANCED_SHORT);
-		long_handler.time_ns = mb_rounds_ns((UNBALANCED_LONG_MIN + UNBALANCED_LONG_MAX) / 2);
+		long_handler.time_ns = mb_rounds_ns((UNBALANCED_LONG_MIN + UNBALANCED_LONG_MAX) /
+		    2);
 		short_handler.penalty = long_handler.penalty = 1;
 	}
 	unbalanced.count = count;

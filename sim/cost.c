@@ -10,9 +10,9 @@
  *   B. A line knows by a bit for each cache who holds it, and which cpu has modified it, if any.
  *      A read that finds it modified elsewhere gets it from there and leaves both with a clean
  *      copy; a write leaves only the caches of the writer with one.
- *   C. A line goes from writer to writer one at a time: who comes while it is under way to one waits
- *      for the end of that, which is what makes a contended lock dear. Readers get their copies
- *      together. A package's bus carries one transfer after another.
+ *   C. A line goes from writer to writer one at a time: who comes while it is under way to one
+ *      waits for the end of that, which is what makes a contended lock dear. Readers get their
+ *      copies together. A package's bus carries one transfer after another.
  *   D. A store that misses leaves its cpu free to go on, until the store buffer is full; what it
  *      stored arrives in order. An atomic read-modify-write waits for all stores before it.
  */
@@ -22,9 +22,9 @@
 #include <string.h>
 
 #include "cost.h"
+#include "linetab.h"
 
 enum {
-	PAGE_LINES = 64, /* lines are made known a page at a time */
 	PAGE_SHIFT = 12,
 	LINE_SHIFT = 6,
 	WAYS_MAX = 32,
@@ -33,13 +33,6 @@ enum {
 	STORES = 8,      /* under way at a time */
 	STREAMS = 8,     /* followed at a time */
 	LOOKASIDE = 64   /* pages last used, per cpu */
-};
-
-struct line {
-	uint64_t free_ps;  /* no transfer of it is under way from then on */
-	int32_t dirty;     /* the cpu that alone has it, modified; -1: nobody */
-	uint32_t number;   /* from 1 */
-	uint64_t holders[];
 };
 
 struct cache {
@@ -67,17 +60,11 @@ struct sim_cost {
 	double ps_a_cycle;
 	uint64_t step_ps, rmw_ps, memory_ps, memory_stream_ps, near_ps, far_ps, bus_ps;
 	int words;             /* of a set of caches */
-	size_t line_bytes;
 	struct cache *caches;
 	uint64_t *paths;       /* words for each cpu: its own caches */
 	struct cpu *cpus;
 	uint64_t *bus_free_ps; /* of each package */
-	/* pages: a hash of page numbers, and the pages in order of first use */
-	uint64_t *keys;
-	uint32_t *slots;
-	size_t room, used;     /* room: a power of two */
-	char **pages;
-	size_t pages_room;
+	struct sim_linetab lines;
 };
 
 /* ---- sets of caches ------------------------------------------------------------------------ */
@@ -164,16 +151,14 @@ sim_cost_new(struct sim_cost **out, const struct sim_machine *machine,
 	cost->far_ps = sim_cost_cycles(cost, machine->far);
 	cost->bus_ps = sim_cost_cycles(cost, machine->bus);
 	cost->words = (shape->caches + WORD_BITS - 1) / WORD_BITS;
-	cost->line_bytes = sizeof(struct line) + (size_t)cost->words * sizeof(uint64_t);
+	cost->lines.line_bytes = sizeof(struct line) + (size_t)cost->words * sizeof(uint64_t);
 	cost->room = 1024;
 	cost->caches = calloc((size_t)shape->caches, sizeof(*cost->caches));
 	cost->paths = calloc((size_t)(shape->cpus * cost->words), sizeof(*cost->paths));
 	cost->cpus = calloc((size_t)shape->cpus, sizeof(*cost->cpus));
 	cost->bus_free_ps = calloc((size_t)shape->packages, sizeof(*cost->bus_free_ps));
-	cost->keys = calloc(cost->room, sizeof(*cost->keys));
-	cost->slots = calloc(cost->room, sizeof(*cost->slots));
 	if (cost->caches == NULL || cost->paths == NULL || cost->cpus == NULL ||
-	    cost->bus_free_ps == NULL || cost->keys == NULL || cost->slots == NULL)
+	    cost->bus_free_ps == NULL || sim_linetab_init(&cost->lines, cost->words) != 0)
 		goto no_memory;
 	for (i = 0; i < shape->caches; i++) {
 		if (make_cache(cost, i) != 0)
@@ -198,116 +183,35 @@ sim_cost_free(struct sim_cost *cost)
 		free(cost->caches[i].numbers);
 		free(cost->caches[i].above);
 	}
-	for (i = 0; i < cost->used; i++)
-		free(cost->pages[i]);
-	free(cost->pages);
 	free(cost->caches);
 	free(cost->paths);
 	free(cost->cpus);
 	free(cost->bus_free_ps);
-	free(cost->keys);
-	free(cost->slots);
+	sim_linetab_fini(&cost->lines);
 	free(cost);
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static uint64_t
-mixed(uint64_t x)
-{
-	x *= UINT64_C(0x9e3779b97f4a7c15);
-	return x ^ x >> 29;
-}
-
-/* A simulation that runs out of memory has no result. */
-static void *
-must(void *memory)
-{
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
-static void
-grow(struct sim_cost *cost)
-{
-	size_t room = cost->room * 2, i, at;
-	uint64_t *keys = must(calloc(room, sizeof(*keys)));
-	uint32_t *slots = must(calloc(room, sizeof(*slots)));
-
-	for (i = 0; i < cost->room; i++) {
-		if (cost->keys[i] == 0)
-			continue;
-		for (at = mixed(cost->keys[i]) & (room - 1); keys[at] != 0; at = (at + 1) & (room - 1))
-			;
-		keys[at] = cost->keys[i];
-		slots[at] = cost->slots[i];
-	}
-	free(cost->keys);
-	free(cost->slots);
-	cost->keys = keys;
-	cost->slots = slots;
-	cost->room = room;
-}
-
-static char *
-new_page(struct sim_cost *cost)
-{
-	char *lines = must(calloc(PAGE_LINES, cost->line_bytes));
-	size_t i;
-
-	if (cost->used == cost->pages_room) {
-		cost->pages_room = cost->pages_room == 0 ? 256 : cost->pages_room * 2;
-		cost->pages = must(realloc(cost->pages, cost->pages_room * sizeof(*cost->pages)));
-	}
-	for (i = 0; i < PAGE_LINES; i++) {
-		struct line *line = (struct line *)(void *)(lines + i * cost->line_bytes);
-
-		line->dirty = -1;
-		line->number = (uint32_t)(cost->used * PAGE_LINES + i + 1);
-	}
-	cost->pages[cost->used++] = lines;
-	return lines;
-}
-
-/* The lines of a page; it is made known at its first use. */
-static char *
-page_lines(struct sim_cost *cost, uint64_t page)
-{
-	size_t at;
-
-	if (cost->used * 2 >= cost->room)
-		grow(cost);
-	at = mixed(page) & (cost->room - 1);
-	while (cost->keys[at] != 0) {
-		if (cost->keys[at] == page)
-			return cost->pages[cost->slots[at]];
-		at = (at + 1) & (cost->room - 1);
-	}
-	cost->keys[at] = page;
-	cost->slots[at] = (uint32_t)cost->used;
-	return new_page(cost);
-}
-
-static struct line *
+static struct sim_line *
 line_at(struct sim_cost *cost, struct cpu *cpu, uint64_t address)
 {
 	uint64_t page = address >> PAGE_SHIFT;
 	size_t side = page % LOOKASIDE;
 
 	if (cpu->lookaside[side].page != page || cpu->lookaside[side].lines == NULL) {
-		cpu->lookaside[side].lines = page_lines(cost, page);
+		cpu->lookaside[side].lines = sim_linetab_page(&cost->lines, page);
 		cpu->lookaside[side].page = page;
 	}
-	return (struct line *)(void *)(cpu->lookaside[side].lines +
-	    (address >> LINE_SHIFT) % PAGE_LINES * cost->line_bytes);
+	return (struct sim_line *)(void *)(cpu->lookaside[side].lines +
+	    (address >> LINE_SHIFT) % SIM_PAGE_LINES * cost->lines.line_bytes);
 }
 
-static struct line *
+static struct sim_line *
 line_of_number(struct sim_cost *cost, uint32_t number)
 {
-	return (struct line *)(void *)(cost->pages[(number - 1) / PAGE_LINES] +
-	    (number - 1) % PAGE_LINES * cost->line_bytes);
+	return (struct sim_line *)(void *)(cost->lines.pages[(number - 1) / SIM_PAGE_LINES] +
+	    (number - 1) % SIM_PAGE_LINES * cost->lines.line_bytes);
 }
 
 /* ---- caches: A of NOTE(lines) ---------------------------------------------------------------- */
@@ -315,7 +219,7 @@ line_of_number(struct sim_cost *cost, uint32_t number)
 static uint32_t *
 set_of(const struct cache *cache, uint32_t number)
 {
-	return cache->numbers + ((mixed(number) >> 16) & (cache->sets - 1)) * cache->ways;
+	return cache->numbers + ((sim_mixed(number) >> 16) & (cache->sets - 1)) * cache->ways;
 }
 
 /* Make it the most recently used. False when it is not there. */
@@ -337,7 +241,7 @@ find(const struct cache *cache, uint32_t number)
 }
 
 static void
-take_out(struct sim_cost *cost, int which, struct line *line)
+take_out(struct sim_cost *cost, int which, struct sim_line *line)
 {
 	const struct cache *cache = &cost->caches[which];
 	uint32_t *set = set_of(cache, line->number), way;
@@ -354,7 +258,7 @@ take_out(struct sim_cost *cost, int which, struct line *line)
 
 /* Throw out of this cache, and of those over it. */
 static void
-evict(struct sim_cost *cost, int which, struct line *line)
+evict(struct sim_cost *cost, int which, struct sim_line *line)
 {
 	const struct cache *cache = &cost->caches[which];
 	uint64_t left = 0;
@@ -374,7 +278,7 @@ evict(struct sim_cost *cost, int which, struct line *line)
 }
 
 static void
-put_in(struct sim_cost *cost, int which, struct line *line)
+put_in(struct sim_cost *cost, int which, struct sim_line *line)
 {
 	const struct cache *cache = &cost->caches[which];
 	uint32_t *set = set_of(cache, line->number), last = set[cache->ways - 1];
@@ -396,16 +300,17 @@ transfer_ps(const struct sim_cost *cost, int cpu, int other)
 	int level;
 
 	for (level = 0; level < SIM_LEVELS; level++) {
-		if (shape->path[cpu][level] >= 0 && shape->path[cpu][level] == shape->path[other][level])
-			return level < SIM_LEVELS - 1 ? cost->caches[shape->path[cpu][level]].hit_ps :
-			    cost->near_ps;
+		int mine = shape->path[cpu][level];
+
+		if (mine >= 0 && mine == shape->path[other][level])
+			return level < SIM_LEVELS - 1 ? cost->caches[mine].hit_ps : cost->near_ps;
 	}
 	return shape->package[cpu] == shape->package[other] ? cost->near_ps : cost->far_ps;
 }
 
 /* Take the line from all caches that are not this cpu's; what the farthest costs. */
 static uint64_t
-invalidate(struct sim_cost *cost, int cpu, struct line *line)
+invalidate(struct sim_cost *cost, int cpu, struct sim_line *line)
 {
 	const uint64_t *path = cost->paths + (size_t)cpu * (size_t)cost->words;
 	uint64_t most = 0, ps;
@@ -427,7 +332,7 @@ invalidate(struct sim_cost *cost, int cpu, struct line *line)
 
 /* The level of this cpu's caches that has the line, or SIM_LEVELS. */
 static int
-look_up(struct sim_cost *cost, int cpu, const struct line *line)
+look_up(struct sim_cost *cost, int cpu, const struct sim_line *line)
 {
 	const int16_t *path = cost->shape.path[cpu];
 	int level;
@@ -471,7 +376,7 @@ follow(struct cpu *me, uint32_t number)
 
 /* Bring a line that is not in the first cache; what that takes. */
 static uint64_t
-fetch(struct sim_cost *cost, int cpu, struct line *line, int level)
+fetch(struct sim_cost *cost, int cpu, struct sim_line *line, int level)
 {
 	struct cpu *me = &cost->cpus[cpu];
 	bool stream = follow(me, line->number);
@@ -507,7 +412,7 @@ fetch(struct sim_cost *cost, int cpu, struct line *line, int level)
 
 /* The moment a transfer of this line over this cpu's bus can begin. */
 static uint64_t
-begin(struct sim_cost *cost, int cpu, struct line *line, uint64_t now, bool over_bus)
+begin(struct sim_cost *cost, int cpu, struct sim_line *line, uint64_t now, bool over_bus)
 {
 	uint64_t start = line->free_ps > now ? line->free_ps : now, *bus;
 
@@ -522,7 +427,7 @@ begin(struct sim_cost *cost, int cpu, struct line *line, uint64_t now, bool over
 }
 
 static uint64_t
-access_line(struct sim_cost *cost, int cpu, uint64_t now, struct line *line,
+access_line(struct sim_cost *cost, int cpu, uint64_t now, struct sim_line *line,
     enum sim_cost_kind kind)
 {
 	struct cpu *me = &cost->cpus[cpu];
@@ -568,7 +473,7 @@ sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *add
     enum sim_cost_kind kind)
 {
 	struct cpu *me = &cost->cpus[cpu];
-	struct line *line = line_at(cost, me, (uint64_t)(uintptr_t)addr);
+	struct sim_line *line = line_at(cost, me, (uint64_t)(uintptr_t)addr);
 	uint64_t before = 0, ps;
 
 	if (kind == SIM_COST_RMW && me->stored_ps > now_ps)
@@ -590,7 +495,7 @@ sim_cost_range(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr
 	uint64_t ps = 0;
 
 	for (; at < end; at++) {
-		struct line *line = line_at(cost, &cost->cpus[cpu], at << LINE_SHIFT);
+		struct sim_line *line = line_at(cost, &cost->cpus[cpu], at << LINE_SHIFT);
 
 		ps += access_line(cost, cpu, now_ps + ps, line, kind);
 	}
@@ -600,7 +505,7 @@ sim_cost_range(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr
 void
 sim_cost_prefetch(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr)
 {
-	struct line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
+	struct sim_line *line = line_at(cost, &cost->cpus[cpu], (uint64_t)(uintptr_t)addr);
 
 	if (look_up(cost, cpu, line) != 0)
 		(void)access_line(cost, cpu, now_ps, line, SIM_COST_WRITE);

@@ -36,7 +36,7 @@ struct sim_machine {
 	uint32_t far;              /* the same of another package */
 	uint32_t bus;              /* a package's way to memory and to others is taken so long */
 	uint32_t rmw;              /* what an atomic read-modify-write takes over a plain access */
-	uint32_t step_milli;       /* an access that hits L1 and the instructions around it, x 1000 */
+	uint32_t step_milli;       /* an access that hits L1, and instructions around it, x 1000 */
 	uint32_t post;             /* what the modelled runtime takes over ours for a post ... */
 	uint32_t run;              /* ... and for running an event ... */
 	uint32_t steal;            /* ... for a steal, under the victim's lock ... */

@@ -181,7 +181,7 @@ price_wake(struct sim_thread *woken, struct sim_thread *waker)
 	return jittered(cycles(sim_cost_machine(predict.cost)->awake));
 }
 
-/* ---- what costs time without a turn of others: B and D of NOTE(prices) --------------------------- */
+/* ---- what costs time without a turn of others: B and D of NOTE(prices) ---------------------- */
 
 void
 sim_plain(const void *p, size_t bytes, bool write)

@@ -148,9 +148,12 @@ static void
 parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"benchmark", required_argument, NULL, 'b'}, {"config", required_argument, NULL, 'c'},
-		{"machine", required_argument, NULL, 'm'}, {"topology", required_argument, NULL, 't'},
-		{"cores", required_argument, NULL, 'n'}, {"producers", required_argument, NULL, 'p'},
+		{"benchmark", required_argument, NULL, 'b'},
+		{"config", required_argument, NULL, 'c'},
+		{"machine", required_argument, NULL, 'm'},
+		{"topology", required_argument, NULL, 't'},
+		{"cores", required_argument, NULL, 'n'},
+		{"producers", required_argument, NULL, 'p'},
 		{"colors", required_argument, NULL, 'k'}, {"rounds", required_argument, NULL, 'r'},
 		{"seed", required_argument, NULL, 's'}, {"set", required_argument, NULL, 'x'},
 		{"json", no_argument, NULL, 'j'}, {"one", no_argument, NULL, 'o'},

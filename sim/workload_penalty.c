@@ -87,7 +87,8 @@ setup(struct mely_runtime *rt, const struct sim_params *params)
 	}
 	penalty.parents = sim_items((size_t)penalty.count, sizeof(*penalty.parents));
 	for (i = 0; i < penalty.count; i++)
-		sim_must(mely_color_init_on(&penalty.parents[i].color, rt, 0), "mely_color_init_on");
+		sim_must(mely_color_init_on(&penalty.parents[i].color, rt, 0),
+		    "mely_color_init_on");
 	return (uint32_t)penalty.count;
 }
 

@@ -71,7 +71,8 @@ setup(struct mely_runtime *rt, const struct sim_params *params)
 	for (p = 0; p < params->producers; p++) {
 		longs = (uint32_t)(count + UNBALANCED_LONG_ONE_IN - 1) / UNBALANCED_LONG_ONE_IN;
 		for (i = 0; i < count; i++) {
-			struct item *item = &unbalanced.items[(size_t)p * (size_t)count + (size_t)i];
+			struct item *item = &unbalanced.items[(size_t)p * (size_t)count +
+			    (size_t)i];
 
 			item->producer = (uint16_t)p;
 			item->cycles = mb_paper_unbalanced(&draws, (uint32_t)(count - i), &longs);

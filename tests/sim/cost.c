@@ -136,7 +136,8 @@ streams(void **state)
 
 	(void)state;
 	one = sim_cost_access(cost, 0, now, (void *)(uintptr_t)BASE, SIM_COST_READ);
-	ps = sim_cost_range(cost, 1, 2 * now, (void *)(uintptr_t)(BASE + 4096 * 8), 1024, SIM_COST_READ);
+	ps = sim_cost_range(cost, 1, 2 * now, (void *)(uintptr_t)(BASE + 4096 * 8), 1024,
+	    SIM_COST_READ);
 	/* 16 lines: the first for the whole way, the others prefetched. */
 	assert_in_range(ps, one + 15 * sim_cost_cycles(cost, machine->memory_stream) - 10000,
 	    one + 15 * sim_cost_cycles(cost, machine->memory_stream) + 10000);

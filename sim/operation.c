@@ -10,14 +10,8 @@
 
 #include "memory.h"
 
-/* Who does it. */
-struct doer {
-	int color;              /* -1: a thread that is no core */
-	int producer;
-};
-
-static struct world_runtime *
-runtime_of(const struct world_color *wc)
+struct world_runtime *
+world_runtime_of(const struct world_color *wc)
 {
 	const struct color_plan *plan = &world.program->color[wc - world.color];
 
@@ -41,8 +35,8 @@ world_color_of(struct world_color *wc)
 
 /* ---- posting --------------------------------------------------------------------------------- */
 
-static struct post *
-new_post(const struct doer *doer, const struct op *op, bool head, int item)
+struct post *
+world_new_post(const struct doer *doer, const struct op *op, bool head, int item)
 {
 	struct world_color *wc = &world.color[op->color];
 	struct post *post;
@@ -65,15 +59,14 @@ new_post(const struct doer *doer, const struct op *op, bool head, int item)
 	return post;
 }
 
-/* What a post may be refused for. */
-static void
-refused(const struct doer *doer, struct world_color *wc, int error)
+void
+world_refused(const struct doer *doer, struct world_color *wc, int error)
 {
 	bool inside = doer->color >= 0 && world.color[doer->color].rt == wc->rt;
 
 	if (error == -EAGAIN && wc->marked)
 		return;
-	if (error == -ESHUTDOWN && !inside && runtime_of(wc)->stopping)
+	if (error == -ESHUTDOWN && !inside && world_runtime_of(wc)->stopping)
 		return;
 	sim_fail("a post was refused: error %d", error);
 }
@@ -82,7 +75,7 @@ static void
 do_post(const struct doer *doer, const struct op *op, bool head)
 {
 	struct world_color *wc = &world.color[op->color];
-	struct post *post = new_post(doer, op, head, -1);
+	struct post *post = world_new_post(doer, op, head, -1);
 	struct mely_handler *handler;
 	int error;
 
@@ -106,7 +99,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 		return;
 	}
 	post->state = POST_REFUSED;
-	refused(doer, wc, error);
+	world_refused(doer, wc, error);
 }
 
 static void
@@ -115,7 +108,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	struct world_color *wc = &world.color[op->color];
 	struct world_event *we = &world.event[op->item];
 	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
-	struct post *post = alone ? new_post(doer, op, head, op->item) : NULL;
+	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
 	int error;
 
 	/* A cancel that comes later looks at the color it was last posted to. */
@@ -151,7 +144,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 			we->post = NULL;
 	}
 	if (error != -EALREADY)
-		refused(doer, wc, error);
+		world_refused(doer, wc, error);
 }
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
@@ -259,7 +252,7 @@ do_timer_start(const struct doer *doer, const struct op *op)
 		return;
 	}
 	wt->started = false;
-	if (error != -ESHUTDOWN || !runtime_of(wc)->stopping)
+	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
 		sim_fail("mely_timer_start: error %d", error);
 }
 
@@ -333,7 +326,7 @@ do_release(const struct op *op)
 static void
 do_stop(const struct op *op, enum mely_stop_mode mode)
 {
-	struct world_runtime *wr = runtime_of(&world.color[op->color]);
+	struct world_runtime *wr = world_runtime_of(&world.color[op->color]);
 
 	if (world.program->runtime[wr - world.runtime].once || !wr->running)
 		return;
@@ -419,6 +412,15 @@ do_op(const struct doer *doer, const struct op *op)
 		break;
 	case OP_TIMER_STOP:
 		do_timer_stop(doer, &world.timer[op->item]);
+		break;
+	case OP_WORKER:
+		world_do_work(doer, op);
+		break;
+	case OP_FD_WATCH: case OP_FD_WRITE: case OP_FD_STOP:
+		world_do_fd(doer, op);
+		break;
+	case OP_SPREAD:
+		world_do_spread(doer, op);
 		break;
 	case OP_RELEASE:
 		do_release(op);
@@ -560,6 +562,8 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 			sim_fail("an embedded event was handed back as another");
 		we->handed_back++;
 		ended(we, "was handed back");
+	} else if (handler->fn == world_spread_handler) {
+		world.spread_ended++;
 	} else if (handler->fn == world_done_handler) {
 		we->done_out = false;
 		we->done_posted = false;

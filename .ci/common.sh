@@ -9,7 +9,7 @@ packages_build="autoconf automake libtool make gcc g++ libc6-dev libhwloc-dev li
 	libgoogle-perftools-dev cmark-gfm mandoc"
 # And the tests. Never what the benchmarks compare with: see microbench/install-peers.
 packages_check="clang libclang-rt-14-dev llvm libcmocka-dev lcov pkgconf curl python3 man-db git
-	xz-utils file"
+	xz-utils file spin"
 packages_full="valgrind"
 
 # install_missing PACKAGE...: install those that are not there; quick when all are.

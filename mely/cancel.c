@@ -97,8 +97,9 @@ cancel_taken(struct melyint_core *owner, struct mely_event *ev, struct mely_colo
 	return result;
 }
 
-int
-mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done)
+/* plead: an event that another core has taken is marked, too. */
+static int
+cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done, bool plead)
 {
 	struct melyint_core *self = melyint_self;
 
@@ -135,14 +136,28 @@ mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct m
 		if (state == MELYINT_EV_QUEUED)
 			return cancel_queued(self, owner, color, ev);
 		if (state != MELYINT_EV_IDLE)
-			result = cancel_taken(owner, ev, done_color, done);
-		else if (MELY_LOAD(&owner->current, relaxed) == ev) /* published by the state */
+			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
+		/* acquire: pairs with the release in core_run.c: when it is another by now, the
+		 * handler has ended, and the event's memory is the program's */
+		else if (MELY_LOAD(&owner->current, acquire) == ev)
 			result = hang_completion(owner, done_color, done);
 		else
 			result = -ENOENT;
 		melyint_lock_drop(&owner->lock);
 		return result;
 	}
+}
+
+int
+mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done)
+{
+	return cancel(ev, done_color, done, true);
+}
+
+int
+melyint_cancel_queued(struct mely_event *ev)
+{
+	return cancel(ev, NULL, NULL, false);
 }
 
 void

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cancel.h: completions of cancels that came too late; the rest is mely_event_cancel.
+ * cancel.h: what the library needs of cancels beside mely_event_cancel.
  */
 #ifndef MELYINT_CANCEL_H
 #define MELYINT_CANCEL_H
 
 #include "core.h"
+
+/* As mely_event_cancel, but what another core has taken stays as it is: it will run. Any thread. */
+int melyint_cancel_queued(struct mely_event *ev);
 
 /* Owner, no lock held: post the completions that waited for the end of a batch. */
 void melyint_cancel_complete(struct mely_event *waiters);

@@ -314,7 +314,10 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 	/* acquire: pairs with the release in core_run.c that gave the event back */
 	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
 		return -EALREADY;
-	ev->_flags &= MELYINT_EV_TIMED; /* its own time outlasts a post, what it weighed does not */
+	/* Its own time outlasts a post, what it weighed does not. */
+	ev->_flags &= MELYINT_EV_TIMED;
+	if (MELY_LIKELY(ev->_flags == 0))
+		ev->_time = 0;
 	if (MELY_LIKELY(self != NULL && self->batch.color == color))
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);

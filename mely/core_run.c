@@ -161,6 +161,21 @@ settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_ev
 
 /* ---- the end of a batch ---------------------------------------------------------------------- */
 
+/* A color without events that was released, or pinned while it ran. Under the lock. */
+static MELY_NOINLINE void
+rest(struct melyint_core *core, struct mely_color *color)
+{
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
+	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+
+	if (flags & MELYINT_COLOR_RELEASED) {
+		core->released = color;
+	} else if (home != core) {
+		/* release: pairs with the acquire in melyint_color_lock */
+		MELY_STORE(&color->_owner, home, release);
+	}
+}
+
 /* C of NOTE(batch). Under the lock. */
 MELY_INLINE void
 put_back(struct melyint_core *core)
@@ -208,8 +223,9 @@ put_back(struct melyint_core *core)
 		/* relaxed, both: under the lock */
 		MELY_SLOW((MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) ||
 		    color->_u._worth._time_left == 0); /* D of NOTE(weight) */
-		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
-			core->released = color;
+		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) &
+		    (MELYINT_COLOR_RELEASED | MELYINT_COLOR_PINNED)))
+			rest(core, color);
 	}
 }
 
@@ -434,8 +450,8 @@ unqueue(struct melyint_core *core, struct mely_event *ev, unsigned flags)
 			drop(core, ev);
 			return false;
 		}
-		/* relaxed: published by the state */
-		MELY_STORE(&core->current, ev, relaxed);
+		/* release: pairs with the acquire in cancel.c: the handler before has ended */
+		MELY_STORE(&core->current, ev, release);
 		/* release: pairs with the acquire of the post that claims it next, and of a
 		 * cancel that then looks whether it is the current one */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);

@@ -134,25 +134,38 @@ distance(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
 	}
 }
 
-/* The core set of one core: the others, nearest first, equals beginning behind the core itself, so
- * that thieves at the same distance do not all go for the same victim first. */
+/* Turn a row of victims left, so that it begins with the one at place by. */
+static void
+rotate(uint16_t *row, int length, int by)
+{
+	uint16_t turned[MELY_CORES_MAX];
+	int i;
+
+	for (i = 0; i < length; i++)
+		turned[i] = row[(i + by) % length];
+	memcpy(row, turned, (size_t)length * sizeof row[0]);
+}
+
+/* The core set of one core: the others, nearest first (paper, section 3.1). Among equals each
+ * thief begins with another victim, so that they do not all go for the same one. */
 static void
 order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *pus)
 {
-	int n = core->rt->cores_count, i;
+	int n = core->rt->cores_count, count = 0, begin, i;
+	unsigned d;
 
-	for (i = 0; i < n - 1; i++) {
-		int victim = (core->index + 1 + i) % n;
-		enum mely_distance d = distance(t, pus[core->index], pus[victim]);
-		int at = i;
-
-		while (at > 0 && core->distance[core->victims[at - 1]] > d) {
-			core->victims[at] = core->victims[at - 1];
-			at--;
+	for (i = 0; i < n - 1; i++)
+		core->victims_flat[i] = (uint16_t)((core->index + 1 + i) % n);
+	for (i = 0; i < n; i++)
+		core->distance[i] = (uint8_t)distance(t, pus[core->index], pus[i]);
+	for (d = 0; d < MELY_DISTANCES; d++) {
+		begin = count;
+		for (i = 0; i < n; i++) {
+			if (i != core->index && core->distance[i] == d)
+				core->victims[count++] = (uint16_t)i;
 		}
-		core->victims_flat[i] = (uint16_t)victim;
-		core->victims[at] = (uint16_t)victim;
-		core->distance[victim] = (uint8_t)d;
+		if (count > begin)
+			rotate(&core->victims[begin], count - begin, core->index);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cancel.h"
 #include "check.h"
 #include "iostate.h"
 #include "post.h"
@@ -140,7 +141,8 @@ melyint_watch_post(struct melyint_watch *w)
 bool
 melyint_watch_unpost(struct melyint_watch *w)
 {
-	if (w->stage == MELYINT_STAGE_QUEUED && mely_event_cancel(&w->ev, NULL, NULL) == 0) {
+	/* What was taken must run: nobody would end the flight of an event that is dropped. */
+	if (w->stage == MELYINT_STAGE_QUEUED && melyint_cancel_queued(&w->ev) == 0) {
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
 	}

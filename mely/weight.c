@@ -49,7 +49,7 @@ weigh_timed(struct mely_runtime *rt, unsigned weighing, struct mely_event *ev)
 	if (weighing == MELYINT_WEIGH_PENALTY)
 		shift = shift_of(melyint_measure_penalty(rt, ev->_handler));
 	ev->_flags |= (uint16_t)(MELYINT_EV_WEIGHED | shift << MELYINT_DIVIDED_SHIFT);
-	return melyint_weight_of_slow(ev);
+	return melyint_weight_of_timed(ev);
 }
 
 uint32_t
@@ -73,23 +73,16 @@ melyint_weigh_slow(struct mely_runtime *rt, unsigned weighing, struct mely_event
 		weight = MELYINT_WEIGHT_UNKNOWN;
 	}
 	ev->_time = weight;
-	if (!(ev->_flags & MELYINT_EV_POOLED))
-		ev->_flags |= MELYINT_EV_WEIGHED;
 	return weight;
 }
 
 uint32_t
-melyint_weight_of_slow(const struct mely_event *ev)
+melyint_weight_of_timed(const struct mely_event *ev)
 {
-	unsigned flags = ev->_flags;
 	uint32_t weight;
 
-	if (flags & MELYINT_EV_POOLED)
-		return flags & MELYINT_EV_TIMED ? 0 : ev->_time;
-	if (!(flags & MELYINT_EV_WEIGHED))
+	if (!(ev->_flags & MELYINT_EV_WEIGHED))
 		return 0;
-	if (!(flags & MELYINT_EV_TIMED))
-		return ev->_time;
-	weight = melyint_weight_from_ns(ev->_time) >> (flags >> MELYINT_DIVIDED_SHIFT);
+	weight = melyint_weight_from_ns(ev->_time) >> (ev->_flags >> MELYINT_DIVIDED_SHIFT);
 	return weight != 0 ? weight : 1;
 }

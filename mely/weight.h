@@ -6,9 +6,9 @@
  * NOTE(weight)
  *   A. An event is weighed when it enters a color-queue, under the lock of the color's owner, and
  *      knows from then on what it was counted with: so exactly that is taken off again, however
- *      much the averages and the switches have moved meanwhile. A pooled event keeps the weight in
- *      place of its own time; an embedded one that has a time of its own, which must outlast the
- *      post, keeps a shift by which it was divided.
+ *      much the averages and the switches have moved meanwhile. It keeps the weight in ev->_time,
+ *      which is 0 until then; but an embedded one that has a time of its own, which must outlast
+ *      the post, keeps that there, and in its flags a shift by which it was divided.
  *   B. What a handler posts to its own color is weighed only when it outlasts the batch, in the
  *      turn that puts it into the color-queue.
  *   C. The weights of heads and tails that a batch has run or dropped are summed in the batch, and
@@ -45,8 +45,8 @@ enum {
  * the event is not yet in its color-queue, so its handler is there. */
 uint32_t melyint_weigh_slow(struct mely_runtime *rt, unsigned weighing, struct mely_event *ev);
 
-/* What an embedded or timed event was counted with. */
-uint32_t melyint_weight_of_slow(const struct mely_event *ev);
+/* What an event that has a time of its own was counted with. */
+uint32_t melyint_weight_of_timed(const struct mely_event *ev);
 
 /* Weigh an event that enters a color-queue: A of NOTE(weight). */
 MELY_INLINE uint32_t
@@ -56,7 +56,7 @@ melyint_weigh(struct mely_runtime *rt, unsigned weighing, struct mely_event *ev)
 
 	/* relaxed: a measurement */
 	weight = MELY_LOAD(&ev->_handler->_weight[weighing - 1], relaxed);
-	if (MELY_UNLIKELY(ev->_flags != MELYINT_EV_POOLED || weight == 0))
+	if (MELY_UNLIKELY((ev->_flags & MELYINT_EV_TIMED) || weight == 0))
 		return melyint_weigh_slow(rt, weighing, ev);
 	ev->_time = weight;
 	return weight;
@@ -66,8 +66,8 @@ melyint_weigh(struct mely_runtime *rt, unsigned weighing, struct mely_event *ev)
 MELY_INLINE uint32_t
 melyint_weight_of(const struct mely_event *ev)
 {
-	if (MELY_UNLIKELY(ev->_flags != MELYINT_EV_POOLED))
-		return melyint_weight_of_slow(ev);
+	if (MELY_UNLIKELY(ev->_flags & MELYINT_EV_TIMED))
+		return melyint_weight_of_timed(ev);
 	return ev->_time;
 }
 

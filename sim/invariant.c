@@ -147,6 +147,7 @@ check_begin(int color, struct post *post)
 	if (post != NULL)
 		check_order(wc, post);
 	check_patience(color);
+	promise_begin(color);
 }
 
 void
@@ -369,8 +370,8 @@ check_still(uint64_t until_ps)
 {
 	int i, j;
 
-	(void)until_ps;
 	check_structure();
+	promise_still(until_ps);
 	for (i = 0; i < world.program->runtimes; i++) {
 		const struct mely_runtime *rt = world.runtime[i].rt;
 

@@ -83,6 +83,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 		return;
 	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
 	wc->posting++;
+	promise_post(doer->color, wc, 1);
 	if (wc->color == NULL || (op->kind == OP_POST_ID && wc->object == NULL))
 		error = head ?
 		    mely_post_head(wc->rt, wc->id, handler, post) :
@@ -94,6 +95,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	else
 		error = mely_color_post(wc->color, handler, post);
 	wc->posting--;
+	promise_post(doer->color, wc, -1);
 	if (error == 0) {
 		check_posted(post);
 		return;
@@ -122,6 +124,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 		check_gone(we->post);
 	we->post = post;
 	wc->posting++;
+	promise_post(doer->color, wc, 1);
 	we->posting++;
 	we->calls++;
 	if (wc->color == NULL)
@@ -131,6 +134,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	else
 		error = mely_event_post(wc->color, we->event);
 	wc->posting--;
+	promise_post(doer->color, wc, -1);
 	we->posting--;
 	if (error == 0) {
 		we->posted++;
@@ -180,6 +184,9 @@ do_cancel(const struct doer *doer, const struct op *op)
 	we->cancelling++;
 	if (with_done) {
 		we->done_out = true;
+		/* In another runtime it would be hung on a core that no drain of this one asks. */
+		we->done_inside = doer->color >= 0 && world.program->runtimes == 1;
+		we->done_runtime = world_runtime_of(wc);
 		wc->held++;
 	}
 	error = mely_event_cancel(we->event, with_done ? world_color_of(wc) : NULL,
@@ -217,79 +224,6 @@ do_cancel(const struct doer *doer, const struct op *op)
 	if (exact && !other)
 		sim_fail("event %d: a cancel in its own color says %d", (int)(we - world.event),
 		    error);
-}
-
-/* ---- timers ---------------------------------------------------------------------------------- */
-
-static void
-do_timer_start(const struct doer *doer, const struct op *op)
-{
-	struct world_color *wc = &world.color[op->color];
-	struct world_timer *wt = &world.timer[op->item];
-	const struct program *p = world.program;
-	uint64_t repeat_ns = op->value % 3 == 0 ? 1000 + op->value : 0;
-	struct mely_color *color;
-	mely_watch id;
-	int error;
-
-	(void)doer;
-	if (wt->started || wt->busy || wt->running || wc->released || wc->freed)
-		return;
-	wt->busy = true;
-	wc->held++;
-	color = world_color_of(wc);
-	wt->color = op->color;
-	wt->ran = 0;
-	wt->pushed = false;
-	wt->repeats = repeat_ns != 0;
-	wt->started = true;
-	wt->due_ps = (sim_now_ps() / 1000 + op->value) * 1000;
-	error = mely_timer_start(color, op->value, repeat_ns, 0,
-	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
-	wt->busy = false;
-	if (error == 0) {
-		wt->id = id;
-		return;
-	}
-	wt->started = false;
-	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
-		sim_fail("mely_timer_start: error %d", error);
-}
-
-static void
-do_timer_again(const struct op *op)
-{
-	struct world_timer *wt = &world.timer[op->item];
-
-	if (!wt->started || wt->busy || wt->id == 0)
-		return;
-	wt->busy = true;
-	wt->pushed = true;
-	(void)mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
-	    wt->repeats ? 1000 + op->value : 0);
-	wt->busy = false;
-}
-
-static void
-do_timer_stop(const struct doer *doer, struct world_timer *wt)
-{
-	int error;
-
-	if (!wt->started || wt->busy || wt->id == 0)
-		return;
-	wt->busy = true;
-	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
-	wt->busy = false;
-	if (error == 0 || error == -EINPROGRESS) {
-		if (error == 0 && wt->running && doer->color != wt->color)
-			sim_fail("a timer was stopped exactly while its handler ran");
-		wt->started = false;
-		wt->id = 0;
-	} else if (error == -ENOENT) {
-		wt->started = wt->running;
-	} else {
-		sim_fail("mely_timer_stop: error %d", error);
-	}
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -330,24 +264,25 @@ do_stop(const struct op *op, enum mely_stop_mode mode)
 
 	if (world.program->runtime[wr - world.runtime].once || !wr->running)
 		return;
-	wr->stopping = true;
-	(void)mely_stop(wr->rt, mode);
+	promise_stop(wr, mode);
 }
 
 static void
 do_color(const struct op *op)
 {
 	struct world_color *wc = &world.color[op->color];
-	int core = (int)(op->value % (uint32_t)mely_cores(wc->rt));
+	int core = (int)(op->value % (uint32_t)mely_cores(wc->rt)), pinned = 0;
+	uint32_t call;
 
 	if (wc->released || wc->freed)
 		return;
 	wc->posting++;
-	wc->pins++;
+	call = promise_pin(wc);
 	switch (op->kind) {
 	case OP_PIN:
 		if (mely_color_pin(world_color_of(wc), core) != 0)
 			sim_fail("mely_color_pin failed");
+		pinned = core + 1;
 		break;
 	case OP_UNPIN:
 		if (mely_color_pin(world_color_of(wc), MELY_ANY_CORE) != 0)
@@ -358,42 +293,81 @@ do_color(const struct op *op)
 		if (mely_color_set_high_water(world_color_of(wc), op->value, NULL, NULL) != 0)
 			sim_fail("mely_color_set_high_water failed");
 	}
-	wc->pins--;
+	promise_pinned(wc, call, pinned);
 	wc->waits = 0; /* behind the others again */
 	wc->posting--;
+}
+
+/* Posts, cancels, and what takes time. False: it is something else. */
+static bool
+do_events(const struct doer *doer, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_POST: case OP_POST_TIMED:
+		do_post(doer, op, false);
+		return true;
+	case OP_POST_ID:
+		do_post(doer, op, op->value & 1);
+		return true;
+	case OP_POST_HEAD:
+		do_post(doer, op, true);
+		return true;
+	case OP_EVENT_POST:
+		do_event_post(doer, op, false);
+		return true;
+	case OP_EVENT_HEAD:
+		do_event_post(doer, op, world.color[op->color].color != NULL);
+		return true;
+	case OP_EVENT_CANCEL:
+		do_cancel(doer, op);
+		return true;
+	case OP_WORK:
+		sim_work(op->value * 1000ull);
+		return true;
+	case OP_YIELD:
+		sim_yield();
+		return true;
+	case OP_SLEEP:
+		(void)sim_block(NULL, sim_now_ps() + (doer->color < 0 ? op->value : 100) * 1000ull);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool
+do_outside(const struct doer *doer, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_TIMER_START:
+		world_do_timer_start(doer, op);
+		return true;
+	case OP_TIMER_AGAIN:
+		world_do_timer_again(op);
+		return true;
+	case OP_TIMER_STOP:
+		world_do_timer_stop(doer, &world.timer[op->item]);
+		return true;
+	case OP_WORKER:
+		world_do_work(doer, op);
+		return true;
+	case OP_FD_WATCH: case OP_FD_WRITE: case OP_FD_STOP:
+		world_do_fd(doer, op);
+		return true;
+	case OP_SPREAD:
+		world_do_spread(doer, op);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void
 do_op(const struct doer *doer, const struct op *op)
 {
+	if (do_events(doer, op) || do_outside(doer, op))
+		return;
 	switch (op->kind) {
-	case OP_POST: case OP_POST_TIMED:
-		do_post(doer, op, false);
-		break;
-	case OP_POST_ID:
-		do_post(doer, op, op->value & 1);
-		break;
-	case OP_POST_HEAD:
-		do_post(doer, op, true);
-		break;
-	case OP_EVENT_POST:
-		do_event_post(doer, op, false);
-		break;
-	case OP_EVENT_HEAD:
-		do_event_post(doer, op, world.color[op->color].color != NULL);
-		break;
-	case OP_EVENT_CANCEL:
-		do_cancel(doer, op);
-		break;
-	case OP_WORK:
-		sim_work(op->value * 1000ull);
-		break;
-	case OP_YIELD:
-		sim_yield();
-		break;
-	case OP_SLEEP:
-		(void)sim_block(NULL, sim_now_ps() + (doer->color < 0 ? op->value : 100) * 1000ull);
-		break;
 	case OP_PIN: case OP_UNPIN: case OP_HIGH_WATER:
 		do_color(op);
 		break;
@@ -403,24 +377,6 @@ do_op(const struct doer *doer, const struct op *op)
 	case OP_HEURISTICS:
 		if (mely_set_heuristics(world.color[op->color].rt, op->value & 31) != 0)
 			sim_fail("mely_set_heuristics failed");
-		break;
-	case OP_TIMER_START:
-		do_timer_start(doer, op);
-		break;
-	case OP_TIMER_AGAIN:
-		do_timer_again(op);
-		break;
-	case OP_TIMER_STOP:
-		do_timer_stop(doer, &world.timer[op->item]);
-		break;
-	case OP_WORKER:
-		world_do_work(doer, op);
-		break;
-	case OP_FD_WATCH: case OP_FD_WRITE: case OP_FD_STOP:
-		world_do_fd(doer, op);
-		break;
-	case OP_SPREAD:
-		world_do_spread(doer, op);
 		break;
 	case OP_RELEASE:
 		do_release(op);
@@ -501,31 +457,6 @@ world_event_handler(void *arg)
 }
 
 void
-world_timer_handler(void *arg)
-{
-	struct world_timer *wt = arg;
-	struct doer doer = {wt->color, wt->color};
-
-	if (wt->running)
-		sim_fail("a timer's handler runs twice at once");
-	if (!wt->started && !wt->busy)
-		sim_fail("a timer runs although it was stopped");
-	if (!wt->pushed && sim_now_ps() < wt->due_ps)
-		sim_fail("a timer runs %llu ps early",
-		    (unsigned long long)(wt->due_ps - sim_now_ps()));
-	wt->running = true;
-	wt->ran++;
-	check_begin(wt->color, NULL);
-	world_script(world.program->timer_script[wt - world.timer], wt->color, wt->color);
-	if (wt->repeats && wt->ran >= 3)
-		do_timer_stop(&doer, wt);
-	wt->running = false;
-	if (!wt->repeats && !wt->busy && !wt->pushed)
-		wt->started = false;
-	check_end(wt->color);
-}
-
-void
 world_done_handler(void *arg)
 {
 	struct world_event *we = arg;
@@ -556,6 +487,9 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 	(void)ctx;
 	(void)color;
 	if (handler->fn == world_handler) {
+		promise_handed_back(world_runtime_of(&world.color[post->color]),
+		    post->producer < PROGRAM_COLORS &&
+		    world.color[post->producer].rt == world.color[post->color].rt);
 		check_gone(post);
 	} else if (handler->fn == world_event_handler) {
 		if (ev != we->event)
@@ -565,6 +499,7 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 	} else if (handler->fn == world_spread_handler) {
 		world.spread_ended++;
 	} else if (handler->fn == world_done_handler) {
+		promise_handed_back(we->done_runtime, we->done_inside);
 		we->done_out = false;
 		we->done_posted = false;
 	}

@@ -158,8 +158,12 @@ world_fd_handler(void *arg)
 void
 world_spread_handler(void *arg)
 {
+	int i;
+
 	(void)arg;
 	world.spread_ended++;
+	for (i = 0; i < world.program->runtimes; i++)
+		world.behind_since_ps[i] = 0; /* it goes on */
 	if (world.spread_ended > world.spread_posted)
 		sim_fail("an event to one of many ids runs twice");
 }

@@ -36,6 +36,8 @@ program_topologies(void)
 static uint32_t
 some_ns(struct sim_rng *rng)
 {
+	if (sim_rng_below(rng, 200) == 0)
+		return sim_rng_below(rng, 60000000);
 	switch (sim_rng_below(rng, 10)) {
 	case 0: case 1: case 2: case 3:
 		return sim_rng_below(rng, 200);
@@ -113,6 +115,7 @@ make_things(struct program *p, struct sim_rng *rng)
 	for (i = 0; i < p->colors; i++)
 		make_color(p, &p->color[i], rng);
 	/* Short ones are many in the same time, and find most of what long ones find. */
+	p->early_ns = sim_rng_percent(rng, 25) ? 1 + sim_rng_below(rng, 50000) : 0;
 	p->posts_max = (int)sim_rng_between(rng, 2, sim_rng_percent(rng, 50) ? 10 :
 	    sim_rng_percent(rng, 60) ? 25 : sim_rng_percent(rng, 60) ? 60 : 200);
 	p->priorities = sim_rng_percent(rng, 25);
@@ -138,7 +141,8 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
 		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
 		[OP_WORKER] = 2, [OP_FD_WATCH] = 6, [OP_FD_WRITE] = 7, [OP_FD_STOP] = 3,
-		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_TRIM] = 2,
+		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2,
+		[OP_TRIM] = 2,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
 	int i;
@@ -345,9 +349,10 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    i, rt->cores, topologies[rt->topology], rt->processors,
 	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
 	    rt->discard ? "discard" : "drain");
-	fprintf(out, "    steal %d (heuristics %u) balance %d pollers %d batch %d events, %d us; spin %d us; "
-	    "stuck %d ms; priority rule %d\n", rt->steal, rt->heuristics, rt->balance,
-	    rt->pollers, rt->batch_events, rt->batch_us, rt->spin_us, rt->stuck_ms, rt->priority_rule);
+	fprintf(out, "    steal %d (heuristics %u) balance %d pollers %d; batch %d events, %d us\n",
+	    rt->steal, rt->heuristics, rt->balance, rt->pollers, rt->batch_events, rt->batch_us);
+	fprintf(out, "    spin %d us; stuck %d ms; priority rule %d\n", rt->spin_us, rt->stuck_ms,
+	    rt->priority_rule);
 	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
 }
@@ -364,6 +369,8 @@ program_print(const struct program *p, FILE *out)
 		fprintf(out, "  color %d: %s 0x%x of runtime %d, core %d\n", i,
 		    kinds[p->color[i].kind], p->color[i].id, p->color[i].runtime,
 		    p->color[i].core);
+	if (p->early_ns != 0)
+		fprintf(out, "  stopped %u ns after the threads have ended\n", p->early_ns);
 	for (i = 0; i < p->handlers && p->priorities; i++)
 		fprintf(out, "  handler %d: priority %d\n", i, p->handler[i].priority);
 	for (i = 0; i < p->events; i++)

@@ -106,6 +106,7 @@ struct handler_plan {
 struct program {
 	uint64_t seed;
 	int runtimes, colors, events, timers, handlers, threads, scripts, ops;
+	uint32_t early_ns;      /* stopped so long after the threads have ended; 0: when idle */
 	int posts_max;          /* what comes after so many posts is left out */
 	bool priorities;        /* some handler has one */
 	struct runtime_plan runtime[PROGRAM_RUNTIMES];

@@ -138,7 +138,7 @@ run_runtime(void *arg)
 					sim_fail("mely_run_once failed");
 				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
-			(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD :
+			promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
 			    MELY_STOP_DRAIN);
 			(void)mely_run_once(wr->rt);
 		}
@@ -162,7 +162,7 @@ stop(struct world_runtime *wr, const struct runtime_plan *plan)
 	wr->stopping = true;
 	wr->once_stop = true;
 	if (!plan->once)
-		(void)mely_stop(wr->rt, plan->discard ? MELY_STOP_DISCARD : MELY_STOP_DRAIN);
+		promise_stop(wr, plan->discard ? MELY_STOP_DISCARD : MELY_STOP_DRAIN);
 }
 
 /* A second run is stopped when it is idle again. */
@@ -205,7 +205,9 @@ first_thread(void *arg)
 		sim_thread_join(outside[i]);
 	for (i = 0; i < p->runtimes; i++)
 		limit_ms = p->runtime[i].once ? LIMIT_ONCE_MS : limit_ms;
-	idle = sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
+	if (p->early_ns != 0)
+		(void)sim_block(NULL, sim_now_ps() + p->early_ns * 1000ull);
+	idle = p->early_ns == 0 && sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
 	if (idle)
 		check_idle();
 	stop_all(p);

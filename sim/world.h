@@ -56,6 +56,9 @@ struct world_color {
 	uint32_t posting;       /* calls under way that name it */
 	uint32_t held;          /* timers and completions that may still name it */
 	uint32_t pins;          /* calls under way that move it in its queue */
+	uint32_t pin_calls;     /* ever begun */
+	int pinned;             /* core + 1 that it is pinned to for certain; 0: not so */
+	uint32_t since_pin;     /* events begun since */
 	bool marked;            /* has had a high-water mark */
 	struct sim_word data;   /* every event of the color writes it */
 	uint32_t waits;         /* handlers its core has run since it began to wait */
@@ -75,6 +78,8 @@ struct world_event {
 	struct mely_event *done;/* of a cancel that came too late */
 	bool done_out;          /* given to a cancel, or posted and not run */
 	bool done_posted;
+	struct world_runtime *done_runtime; /* that it is posted to */
+	bool done_inside;       /* asked for by a handler of that */
 	uint32_t pleas;         /* cancels that came too late: each may have dropped one */
 	uint32_t plea_posted;   /* posted, when done was given */
 	uint32_t dropped;
@@ -90,6 +95,8 @@ struct world_timer {
 	uint8_t color;
 	uint32_t ran;           /* since it was started */
 	uint64_t due_ps;        /* not before */
+	bool awaited;           /* it is to run at late_ps or soon after */
+	uint64_t late_ps;
 };
 
 /* An event counter of the program's, watched for reading. */
@@ -108,6 +115,8 @@ struct world_runtime {
 	bool stopping;          /* a stop has been asked for, or is just being */
 	bool once_stop;         /* to the runner: stop it */
 	bool running;           /* between the begin of mely_run and its end */
+	uint32_t outside, outside_begun; /* posts from elsewhere: under way, ever begun */
+	bool lenient;           /* a stop discarded, or a post from elsewhere met it */
 	uint32_t runs;
 };
 
@@ -157,6 +166,12 @@ struct post *world_new_post(const struct doer *doer, const struct op *op, bool h
 void world_refused(const struct doer *doer, struct world_color *wc, int error);
 struct world_runtime *world_runtime_of(const struct world_color *wc);
 
+/* ---- operation_timer.c ----------------------------------------------------------------------- */
+
+void world_do_timer_start(const struct doer *doer, const struct op *op);
+void world_do_timer_again(const struct op *op);
+void world_do_timer_stop(const struct doer *doer, struct world_timer *wt);
+
 /* ---- operation_io.c -------------------------------------------------------------------------- */
 
 void world_do_work(const struct doer *doer, const struct op *op);
@@ -189,6 +204,23 @@ void check_still(uint64_t until_ps);
 void check_idle(void);
 /* All runtimes are gone. */
 void check_over(void);
+
+/* ---- promises: promise.c --------------------------------------------------------------------- */
+
+/* An event of a color begins. */
+void promise_begin(int color);
+/* A call that pins a color begins (the result is for its end) and ends, with core + 1 or 0. */
+uint32_t promise_pin(struct world_color *wc);
+void promise_pinned(struct world_color *wc, uint32_t call, int pinned);
+/* All threads wait, until until_ps. */
+void promise_still(uint64_t until_ps);
+/* A post by doer's color (-1: a thread) begins, and ends. */
+void promise_post(int by, const struct world_color *wc, int step);
+/* Stop it. */
+void promise_stop(struct world_runtime *wr, enum mely_stop_mode mode);
+/* inside: a handler has posted it, in the runtime that hands it back. */
+void promise_handed_back(const struct world_runtime *wr, bool inside);
+
 /* The library's own state, for messages. */
 void world_dump(void);
 

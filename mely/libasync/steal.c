@@ -104,12 +104,12 @@ take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_co
 	MELY_STORE(&color->_owner, thief, release);
 }
 
+/* One try, from the look at the victim to the color's place in the thief's queue. */
 static bool
-steal_from(struct melyint_core *thief, struct melyint_core *victim)
+migrate(struct melyint_core *thief, struct melyint_core *victim)
 {
 	struct mely_color *color;
 
-	MELY_COUNT(&thief->counters.steals_tried, 1);
 	melyint_lock_take(&victim->lock);
 	color = choose(victim);
 	if (color != NULL)
@@ -121,7 +121,24 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	melyint_core_link(thief, color);
 	MELY_COUNT(&thief->moving, -1u);
 	melyint_lock_drop(&thief->lock);
-	MELY_COUNT(&thief->counters.steals, 1);
+	return true;
+}
+
+static bool
+steal_from(struct melyint_core *thief, struct melyint_core *victim)
+{
+	struct melyint_counters *c = &thief->counters;
+	uint64_t began = melyint_ticks();
+	bool won = migrate(thief, victim);
+
+	MELY_COUNT(&c->steals_tried, 1);
+	MELY_COUNT(&c->stealing_ns, melyint_ticks_to_ns(melyint_ticks() - began));
+	if (!won) {
+		MELY_COUNT(&c->steals_empty, 1);
+		return false;
+	}
+	MELY_COUNT(&c->steals, 1);
+	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], 1);
 	return true;
 }
 

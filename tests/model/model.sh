@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The protocols that cross cores, as models small enough to be searched whole (spin). Each must
+# hold, and must fail when one of its faults is put in: FAULT_1, FAULT_2... as its head lists them.
+set -u
+
+usage()
+{
+	cat <<'END'
+usage: model.sh [MODEL...]
+
+Verify the models of this directory (all of them: lock owner park outbox heads cancel
+colortab slots), and that each of their faults is found.
+
+  --help     this text
+  --version  what spin says of itself
+
+Exit status: 0 all is as it must be, 1 not, 2 a wrong argument, 77 spin is not installed.
+END
+}
+
+# What there is: a name, how many faults, and how many states there must be at least, so that a
+# model that has come to a halt early is not taken for good.
+models="lock:3:100000 owner:6:100000 park:5:20000 outbox:6:20000 heads:5:10000
+	cancel:8:20000 colortab:6:100000 slots:5:10000"
+
+here=$(cd "$(dirname "$0")" && pwd)
+wanted=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--help | -h) usage; exit 0 ;;
+	--version) exec spin -V ;;
+	*)
+		case $(echo $models) in
+		*"$1:"*) wanted="$wanted $1"; shift ;;
+		*) echo "model.sh: no model $1 (try --help)" >&2; exit 2 ;;
+		esac ;;
+	esac
+done
+if ! command -v spin >/dev/null 2>&1; then
+	echo "skipped: spin is not installed (Debian package spin)"
+	exit 77
+fi
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# verify NAME FAULT FLOOR: one search in a directory of its own; says what is wrong, or how well.
+verify()
+{
+	local name=$1 fault=$2 floor=$3 dir states what= flags="-O1 -DCOLLAPSE"
+	dir=$scratch/$name.$fault
+	mkdir "$dir" && cd "$dir" || return 1
+	# A fault is found soon: what counts is how long the compiler takes.
+	[ "$fault" = 0 ] || { what=-DFAULT_$fault; flags=-O0; }
+	if ! spin -a $what "$here/$name.pml" >spin.out 2>&1 ||
+	    ! cc $flags -w -DSAFETY -DVECTORSZ=2048 -o pan pan.c >cc.out 2>&1; then
+		cat spin.out cc.out
+		echo "FAIL: $name: no verifier could be made${what:+ with $what}"
+		return 1
+	fi
+	./pan -m1000000 -w20 >pan.out 2>&1
+	states=$(sed -n 's/^ *\([0-9]*\) states, stored.*/\1/p' pan.out)
+	if grep -qE 'max search depth too small|violated \(last\[[0-9]+\]<' pan.out ||
+	    [ -z "$states" ]; then
+		cat pan.out
+		echo "FAIL: $name: not searched whole${what:+ with $what}"
+	elif [ "$fault" != 0 ] && grep -q 'errors: 1$' pan.out; then
+		echo "ok $name: FAULT_$fault is found: $(sed -n 's/^pan:1: //p' pan.out)"
+	elif [ "$fault" != 0 ]; then
+		echo "FAIL: $name: FAULT_$fault is not found"
+	elif ! grep -q 'errors: 0$' pan.out; then
+		cat pan.out
+		spin -k "$name.pml.trail" -p -g "$here/$name.pml" 2>/dev/null | tail -n 60
+		echo "FAIL: $name does not hold"
+	elif [ "$states" -lt "$floor" ]; then
+		cat pan.out
+		echo "FAIL: $name: only $states states, there should be $floor"
+	else
+		echo "ok $name: $states states, no error"
+	fi
+	cd "$scratch" && rm -rf "$dir"
+}
+export -f verify
+export here scratch
+
+for model in $models; do
+	IFS=: read -r name faults floor <<<"$model"
+	case " ${wanted:-$name} " in
+	*" $name "*) ;;
+	*) continue ;;
+	esac
+	listed=$(grep -cE '^ \*   FAULT_[0-9]+ ' "$here/$name.pml")
+	if [ "$listed" -ne "$faults" ]; then
+		echo "FAIL: $name.pml lists $listed faults, here it is $faults"
+		exit 1
+	fi
+	for fault in $(seq 0 "$faults"); do
+		echo "$name $fault $floor"
+	done
+done >"$scratch/list" || { cat "$scratch/list"; exit 1; }
+total=$(wc -l <"$scratch/list")
+
+xargs -P "$(nproc)" -L 1 bash -c 'verify "$@"' verify <"$scratch/list" | tee "$scratch/log"
+well=$(grep -c '^ok ' "$scratch/log")
+echo "models: $well of $total searches as they must be"
+[ "$well" -eq "$total" ]

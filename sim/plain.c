@@ -10,6 +10,11 @@
 
 #include "plain.h"
 
+/* In a build with another sanitizer gcc has declared these for itself. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
+
 #define PLAIN(name, bytes, write) \
 	void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) { sim_plain(p, (bytes), (write)); }

@@ -153,6 +153,8 @@ world_fd_handler(void *arg)
 	check_end(wf->color);
 }
 
+enum { SPREAD_MAX = 200 };
+
 /* ---- many ids -------------------------------------------------------------------------------- */
 
 void
@@ -174,7 +176,7 @@ world_do_spread(const struct doer *doer, const struct op *op)
 	struct world_color *wc = &world.color[op->color];
 	uint32_t count = 20 + op->value % 60, i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && world.spread_posted < SPREAD_MAX; i++) {
 		int error;
 
 		world.spread_posted++;

@@ -127,6 +127,7 @@ struct world {
 	struct world_event event[PROGRAM_EVENTS];
 	struct world_timer timer[PROGRAM_TIMERS];
 	struct world_fd fd[PROGRAM_FDS];
+	uint64_t worked_ns;
 	uint32_t spread_posted, spread_ended; /* events to many ids */
 	struct mely_handler handler[HANDLER_KINDS][PROGRAM_HANDLERS];
 	struct post post[WORLD_POSTS];

@@ -33,6 +33,8 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
 	wt->busy = false;
 	if (error == 0) {
+		/* The library has taken the time somewhere in between. */
+		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
 		wt->id = id;
 		return;
 	}
@@ -55,6 +57,8 @@ world_do_timer_again(const struct op *op)
 	if (mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
 	    wt->repeats ? 1000 + op->value : 0) != 0)
 		wt->awaited = false;
+	else
+		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
 	wt->busy = false;
 }
 

@@ -59,6 +59,7 @@ world_do_timer_again(const struct op *op)
 		wt->awaited = false;
 	else
 		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	check_left();
 	wt->busy = false;
 }
 
@@ -71,6 +72,7 @@ world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
 		return;
 	wt->busy = true;
 	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
+	check_left();
 	wt->busy = false;
 	if (error == 0 || error == -EINPROGRESS) {
 		if (error == 0 && wt->running && doer->color != wt->color)

@@ -138,7 +138,7 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_EVENT_POST] = 14, [OP_EVENT_HEAD] = 7, [OP_EVENT_CANCEL] = 12,
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
 		[OP_STEALING] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
-		[OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_TRIM] = 2,
+		[OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_TRIM] = 7,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
 	int i;

@@ -60,6 +60,7 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
 
 	melyint_evq_remove_from(lists, 3, ev);
+	melyint_batch_lose(batch, ev);
 	free_again(self, color, ev);
 	return 0;
 }

@@ -60,8 +60,7 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	unsigned flags;
 	bool idle;
 
-	if (self != NULL && !melyint_outbox_empty(&self->outbox))
-		melyint_outbox_deliver(self, self); /* there may be events of this color */
+	melyint_outbox_deliver_all(mely_color_runtime(color), self); /* E of NOTE(outbox) */
 	owner = melyint_color_lock(color);
 	flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock, as all below */
 
@@ -69,6 +68,8 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 		melyint_lock_drop(&owner->lock);
 		return flags & MELYINT_COLOR_OBJECT ? -EALREADY : -EINVAL;
 	}
+	if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED)
+		melyint_core_unworthy(owner, color);
 	MELY_OR(&color->_flags, MELYINT_COLOR_RELEASED, relaxed);
 	color->_u._release._fn = fn;
 	color->_u._release._arg = arg;
@@ -179,6 +180,8 @@ melyint_color_arrive(struct mely_color *color)
 	melyint_lock_drop(&home->lock);
 	if (woken)
 		melyint_wake_finish(melyint_self, home);
+	else
+		melyint_offer(melyint_self, home); /* it may have been unpinned on its way */
 }
 
 int

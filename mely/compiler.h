@@ -19,7 +19,10 @@
 #define MELY_PREFETCH(p) __builtin_prefetch((p), 1, 3)
 #ifdef MELYINT_SIM /* swapped when another virtual thread goes on */
 #define MELY_TLS __attribute__((section("sim_tls")))
+/* What outlives a runtime: each run of the simulation finds it as the program's start does. */
+#define MELY_LASTING __attribute__((section("sim_lasting")))
 #else
+#define MELY_LASTING
 /* Thread-local without a call: the library's block is small enough for the static TLS area. */
 #define MELY_TLS __thread __attribute__((tls_model("initial-exec")))
 #endif

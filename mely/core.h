@@ -22,8 +22,12 @@
 #endif
 #include "evq.h"
 #include "lock.h"
+#include "measure.h"
 #include "outbox.h"
 #include "pool.h"
+#ifndef MELYINT_LIBASYNC
+#include "stealq.h"
+#endif
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
@@ -40,7 +44,7 @@ enum {
 /* rt->searching */
 enum melyint_search {
 	MELYINT_SEARCH_NONE = 0,
-	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or just is woken */
+	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or wakes now */
 	MELYINT_SEARCH_MORE /* ... and somebody else has wanted to wake one since */
 };
 
@@ -59,6 +63,14 @@ struct melyint_counters {
 	MELYINT_COUNTER(steals_tried);
 	MELYINT_COUNTER(steals);
 	MELYINT_COUNTER(balance_steals);
+	MELYINT_COUNTER(steals_empty);
+	MELYINT_COUNTER(steals_unworthy);
+	MELYINT_COUNTER(stolen_events);
+	MELYINT_COUNTER(stolen_ns);
+	MELYINT_COUNTER(stealing_ns);
+	MELYINT_COUNTER(steals_at[MELY_DISTANCES]);
+	MELYINT_COUNTER(lock_waits);
+	MELYINT_COUNTER(lock_wait_ns);
 	MELYINT_COUNTER(sleeps);
 	MELYINT_COUNTER(wakeups_sent);
 	MELYINT_COUNTER(polls);
@@ -82,6 +94,7 @@ struct melyint_batch {
 	bool all_taken;            /* nothing was left in the color-queue: own posts may follow */
 	bool own_embedded;         /* some of own are not pooled, and know their state */
 	bool mixed;                /* the same of heads and tails */
+	uint64_t gone;             /* C of NOTE(weight) */
 };
 
 #define MELYINT_NO_ID UINT64_MAX
@@ -98,6 +111,12 @@ struct melyint_core {
 	int64_t round_left;         /* turns until all that waited then have had theirs */
 	uint64_t ticked_ticks;      /* when libev was entered and balance considered */
 	uint64_t decayed_ticks;     /* when spare events were last given back */
+	uint32_t used_ns;           /* time of the last batch */
+	uint32_t sample_in;         /* batches until one is measured: NOTE(measure) */
+	bool away;                  /* the next batch is the first of its color after a steal */
+	bool away_measured;         /* ... and is measured */
+	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
+	struct melyint_probe probe; /* the call that is measured */
 	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
 	struct mely_color *released;/* its release function is due after the turn */
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
@@ -123,6 +142,10 @@ struct melyint_core {
 	/* What others may glance at without the lock; written under it. */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t waiting; /* color-queues linked in ready */
 	_Atomic uint32_t stealable; /* of these, not pinned */
+#ifndef MELYINT_LIBASYNC
+	struct melyint_stealq stealq; /* the stealing-queue; its lengths are hints */
+#endif
+	_Atomic uint64_t worth_min; /* a color that weighs more is worthy; anyone, once a ms */
 	_Atomic uint32_t dry;       /* turns that left nothing waiting */
 	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
 	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
@@ -137,6 +160,8 @@ struct melyint_core {
 	pthread_t thread;
 	int pu;                     /* OS index of its processing unit; -1 unpinned */
 	uint16_t *victims;          /* core set: the other cores, nearest first */
+	uint16_t *victims_flat;     /* the same without regard to distance */
+	uint8_t *distance;          /* to each core: enum mely_distance */
 	struct mely_color self_color; /* pinned here, for the library's own events */
 };
 
@@ -164,6 +189,7 @@ struct mely_runtime {
 	uint64_t tick_ticks;        /* between two entries into libev */
 	uint64_t decay_ticks;       /* between two looks at spare events */
 	uint64_t aged_ticks;        /* waiting so long behind a busy core makes any color worthy */
+	uint64_t soon_ticks;        /* the same for the only color that waits, when it is worthy */
 	uint32_t spin_ns_max;
 	bool pinned;                /* constant: threads are bound to PUs */
 #ifdef MELYINT_LIBASYNC
@@ -172,8 +198,13 @@ struct mely_runtime {
 
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase; anyone, rarely */
 	_Atomic int stealing;       /* anyone, rarely */
+	_Atomic unsigned heuristics;/* MELY_STEAL_TIME_LEFT and so on; anyone, rarely */
+	_Atomic unsigned weighing;  /* what follows from both: weight.h; anyone, rarely */
+	_Atomic uint32_t steal_ns[MELY_DISTANCES]; /* moving average of a steal; thieves */
+	struct melyint_samples samples; /* of handlers: measure.h */
 	/* what threads that are no cores do; anyone */
 	_Atomic uint64_t outside_posts, outside_wakeups, outside_refused;
+	_Atomic bool outboxes;      /* some core has opened its outbox; anyone */
 	_Atomic bool marks;         /* some color has had a high-water mark; anyone */
 	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */
 	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep or watching; anyone */
@@ -237,36 +268,7 @@ melyint_color_lock(struct mely_color *color)
 #ifdef MELYINT_LIBASYNC
 #include "libasync/ready.h"
 #else
-/* Link a color with events into core's queue. Under core->lock, which must own it. */
-MELY_INLINE void
-melyint_core_link(struct melyint_core *core, struct mely_color *color)
-{
-	/* relaxed, all of these: written under the lock; others read them as hints */
-	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
-	melyint_coreq_link(&core->ready, color);
-	MELY_COUNT(&core->waiting, 1);
-	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
-		MELY_COUNT(&core->stealable, 1);
-}
-
-/* Take a linked color out of core's queue. Under core->lock. The state is the caller's to set. */
-MELY_INLINE void
-melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
-{
-	/* relaxed, all of these: written under the lock; others read them as hints */
-	melyint_coreq_unlink(&core->ready, color);
-	MELY_COUNT(&core->waiting, -1u);
-	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
-		MELY_COUNT(&core->stealable, -1u);
-}
-
-/* Under the lock of the color's owner: are its events out of reach, for a few instructions? */
-MELY_INLINE bool
-melyint_color_away(const struct mely_color *color)
-{
-	(void)color;
-	return false;
-}
+#include "worth.h"
 #endif
 
 /* Link a MOVING color on the core that owns it by now. No lock held. */

@@ -14,6 +14,7 @@
 #include "poller.h"
 #include "steal.h"
 #include "stuck.h"
+#include "victim.h"
 
 enum { AVERAGE_SHIFT = 3 };
 
@@ -23,6 +24,7 @@ tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
 	melyint_poller_tick(core);
+	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
@@ -63,6 +65,7 @@ account(struct melyint_core *core, uint64_t ticks)
 
 	average += (sample >> AVERAGE_SHIFT) - (average >> AVERAGE_SHIFT);
 	MELY_STORE(&core->batch_ns, average, relaxed);
+	core->used_ns = sample;
 }
 
 MELY_INLINE void
@@ -75,7 +78,7 @@ run_batch(struct melyint_core *core)
 		if (core->owes_watch)
 			melyint_hand_over_watch(core);
 		if (MELY_LOAD(&core->stealable, relaxed) != 0)
-			melyint_offer(core, core);
+			melyint_offer_behind(core, core);
 	}
 	melyint_batch_run(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */

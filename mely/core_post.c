@@ -95,16 +95,33 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 	return true;
 }
 
+/* A of NOTE(weight). Under the owner's lock. */
+MELY_INLINE void
+weigh_posted(struct melyint_core *owner, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	unsigned weighing = MELY_LOAD(&owner->rt->weighing, relaxed); /* a switch */
+
+	if (weighing != MELYINT_WEIGH_NOT && MELY_LIKELY(!(flags & MELYINT_COLOR_RELEASED)))
+		color->_u._worth._time_left += melyint_weigh(owner->rt, weighing, ev);
+}
+
 int
 melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev, unsigned flags)
 {
-	/* relaxed: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
-	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
+	/* relaxed, both: under the owner's lock */
+	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
+	unsigned state = MELY_LOAD(&color->_state, relaxed);
+
+	/* C of NOTE(colortab): the caller looks up anew */
+	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
 	raise_priority(owner, color, priority_of(ev));
+	weigh_posted(owner, color, ev, color_flags);
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
-		/* relaxed: under the lock. The event keeps the color's address: no trim may free it */
+		/* relaxed: under the lock. The event keeps the color's address: no trim may free
+		 * it. */
 		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
 		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
@@ -119,25 +136,37 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	} else {
 		color->_tails = melyint_evq_append(color->_tails, ev);
 	}
-	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE) /* under the lock */
+	if (state == MELYINT_COLOR_IDLE) {
+		melyint_core_link(owner, color);
+		return MELYINT_APPEND_LINKED;
+	}
+	if (state != MELYINT_COLOR_QUEUED)
 		return MELYINT_APPEND_QUEUED;
-	melyint_core_link(owner, color);
-	return MELYINT_APPEND_LINKED;
+	return MELY_UNLIKELY(melyint_core_weigh(owner, color, color_flags)) ?
+	    MELYINT_APPEND_LINKED : MELYINT_APPEND_QUEUED;
 }
 
 bool
 melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev)
 {
-	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+	/* relaxed, all: under the lock */
+	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed);
 	struct mely_event **lists[] = {&heads, &color->_tails};
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
+	bool linked = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED;
 
 	melyint_evq_remove_from(lists, 2, ev);
+	if (!(flags & MELYINT_COLOR_RELEASED))
+		color->_u._worth._time_left -= melyint_weight_of(ev);
 	/* release: as in melyint_append_locked */
 	MELY_STORE(&color->_heads, heads, release);
-	/* relaxed, both: under the lock */
-	if (heads != NULL || color->_tails != NULL ||
-	    MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_QUEUED)
+	if (heads != NULL || color->_tails != NULL) {
+		if (linked)
+			(void)melyint_core_weigh(owner, color, flags);
+		return false;
+	}
+	if (!linked)
 		return false;
 	melyint_core_unlink(owner, color);
 	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
@@ -150,8 +179,15 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 {
 	MELY_COUNT(&self->counters.posts_remote, 1);
 	/* relaxed, all: the owner's words are hints; open is ours but for those who close it */
-	if (++self->outbox.remote >= MELYINT_OUTBOX_AFTER && !MELY_LOAD(&self->rt->marks, relaxed))
-		MELY_STORE(&self->outbox.open, MELY_LOAD(&owner->waiting, relaxed) >= 2, relaxed);
+	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER || MELY_LOAD(&self->rt->marks, relaxed))
+		return;
+	if (MELY_LOAD(&owner->waiting, relaxed) < 2) {
+		MELY_STORE(&self->outbox.open, false, relaxed);
+		return;
+	}
+	if (!MELY_LOAD(&self->rt->outboxes, relaxed))
+		MELY_STORE(&self->rt->outboxes, true, relaxed); /* E of NOTE(outbox) */
+	MELY_STORE(&self->outbox.open, true, relaxed);
 }
 
 /* B, C and D of NOTE(post). The event has been claimed. */
@@ -278,7 +314,10 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 	/* acquire: pairs with the release in core_run.c that gave the event back */
 	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
 		return -EALREADY;
-	ev->_flags = 0;
+	/* Its own time outlasts a post, what it weighed does not. */
+	ev->_flags &= MELYINT_EV_TIMED;
+	if (MELY_LIKELY(ev->_flags == 0))
+		ev->_time = 0;
 	if (MELY_LIKELY(self != NULL && self->batch.color == color))
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);
@@ -296,8 +335,8 @@ fill(struct mely_event *ev, struct mely_handler *handler, void *arg, uint32_t ti
 {
 	ev->_handler = handler;
 	ev->_arg = arg;
-	ev->_time_ns = time_ns;
-	ev->_flags = MELYINT_EV_POOLED;
+	ev->_time = time_ns;
+	ev->_flags = time_ns != 0 ? MELYINT_EV_POOLED | MELYINT_EV_TIMED : MELYINT_EV_POOLED;
 }
 
 /* By a handler, to another color of its own runtime: no rule but the marks can refuse it. */

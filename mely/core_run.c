@@ -23,7 +23,10 @@
 #include "cancel.h"
 #include "park.h"
 
-enum { RESCAN_MAX = 16 };
+enum {
+	RESCAN_MAX = 16,
+	SAMPLED_MAX = 3 /* events of a sampled batch that are measured */
+};
 
 /* ---- giving a batch back -------------------------------------------------------------------- */
 
@@ -61,6 +64,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
 				kept = melyint_evq_append(kept, ev);
 			} else {
+				melyint_batch_lose(&core->batch, ev);
 				drop(core, ev);
 			}
 		}
@@ -97,13 +101,15 @@ settle_priority(struct melyint_core *core, struct mely_color *color, struct mely
 }
 
 /* Where does a color with events go after its batch? Under the lock. */
-static void
-place(struct melyint_core *core, struct mely_color *color)
+MELY_INLINE void
+place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 {
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
-	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+	struct melyint_core *home = core;
 
-	if (MELY_UNLIKELY((flags & MELYINT_COLOR_PINNED) && home != core)) {
+	if (MELY_UNLIKELY(flags & MELYINT_COLOR_PINNED))
+		home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+	if (MELY_UNLIKELY(home != core)) {
 		/* relaxed: under the lock */
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
 		/* release: pairs with the acquire in melyint_color_lock */
@@ -111,8 +117,49 @@ place(struct melyint_core *core, struct mely_color *color)
 		core->leaving = color;
 		return;
 	}
-	melyint_core_link(core, color);
+	melyint_core_link_worth(core, color, worth);
 }
+
+/* ---- its weight ------------------------------------------------------------------------------ */
+
+/* B of NOTE(weight): what the color posted to itself and has not run. Under the lock. */
+static MELY_NOINLINE uint64_t
+weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
+{
+	struct mely_event *ev = first;
+	uint64_t weight = 0;
+
+	do {
+		weight += melyint_weigh(rt, weighing, ev);
+		ev = ev->_next;
+	} while (ev != first);
+	return weight;
+}
+
+/* The color's account, when its batch is over; what it is worth then at most. Under the lock. */
+MELY_INLINE uint64_t
+settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_event *own)
+{
+	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
+	uint64_t left = 0, gone = core->batch.gone;
+
+	if (weighing == MELYINT_WEIGH_NOT && gone == 0)
+		return 0;
+	core->batch.gone = 0;
+	if (own != NULL && weighing != MELYINT_WEIGH_NOT)
+		left = MELY_LIKELY(own->_next == own) ?
+		    melyint_weigh(core->rt, weighing, own) :
+		    weigh_row(core->rt, weighing, own);
+	/* relaxed: under the lock */
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		return 0;
+	left += color->_u._worth._time_left - gone;
+	color->_u._worth._time_left = left;
+	color->_u._worth._recent = core->used_ns;
+	return left + ((uint64_t)core->used_ns << MELYINT_WEIGHT_SHIFT);
+}
+
+/* ---- the end of a batch ---------------------------------------------------------------------- */
 
 /* A color without events that was released, or pinned while it ran. Under the lock. */
 static MELY_NOINLINE void
@@ -130,12 +177,13 @@ rest(struct melyint_core *core, struct mely_color *color)
 }
 
 /* C of NOTE(batch). Under the lock. */
-static void
+MELY_INLINE void
 put_back(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 	struct mely_color *color = batch->color;
-	struct mely_event *heads;
+	struct mely_event *heads, *own = NULL;
+	uint64_t worth;
 
 	/* Embedded events go back with what was not run: the next take has to mark them again. */
 	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
@@ -154,12 +202,14 @@ put_back(struct melyint_core *core)
 	}
 	if (batch->own != NULL) {
 		batch->own = requeue(core, batch->own, batch->own_embedded);
-		color->_tails = melyint_evq_join(color->_tails, batch->own);
+		own = batch->own;
 		batch->own = NULL;
 		if (batch->own_embedded)
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 	}
 	batch->own_embedded = false;
+	worth = settle_worth(core, color, own);
+	color->_tails = melyint_evq_join(color->_tails, own);
 	batch->color = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
@@ -167,10 +217,12 @@ put_back(struct melyint_core *core)
 	if (color->_tails != NULL || heads != NULL) {
 		if (MELY_UNLIKELY(color->_priority != 0))
 			settle_priority(core, color, heads);
-		place(core, color);
+		place(core, color, worth);
 	} else {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed); /* under the lock */
-		/* relaxed: under the lock */
+		/* relaxed, both: under the lock */
+		MELY_SLOW((MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) ||
+		    color->_u._worth._time_left == 0); /* D of NOTE(weight) */
 		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) &
 		    (MELYINT_COLOR_RELEASED | MELYINT_COLOR_PINNED)))
 			rest(core, color);
@@ -207,8 +259,8 @@ take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 	return first;
 }
 
-void
-melyint_batch_take(struct melyint_core *core, struct mely_color *color)
+MELY_INLINE void
+take(struct melyint_core *core, struct mely_color *color)
 {
 	struct melyint_batch *batch = &core->batch;
 	uint32_t room = core->rt->batch_events;
@@ -238,6 +290,12 @@ melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
 	batch->ran = 0;
 	core->has_batch = true;
+}
+
+void
+melyint_batch_take(struct melyint_core *core, struct mely_color *color)
+{
+	take(core, color);
 }
 
 /* ---- the turn -------------------------------------------------------------------------------- */
@@ -289,7 +347,7 @@ prefetch_next(struct melyint_coreq *ready, const struct mely_color *taken)
 }
 
 /* Under the lock. */
-static bool
+MELY_INLINE bool
 take_next(struct melyint_core *core)
 {
 	struct mely_color *color = melyint_coreq_first(&core->ready);
@@ -298,14 +356,14 @@ take_next(struct melyint_core *core)
 		return false;
 	melyint_core_unlink(core, color);
 	prefetch_next(&core->ready, color);
-	melyint_batch_take(core, color);
+	take(core, color);
 	if (core->ready.length == 0)
 		MELY_COUNT(&core->dry, 1);
 	return true;
 }
 
 MELY_INLINE bool
-turn(struct melyint_core *core, bool take)
+turn(struct melyint_core *core, bool take_one)
 {
 	bool taken;
 
@@ -313,10 +371,10 @@ turn(struct melyint_core *core, bool take)
 	core->turns++;
 	if (MELY_LIKELY(core->batch.color != NULL))
 		put_back(core);
-	if (MELY_UNLIKELY(core->waiters != NULL || core->leaving != NULL ||
-	    core->released != NULL || core->unmarked != 0))
+	if (MELY_UNLIKELY(((uintptr_t)core->waiters | (uintptr_t)core->leaving |
+	    (uintptr_t)core->released | core->unmarked) != 0))
 		turn_afterwards_slow(core);
-	taken = take && take_next(core);
+	taken = take_one && take_next(core);
 	core->has_batch = taken;
 	melyint_lock_drop(&core->lock);
 	return taken;
@@ -353,6 +411,16 @@ take_heads_slow(struct melyint_core *core)
 	batch->heads = melyint_evq_join(batch->heads, heads);
 }
 
+/* The first of heads or tails, whose weight is off the color when the batch is over. */
+MELY_INLINE struct mely_event *
+pop_weighed(struct melyint_core *core, struct mely_event **list)
+{
+	struct mely_event *ev = melyint_evq_pop(list);
+
+	core->batch.gone += melyint_weight_of(ev);
+	return ev;
+}
+
 /* B of NOTE(batch): the next event of the batch, or NULL. */
 MELY_INLINE struct mely_event *
 next_event(struct melyint_core *core)
@@ -364,16 +432,16 @@ next_event(struct melyint_core *core)
 	    MELY_LOAD(&batch->color->_heads, acquire) != NULL))
 		take_heads_slow(core);
 	if (MELY_UNLIKELY(batch->heads != NULL))
-		return melyint_evq_pop(&batch->heads);
+		return pop_weighed(core, &batch->heads);
 	if (batch->tails != NULL)
-		return melyint_evq_pop(&batch->tails);
+		return pop_weighed(core, &batch->tails);
 	if (batch->own != NULL && batch->all_taken)
 		return melyint_evq_pop(&batch->own);
 	return NULL;
 }
 
 /* Embedded or counted: false when it has been cancelled. */
-static bool
+MELY_INLINE bool
 unqueue(struct melyint_core *core, struct mely_event *ev, unsigned flags)
 {
 	if (!(flags & MELYINT_EV_POOLED)) {
@@ -403,40 +471,123 @@ end_row(struct melyint_core *core)
 		melyint_outbox_deliver(core, core);
 }
 
-void
-melyint_batch_run(struct melyint_core *core)
-{
-	struct mely_runtime *rt = core->rt;
-	struct melyint_batch *batch = &core->batch;
-	uint32_t limit = rt->batch_events, ran = 0;
+/* An event on its way into its handler. */
+struct call {
+	void (*fn)(void *arg);
+	void *arg;
+};
 
-	while (ran < limit) {
+/* A of NOTE(measure): the call of an event that is to be measured where somebody wants to know.
+ * Without a function: it has been cancelled. */
+static MELY_NOINLINE struct call
+call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
+{
+	/* All of it before the event is given back: the handler may go with it. */
+	struct mely_handler *handler = ev->_handler;
+	struct call call = {handler->fn, ev->_arg};
+	unsigned flags = ev->_flags;
+
+	if ((sampled || melyint_measure_wanted(core->rt, handler)) &&
+	    melyint_measure_begin(core, handler, ev->_arg))
+		call = (struct call){melyint_probe_run, core};
+	if (flags != MELYINT_EV_POOLED && !unqueue(core, ev, flags))
+		call.fn = NULL;
+	if (flags & MELYINT_EV_POOLED)
+		melyint_pool_put(&core->pool, ev);
+	return call;
+}
+
+/* The next call of the batch; false: it has none left. Events that have been cancelled are dropped
+ * on the way. */
+MELY_INLINE bool
+next_call(struct melyint_core *core, struct call *call, bool sampled)
+{
+	for (;;) {
 		struct mely_event *ev = next_event(core);
-		void (*fn)(void *);
-		void *arg;
+		unsigned flags;
 
 		if (ev == NULL)
-			break;
+			return false;
 		MELY_PREFETCH(ev->_next);
-		fn = ev->_handler->fn;
-		arg = ev->_arg;
-		if (MELY_LIKELY(ev->_flags == MELYINT_EV_POOLED)) {
+		call->fn = ev->_handler->fn;
+		call->arg = ev->_arg;
+		flags = ev->_flags;
+		if (MELY_LIKELY(flags == MELYINT_EV_POOLED && !sampled)) {
 			melyint_pool_put(&core->pool, ev);
-		} else {
-			unsigned flags = ev->_flags;
-
-			if (!unqueue(core, ev, flags))
-				continue;
-			if (flags & MELYINT_EV_POOLED)
-				melyint_pool_put(&core->pool, ev);
+			return true;
 		}
+		if (MELY_UNLIKELY(sampled || (flags & MELYINT_EV_PROBE))) {
+			*call = call_measured(core, ev, sampled);
+			if (call->fn == NULL)
+				continue;
+			return true;
+		}
+		if (!unqueue(core, ev, flags))
+			continue;
+		if (flags & MELYINT_EV_POOLED)
+			melyint_pool_put(&core->pool, ev);
+		return true;
+	}
+}
+
+enum mode {
+	PLAIN,
+	TIMED,   /* the batch has a limit in time */
+	SAMPLED  /* the same; and the first few events are measured: A of NOTE(measure) */
+};
+
+/* Run events until limit of them have run; ran have already. */
+MELY_INLINE uint32_t
+run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
+{
+	const struct mely_runtime *rt = core->rt;
+	struct call call;
+
+	while (ran < limit && next_call(core, &call, mode == SAMPLED && ran < SAMPLED_MAX)) {
 		ran++;
-		fn(arg);
-		if (MELY_UNLIKELY(rt->batch_ticks != 0) &&
+		call.fn(call.arg);
+		if (mode != PLAIN && rt->batch_ticks != 0 &&
 		    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
 			break;
 	}
-	batch->ran = ran;
+	return ran;
+}
+
+static MELY_NOINLINE uint32_t
+run_timed(struct melyint_core *core)
+{
+	return run(core, TIMED, 0, core->rt->batch_events);
+}
+
+/* A and C of NOTE(measure). */
+static MELY_NOINLINE uint32_t
+run_sampled(struct melyint_core *core)
+{
+	uint32_t limit = core->rt->batch_events, ran;
+
+	if (!core->away) {
+		core->sample_in = MELYINT_SAMPLE_EVERY;
+		return run(core, SAMPLED, 0, limit);
+	}
+	core->sample_in = core->sample_rest;
+	ran = run(core, core->away_measured ? SAMPLED : TIMED, 0, limit);
+	core->away = false;
+	MELY_COUNT(&core->counters.stolen_events, ran);
+	return ran;
+}
+
+void
+melyint_batch_run(struct melyint_core *core)
+{
+	uint32_t ran;
+
+	if (MELY_UNLIKELY(--core->sample_in == 0))
+		ran = run_sampled(core);
+	else if (MELY_UNLIKELY(core->rt->batch_ticks != 0))
+		ran = run_timed(core);
+	else
+		ran = run(core, PLAIN, 0, core->rt->batch_events);
+	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);
 	MELY_COUNT(&core->counters.events, ran);

@@ -14,7 +14,7 @@ mely_counters_read(const struct mely_runtime *rt, int core, struct mely_counters
 	struct mely_counters sum;
 	int first = core >= 0 ? core : 0;
 	int last = core >= 0 ? core : rt->cores_count - 1;
-	int i;
+	int i, d;
 
 	if (core < -1 || core >= rt->cores_count)
 		return -EINVAL;
@@ -31,6 +31,15 @@ mely_counters_read(const struct mely_runtime *rt, int core, struct mely_counters
 		MELYINT_SUM(steals_tried);
 		MELYINT_SUM(steals);
 		MELYINT_SUM(balance_steals);
+		MELYINT_SUM(steals_empty);
+		MELYINT_SUM(steals_unworthy);
+		MELYINT_SUM(stolen_events);
+		MELYINT_SUM(stolen_ns);
+		MELYINT_SUM(stealing_ns);
+		for (d = 0; d < MELY_DISTANCES; d++)
+			MELYINT_SUM(steals_at[d]);
+		MELYINT_SUM(lock_waits);
+		MELYINT_SUM(lock_wait_ns);
 		MELYINT_SUM(sleeps);
 		MELYINT_SUM(wakeups_sent);
 		MELYINT_SUM(polls);

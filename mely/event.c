@@ -22,7 +22,7 @@ mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
 	ev->_next = ev->_prev = NULL;
 	ev->_handler = handler;
 	ev->_arg = arg;
-	ev->_time_ns = 0;
+	ev->_time = 0;
 	ev->_flags = 0;
 	/* relaxed, both: nobody else has it queued */
 	MELY_STORE(&ev->_color, NULL, relaxed);
@@ -32,7 +32,8 @@ mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
 void
 mely_event_set_time(struct mely_event *ev, uint32_t time_ns)
 {
-	ev->_time_ns = time_ns;
+	ev->_time = time_ns;
+	ev->_flags = time_ns != 0 ? MELYINT_EV_TIMED : 0;
 }
 
 int

@@ -23,7 +23,11 @@ enum {
 /* ev->_flags */
 enum {
 	MELYINT_EV_POOLED = 1,  /* the library's own, from a pool */
-	MELYINT_EV_COUNTED = 2  /* counts against its color's high-water mark */
+	MELYINT_EV_COUNTED = 2, /* counts against its color's high-water mark */
+	MELYINT_EV_TIMED = 4,   /* _time is its own, in ns; else the weight it was counted with */
+	MELYINT_EV_WEIGHED = 8, /* it is TIMED and has been weighed: weight.h */
+	MELYINT_EV_PROBE = 16   /* its handler is not known yet: measure this one */
+	/* the upper four bits: a shift, see weight.h */
 };
 
 MELY_INLINE struct mely_event *

@@ -68,7 +68,7 @@ park_all(void)
 void
 melyint_exit_prepare(void)
 {
-	static _Atomic int registered;
+	static _Atomic int registered MELY_LASTING;
 
 	/* Exit functions run in reverse order, so each run registers anew to come before what the
 	 * program has registered by then. Relaxed: only a count. */

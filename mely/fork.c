@@ -17,8 +17,8 @@
 #include "iostate.h"
 #include "runtimes.h"
 
-static pthread_mutex_t runtimes_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct mely_runtime *runtimes; /* under runtimes_lock */
+static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
+static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 
@@ -143,6 +143,8 @@ drop_color(struct mely_color *color)
 	drop_list(melyint_evq_join(MELY_LOAD(&color->_heads, relaxed), color->_tails));
 	MELY_STORE(&color->_heads, NULL, relaxed);
 	color->_tails = NULL;
+	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		memset(&color->_u, 0, sizeof color->_u);
 	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
 }
 
@@ -159,6 +161,7 @@ drop_batch(struct melyint_core *core)
 	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
 	batch->color = NULL;
 	batch->color_id = MELYINT_NO_ID;
+	batch->gone = 0;
 	core->leaving = core->released = NULL;
 	core->waiters = NULL;
 	core->has_batch = core->attended = core->searching = false;
@@ -181,6 +184,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 		struct mely_color *color;
 
 		drop_batch(core);
+		melyint_core_forget_worthy(core);
 		while ((color = melyint_coreq_first(&core->ready)) != NULL) {
 			melyint_core_unlink(core, color);
 			drop_color(color);

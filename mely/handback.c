@@ -24,6 +24,7 @@ empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 		events = melyint_evq_join(MELY_LOAD(&(*color)->_heads, relaxed), (*color)->_tails);
 		MELY_STORE(&(*color)->_heads, NULL, relaxed);
 		(*color)->_tails = NULL;
+		melyint_color_worthless(*color);
 		MELY_STORE(&(*color)->_state, MELYINT_COLOR_IDLE, relaxed);
 		*released = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 		if ((ev = events) != NULL) {

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "clock.h"
 #include "lock.h"
 
 enum {
@@ -13,8 +14,10 @@ enum {
 	NAP_NS_MAX = 200000
 };
 
-MELY_NOINLINE void
-melyint_lock_wait_slow(struct melyint_lock *lock)
+MELY_TLS struct melyint_lock_waits melyint_lock_waits;
+
+static void
+wait_for(struct melyint_lock *lock)
 {
 	struct timespec nap = {0, 1000};
 	unsigned round;
@@ -36,4 +39,19 @@ melyint_lock_wait_slow(struct melyint_lock *lock)
 				nap.tv_nsec *= 2;
 		}
 	}
+}
+
+MELY_NOINLINE void
+melyint_lock_wait_slow(struct melyint_lock *lock)
+{
+	uint64_t began;
+
+	if (melyint_lock_waits.times == NULL) {
+		wait_for(lock);
+		return;
+	}
+	began = melyint_ticks();
+	wait_for(lock);
+	MELY_COUNT(melyint_lock_waits.times, 1);
+	MELY_COUNT(melyint_lock_waits.ns, melyint_ticks_to_ns(melyint_ticks() - began));
 }

@@ -15,6 +15,13 @@ struct melyint_lock {
 	_Atomic uint32_t held; /* anyone */
 };
 
+/* Where a thread counts what it waits for locks: how often, how many ns. NULL: nowhere. */
+struct melyint_lock_waits {
+	_Atomic uint64_t *times, *ns;
+};
+
+extern MELY_TLS struct melyint_lock_waits melyint_lock_waits;
+
 void melyint_lock_wait_slow(struct melyint_lock *lock);
 
 MELY_INLINE void

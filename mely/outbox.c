@@ -14,6 +14,9 @@
  *      cores. What slips in while it does is seen by the watcher (NOTE(park)), within its tick.
  *   D. Two deliverers of one outbox exclude each other by its lock, held until the events are in
  *      their color-queues: so events of one producer keep their order.
+ *   E. An event in an outbox is posted, but its color does not know. So a color object is only
+ *      released once every outbox has been emptied. Where no core has ever opened one, that is a
+ *      look at one word.
  */
 #include "check.h"
 #include "colortab.h"
@@ -137,4 +140,19 @@ melyint_outbox_collect(struct melyint_core *self)
 	for (i = 0; i < rt->cores_count - 1; i++)
 		any |= melyint_outbox_collect_from(self, &rt->cores[self->victims[i]]);
 	return any;
+}
+
+void
+melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
+{
+	int i;
+
+	/* relaxed: set before the first event was put into one, and what matters here has been
+	 * posted before */
+	if (MELY_LIKELY(!MELY_LOAD(&rt->outboxes, relaxed)))
+		return;
+	for (i = 0; i < rt->cores_count; i++) {
+		if (!melyint_outbox_empty(&rt->cores[i].outbox))
+			melyint_outbox_deliver(self, &rt->cores[i]);
+	}
 }

@@ -33,6 +33,7 @@ struct melyint_outbox {
 };
 
 struct melyint_core;
+struct mely_runtime;
 
 /* Deliver what is in box's outbox. self: the calling core. */
 void melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box);
@@ -42,6 +43,9 @@ bool melyint_outbox_collect(struct melyint_core *self);
 
 /* Any core but box: deliver what box holds back. True: there was something. */
 bool melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core *box);
+
+/* What has been posted before is in its color-queue. self: the calling core or NULL. */
+void melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self);
 
 /* By the owner, or as a hint. */
 MELY_INLINE bool

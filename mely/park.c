@@ -132,7 +132,7 @@ left_to_searcher(struct mely_runtime *rt)
 }
 
 static MELY_NOINLINE void
-offer_slow(struct melyint_core *self, struct melyint_core *core)
+offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 {
 	struct mely_runtime *rt = core->rt;
 	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
@@ -142,7 +142,7 @@ offer_slow(struct melyint_core *self, struct melyint_core *core)
 	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0)
 		return;
 	if (watched && (MELY_LOAD(&rt->searching, relaxed) != MELYINT_SEARCH_NONE ||
-	    !melyint_victim_pays_wakeup(core, n)))
+	    !melyint_victim_pays_wakeup(core, n, behind)))
 		return;
 	if (watched || !left_to_searcher(rt))
 		wake_searcher(self, core);
@@ -153,7 +153,13 @@ melyint_offer(struct melyint_core *self, struct melyint_core *core)
 {
 	/* relaxed: a hint, as in offer_slow */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0))
-		offer_slow(self, core);
+		offer_slow(self, core, false);
+}
+
+void
+melyint_offer_behind(struct melyint_core *self, struct melyint_core *core)
+{
+	offer_slow(self, core, true);
 }
 
 void

@@ -15,6 +15,8 @@ void melyint_wake_finish(struct melyint_core *self, struct melyint_core *core);
 /* core has work waiting that it is busy in front of: wake a sleeper for it, if that pays. self
  * is the caller's core or NULL; no lock is held. */
 void melyint_offer(struct melyint_core *self, struct melyint_core *core);
+/* The same for what waits behind a batch that begins now. */
+void melyint_offer_behind(struct melyint_core *self, struct melyint_core *core);
 
 /* Owner, with nothing to run: spin a little, then sleep until there may be something. */
 void melyint_park(struct melyint_core *core);

@@ -50,6 +50,7 @@
 #include "post.h"
 #include "sigwatch.h"
 #include "timer.h"
+#include "weight.h"
 
 enum {
 	BRISK_NS = 1000000,
@@ -60,7 +61,8 @@ enum {
 
 static void look_inside(void *arg);
 
-static struct mely_handler inner_handler = {look_inside, "Epoll", 0, 0, 0, 0, {0, 0}};
+static struct mely_handler inner_handler MELY_LASTING = {.fn = look_inside, .name = "Epoll",
+    .time_ns = MELYINT_OWN_HANDLER_NS, .penalty = 1};
 
 /* ---- libev ----------------------------------------------------------------------------------- */
 

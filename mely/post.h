@@ -16,7 +16,9 @@ enum {
 /* What became of melyint_append_locked. */
 enum {
 	MELYINT_APPEND_QUEUED,
-	MELYINT_APPEND_LINKED, /* the color was idle and is in the core-queue now */
+	/* The color was idle and is in the core-queue now, or has become worth more to a
+	 * thief: the owner may need help (melyint_offer). */
+	MELYINT_APPEND_LINKED,
 	MELYINT_APPEND_DEAD    /* nothing done: the color was given back */
 };
 

@@ -31,6 +31,8 @@
 #include "steal.h"
 #include "stuck.h"
 #include "topo.h"
+#include "victim.h"
+#include "weight.h"
 
 MELY_TLS struct melyint_core *melyint_self;
 
@@ -39,7 +41,9 @@ enum {
 	LOOK_MAX_NS = 500000,
 	TICK_NS = 1000000,
 	DECAY_NS = 50000000,
-	AGED_NS = 1000000
+	STEAL_NS_FIRST = 500, /* until steals have been measured */
+	AGED_NS = 1000000,
+	SOON_NS = 5000
 };
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -54,6 +58,7 @@ core_init(struct mely_runtime *rt, int index)
 	core->pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
 	core->spin_ns = rt->spin_ns_max;
+	core->sample_in = 1;
 	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
 	if (core->glances == NULL)
 		return -ENOMEM;
@@ -90,6 +95,7 @@ cores_free(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].glances);
+		melyint_core_free_worthy(&rt->cores[i]);
 	}
 	melyint_topo_free(rt);
 	melyint_depot_trim(&rt->depot);
@@ -99,6 +105,8 @@ cores_free(struct mely_runtime *rt)
 static void
 settle(struct mely_runtime *rt, const struct mely_config *config)
 {
+	int i;
+
 	rt->config = *config;
 	rt->batch_events = config->batch_events;
 	rt->batch_ticks = melyint_ns_to_ticks(config->batch_us * 1000ull);
@@ -107,12 +115,40 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->tick_ticks = melyint_ns_to_ticks(TICK_NS);
 	rt->decay_ticks = melyint_ns_to_ticks(DECAY_NS);
 	rt->aged_ticks = melyint_ns_to_ticks(AGED_NS);
+	rt->soon_ticks = melyint_ns_to_ticks(SOON_NS);
 #ifdef MELYINT_LIBASYNC
 	melyint_steal_settle(rt);
 #endif
 	/* relaxed: nobody else knows the runtime yet */
 	MELY_STORE(&rt->stealing, config->steal, relaxed);
+	MELY_STORE(&rt->heuristics, (config->time_left ? MELY_STEAL_TIME_LEFT : 0u) |
+	    (config->penalty ? MELY_STEAL_PENALTY : 0u) |
+	    (config->locality ? MELY_STEAL_LOCALITY : 0u) |
+	    (config->measure ? MELY_STEAL_MEASURE : 0u) |
+	    (config->learn_penalty ? MELY_STEAL_LEARN : 0u), relaxed);
+	for (i = 0; i < MELY_DISTANCES; i++)
+		MELY_STORE(&rt->steal_ns[i], STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
+}
+
+/* What follows from the switches. Any thread. */
+static void
+switched(struct mely_runtime *rt)
+{
+	/* relaxed, all: switches; what was posted before counts as it did */
+	unsigned heuristics = MELY_LOAD(&rt->heuristics, relaxed);
+	unsigned weighing = MELYINT_WEIGH_NOT;
+	int i;
+
+	if (rt->cores_count > 1 && MELY_LOAD(&rt->stealing, relaxed) != 0) {
+		if (heuristics & MELY_STEAL_PENALTY)
+			weighing = MELYINT_WEIGH_PENALTY;
+		else if (heuristics & MELY_STEAL_TIME_LEFT)
+			weighing = MELYINT_WEIGH_TIME;
+	}
+	MELY_STORE(&rt->weighing, weighing, relaxed);
+	for (i = 0; i < rt->cores_count; i++)
+		melyint_victim_price(&rt->cores[i]);
 }
 
 int
@@ -141,6 +177,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		error = cores_new(rt);
 	if (error == 0)
 		error = melyint_topo_place(rt);
+	if (error == 0)
+		switched(rt);
 	if (error == 0)
 		error = melyint_colortab_new(rt, &rt->colors);
 	if (error == 0)
@@ -203,6 +241,15 @@ worker_mask(sigset_t *mask)
 		sigdelset(mask, own[i]);
 }
 
+/* This thread is core, or none. */
+static void
+become(struct melyint_core *core)
+{
+	melyint_self = core;
+	melyint_lock_waits.times = core != NULL ? &core->counters.lock_waits : NULL;
+	melyint_lock_waits.ns = core != NULL ? &core->counters.lock_wait_ns : NULL;
+}
+
 static void
 attend(struct melyint_core *core, bool on)
 {
@@ -210,7 +257,7 @@ attend(struct melyint_core *core, bool on)
 	core->attended = on;
 	melyint_lock_drop(&core->lock);
 	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
-	melyint_self = on ? core : NULL;
+	become(on ? core : NULL);
 	if (on)
 		melyint_stuck_begin(core);
 }
@@ -339,7 +386,7 @@ mely_run(struct mely_runtime *rt)
 	melyint_exit_hold();
 	finish(rt);
 	leave(rt);
-	melyint_self = outer;
+	become(outer);
 	if (restore)
 		(void)sched_setaffinity(0, sizeof old, &old); /* a failure leaves it bound */
 	return error;
@@ -368,7 +415,7 @@ mely_run_once(struct mely_runtime *rt)
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED)
 		finish(rt);
 	leave(rt);
-	melyint_self = outer;
+	become(outer);
 	return result;
 }
 
@@ -430,10 +477,22 @@ mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 	    rt->config.pollers == 1 ? "one poller" : "a poller per core");
 }
 
+int
+mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics)
+{
+	if ((heuristics & ~(unsigned)(MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY |
+	    MELY_STEAL_LOCALITY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN)) != 0)
+		return -EINVAL;
+	MELY_STORE(&rt->heuristics, heuristics, relaxed); /* switches */
+	switched(rt);
+	return 0;
+}
+
 void
 mely_set_stealing(struct mely_runtime *rt, int on)
 {
 	MELY_STORE(&rt->stealing, on != 0, relaxed); /* a switch */
+	switched(rt);
 }
 
 size_t

@@ -50,12 +50,27 @@ env_word(const char *name, const char *const words[], const char *wanted, long *
 	return false;
 }
 
+static bool
+env_switch(const char *name, int *on)
+{
+	long value = *on;
+	bool good = env_number(name, 0, 1, &value);
+
+	*on = (int)value;
+	return good;
+}
+
 static void
 defaults(struct mely_config *config)
 {
 	memset(config, 0, sizeof *config);
 	config->size = sizeof *config;
 	config->steal = 1;
+	config->time_left = 1;
+	config->penalty = 1;
+	config->locality = 1;
+	config->measure = 1;
+	config->learn_penalty = 1;
 	config->balance = 1;
 	config->batch_events = 10;
 	config->spin_us_max = 10;
@@ -73,22 +88,24 @@ mely_config_init(struct mely_config *config)
 {
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
-	long cores, pin = MELY_PIN_AUTO, steal, balance, poller = 0, batch, batch_us, spin;
-	long stuck;
+	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck;
 	bool good = true;
 
 	defaults(config);
 	cores = config->cores;
-	steal = config->steal;
-	balance = config->balance;
 	batch = config->batch_events;
 	batch_us = config->batch_us;
 	spin = config->spin_us_max;
 	stuck = config->stuck_ms;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
 	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
-	good &= env_number("MELY_STEAL", 0, 1, &steal);
-	good &= env_number("MELY_BALANCE", 0, 1, &balance);
+	good &= env_switch("MELY_STEAL", &config->steal);
+	good &= env_switch("MELY_TIME_LEFT", &config->time_left);
+	good &= env_switch("MELY_PENALTY", &config->penalty);
+	good &= env_switch("MELY_LOCALITY", &config->locality);
+	good &= env_switch("MELY_MEASURE", &config->measure);
+	good &= env_switch("MELY_LEARN_PENALTY", &config->learn_penalty);
+	good &= env_switch("MELY_BALANCE", &config->balance);
 	good &= env_word("MELY_POLLERS", pollers, "all or 1", &poller);
 	good &= env_number("MELY_BATCH", 1, BATCH_EVENTS_MAX, &batch);
 	good &= env_number("MELY_BATCH_US", 0, 1000000, &batch_us);
@@ -96,8 +113,6 @@ mely_config_init(struct mely_config *config)
 	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
 	config->cores = (int)cores;
 	config->pinning = (enum mely_pinning)pin;
-	config->steal = (int)steal;
-	config->balance = (int)balance;
 	config->pollers = (int)poller;
 	config->batch_events = (uint32_t)batch;
 	config->batch_us = (uint32_t)batch_us;
@@ -124,6 +139,11 @@ melyint_settings_check(const struct mely_config *config)
 	    in_range("pinning", (long)config->pinning, MELY_PIN_AUTO, MELY_PIN_NO) &&
 	    in_range("pollers", config->pollers, 0, 1) &&
 	    in_range("steal", config->steal, 0, 1) &&
+	    in_range("time_left", config->time_left, 0, 1) &&
+	    in_range("penalty", config->penalty, 0, 1) &&
+	    in_range("locality", config->locality, 0, 1) &&
+	    in_range("measure", config->measure, 0, 1) &&
+	    in_range("learn_penalty", config->learn_penalty, 0, 1) &&
 	    in_range("balance", config->balance, 0, 1) &&
 	    in_range("batch_events", config->batch_events, 1, BATCH_EVENTS_MAX) &&
 	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,

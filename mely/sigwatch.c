@@ -23,7 +23,7 @@
 
 enum { SIGNALS = 65 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
 	/* under the lock */

@@ -25,10 +25,8 @@ enum {
 
 /* Under the victim's lock. The color is not the thief's before hand_over. */
 static struct mely_color *
-unlink_one(struct melyint_core *victim)
+unlink_chosen(struct melyint_core *victim, struct mely_color *color)
 {
-	struct mely_color *color = melyint_victim_choose(victim);
-
 	if (color == NULL)
 		return NULL;
 	melyint_core_unlink(victim, color);
@@ -46,41 +44,89 @@ hand_over(struct melyint_core *thief, struct mely_color *color)
 	MELY_STORE(&color->_owner, thief, release);
 }
 
-static bool
-steal_from(struct melyint_core *thief, struct melyint_core *victim)
+/* What is known of the time that a color takes with it. Under the lock of its owner. */
+static uint64_t
+weight_of(const struct mely_color *color)
 {
-	struct mely_color *color;
+	/* relaxed: under the lock */
+	return MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED ? 0 :
+	    color->_u._worth._time_left;
+}
 
-	MELY_COUNT(&thief->counters.steals_tried, 1);
-	if (!melyint_lock_try(&victim->lock))
-		return false;
-	color = unlink_one(victim);
-	if (color != NULL) {
-		melyint_batch_take(thief, color);
-		hand_over(thief, color);
-	}
-	melyint_lock_drop(&victim->lock);
-	if (color == NULL)
-		return false;
-	MELY_COUNT(&thief->counters.steals, 1);
+/* n tries, of which won were successful. */
+static void
+count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n, uint32_t won,
+    uint64_t weight)
+{
+	struct melyint_counters *c = &thief->counters;
+
+	MELY_COUNT(&c->steals_tried, n);
+	MELY_COUNT(&c->steals_empty, n - won);
+	MELY_COUNT(&c->steals, won);
+	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], won);
+	MELY_COUNT(&c->stolen_ns, weight >> MELYINT_WEIGHT_SHIFT);
+}
+
+/* A steal is over, after so many ticks. */
+static void
+settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64_t ticks)
+{
+	uint64_t ns = melyint_ticks_to_ns(ticks);
+	uint64_t steals = MELY_LOAD(&thief->counters.steals, relaxed); /* ours */
+
+	MELY_COUNT(&thief->counters.stealing_ns, ns);
+	if (!won)
+		return;
+	melyint_victim_paid(thief, victim, ns);
 	thief->glances[victim->index].ticks = 0;
-	return true;
+	/* C of NOTE(measure) */
+	thief->sample_rest = thief->sample_in;
+	thief->away = true;
+	thief->away_measured = steals % MELYINT_SAMPLE_STEALS == 0;
+	thief->sample_in = 1;
+}
+
+static bool
+steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint_reason reason)
+{
+	uint64_t began = melyint_ticks(), weight = 0;
+	struct mely_color *color = NULL;
+
+	if (melyint_lock_try(&victim->lock)) {
+		color = unlink_chosen(victim, melyint_victim_choose(thief, victim, reason));
+		if (color != NULL) {
+			weight = weight_of(color);
+			melyint_batch_take(thief, color);
+			hand_over(thief, color);
+		}
+		melyint_lock_drop(&victim->lock);
+	}
+	count(thief, victim, 1, color != NULL, weight);
+	settle(thief, victim, color != NULL, melyint_ticks() - began);
+	return color != NULL;
 }
 
 /* The next victim at or behind place *at of the core set that is worth a try, or NULL. */
 static struct melyint_core *
-worthy_victim(struct melyint_core *thief, uint64_t now, int *at)
+worthy_victim(struct melyint_core *thief, uint64_t now, int *at, enum melyint_reason *reason)
 {
 	struct mely_runtime *rt = thief->rt;
+	const uint16_t *order;
 
-	/* relaxed: a switch */
+	/* relaxed, both: switches */
 	if (MELY_LOAD(&rt->stealing, relaxed) == 0)
 		return NULL;
+	order = MELY_LOAD(&rt->heuristics, relaxed) & MELY_STEAL_LOCALITY ? thief->victims :
+	    thief->victims_flat;
 	while (*at < rt->cores_count - 1) {
-		struct melyint_core *victim = &rt->cores[thief->victims[(*at)++]];
+		struct melyint_core *victim = &rt->cores[order[(*at)++]];
 
-		if (melyint_victim_worthy(thief, victim, now))
+		*reason = melyint_victim_worthy(thief, victim, now);
+		if (*reason != MELYINT_NOT_WORTHY)
 			return victim;
+		/* relaxed: a hint */
+		if (MELY_LOAD(&victim->stealable, relaxed) != 0)
+			MELY_COUNT(&thief->counters.steals_unworthy, 1);
 	}
 	return NULL;
 }
@@ -88,9 +134,10 @@ worthy_victim(struct melyint_core *thief, uint64_t now, int *at)
 bool
 melyint_steal_glance(struct melyint_core *thief)
 {
+	enum melyint_reason reason;
 	int at = 0;
 
-	return worthy_victim(thief, melyint_ticks(), &at) != NULL;
+	return worthy_victim(thief, melyint_ticks(), &at, &reason) != NULL;
 }
 
 bool
@@ -98,12 +145,13 @@ melyint_steal(struct melyint_core *thief)
 {
 	uint64_t now = melyint_ticks();
 	struct melyint_core *victim;
+	enum melyint_reason reason;
 	int at = 0;
 
-	while ((victim = worthy_victim(thief, now, &at)) != NULL) {
-		if (steal_from(thief, victim)) {
+	while ((victim = worthy_victim(thief, now, &at, &reason)) != NULL) {
+		if (steal_from(thief, victim, reason)) {
 			/* There may be work for one more. */
-			melyint_offer(thief, victim);
+			melyint_offer_behind(thief, victim);
 			return true;
 		}
 	}
@@ -112,24 +160,26 @@ melyint_steal(struct melyint_core *thief)
 
 /* ---- balance --------------------------------------------------------------------------------- */
 
-/* Pull up to count colors, one steal each, into the thief's own core-queue: C of NOTE(steal). */
+/* Pull up to wanted colors, one steal each, into the thief's own core-queue: C of NOTE(steal). */
 static uint32_t
-pull(struct melyint_core *core, struct melyint_core *victim, uint32_t count)
+pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 {
 	struct mely_color *pulled[PULLS_MAX];
 	uint32_t n = 0, i;
+	uint64_t weight = 0;
 
 	if (!melyint_lock_try(&victim->lock)) {
-		MELY_COUNT(&core->counters.steals_tried, 1);
+		count(core, victim, 1, 0, 0);
 		return 0;
 	}
 	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
 	MELY_COUNT(&core->moving, 1);
-	while (n < count && n < PULLS_MAX) {
-		struct mely_color *color = unlink_one(victim);
+	while (n < wanted && n < PULLS_MAX) {
+		struct mely_color *color = unlink_chosen(victim, melyint_victim_eldest(victim));
 
 		if (color == NULL)
 			break;
+		weight += weight_of(color);
 		/* relaxed: under the lock of the old owner; the new one is us */
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
 		hand_over(core, color);
@@ -142,8 +192,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t count)
 		melyint_core_link(core, pulled[i]);
 	MELY_COUNT(&core->moving, -1u);
 	melyint_lock_drop(&core->lock);
-	MELY_COUNT(&core->counters.steals_tried, n > 0 ? n : 1);
-	MELY_COUNT(&core->counters.steals, n);
+	count(core, victim, n > 0 ? n : 1, n, weight);
 	MELY_COUNT(&core->counters.balance_steals, n);
 	return n;
 }
@@ -172,11 +221,11 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 		 * half of the difference, and the odd one goes to and fro, so that colors on
 		 * unequal cores get equal turns in the long run. */
 		if (loaded && theirs > mine) {
-			uint32_t count = (theirs - mine + 1) / 2, got = 1, round;
+			uint32_t wanted = (theirs - mine + 1) / 2, got = 1, round;
 
-			for (round = 0; round < ROUNDS_MAX && count > 0 && got > 0; round++) {
-				got = pull(core, victim, count);
-				count -= got;
+			for (round = 0; round < ROUNDS_MAX && wanted > 0 && got > 0; round++) {
+				got = pull(core, victim, wanted);
+				wanted -= got;
 			}
 			return;
 		}

@@ -26,6 +26,7 @@
 #include "clock.h"
 #include "iostate.h"
 #include "post.h"
+#include "weight.h"
 
 enum { WALL_FINAL_NS = 1000000000, WALL_STEP = 64 };
 
@@ -33,7 +34,8 @@ static MELY_TLS uint64_t current_overruns;
 
 static void message(void *arg);
 
-static struct mely_handler message_handler = MELY_HANDLER(message);
+static struct mely_handler message_handler MELY_LASTING =
+    MELY_HANDLER_WITH(message, MELYINT_OWN_HANDLER_NS, 1, 0);
 
 static uint64_t
 wall_now_ns(void)

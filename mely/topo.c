@@ -112,35 +112,60 @@ load(const char *description, hwloc_topology_t *topology)
 	return 0;
 }
 
-/* Depth of the deepest object that two PUs share; the deeper, the nearer. */
-static int
-nearness(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
+/* What two PUs share. */
+static enum mely_distance
+distance(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
 {
-	if (a == NULL || b == NULL)
-		return 0;
-	return hwloc_get_common_ancestor_obj(t, a, b)->depth;
+	if (t == NULL || a == NULL || b == NULL)
+		return MELY_DISTANCE_FAR;
+	switch (hwloc_get_common_ancestor_obj(t, a, b)->type) {
+	case HWLOC_OBJ_PU: /* two cores on one PU */
+	case HWLOC_OBJ_CORE:
+		return MELY_DISTANCE_CORE;
+	case HWLOC_OBJ_L2CACHE:
+		return MELY_DISTANCE_L2;
+	case HWLOC_OBJ_L3CACHE:
+	case HWLOC_OBJ_DIE:
+		return MELY_DISTANCE_L3;
+	case HWLOC_OBJ_PACKAGE:
+		return MELY_DISTANCE_PACKAGE;
+	default:
+		return MELY_DISTANCE_FAR;
+	}
 }
 
-/* The core set of one core: the others, nearest first, equals beginning behind the core itself, so
- * that thieves at the same distance do not all go for the same victim first. */
+/* Turn a row of victims left, so that it begins with the one at place by. */
+static void
+rotate(uint16_t *row, int length, int by)
+{
+	uint16_t turned[MELY_CORES_MAX];
+	int i;
+
+	for (i = 0; i < length; i++)
+		turned[i] = row[(i + by) % length];
+	memcpy(row, turned, (size_t)length * sizeof row[0]);
+}
+
+/* The core set of one core: the others, nearest first (paper, section 3.1). Among equals each
+ * thief begins with another victim, so that they do not all go for the same one. */
 static void
 order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *pus)
 {
-	int n = core->rt->cores_count, i;
-	int near[MELY_CORES_MAX];
+	int n = core->rt->cores_count, count = 0, begin, i;
+	unsigned d;
 
-	for (i = 0; i < n - 1; i++) {
-		int victim = (core->index + 1 + i) % n;
-		int d = t != NULL ? nearness(t, pus[core->index], pus[victim]) : 0;
-		int at = i;
-
-		while (at > 0 && near[at - 1] < d) {
-			near[at] = near[at - 1];
-			core->victims[at] = core->victims[at - 1];
-			at--;
+	for (i = 0; i < n - 1; i++)
+		core->victims_flat[i] = (uint16_t)((core->index + 1 + i) % n);
+	for (i = 0; i < n; i++)
+		core->distance[i] = (uint8_t)distance(t, pus[core->index], pus[i]);
+	for (d = 0; d < MELY_DISTANCES; d++) {
+		begin = count;
+		for (i = 0; i < n; i++) {
+			if (i != core->index && core->distance[i] == d)
+				core->victims[count++] = (uint16_t)i;
 		}
-		near[at] = d;
-		core->victims[at] = (uint16_t)victim;
+		if (count > begin)
+			rotate(&core->victims[begin], count - begin, core->index);
 	}
 }
 
@@ -196,7 +221,9 @@ melyint_topo_place(struct mely_runtime *rt)
 		struct melyint_core *core = &rt->cores[i];
 
 		core->victims = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
-		if (core->victims == NULL)
+		core->victims_flat = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
+		core->distance = calloc((size_t)rt->cores_count, sizeof core->distance[0]);
+		if (core->victims == NULL || core->victims_flat == NULL || core->distance == NULL)
 			error = -ENOMEM;
 		else
 			order_victims(core, t, pus);
@@ -206,13 +233,21 @@ melyint_topo_place(struct mely_runtime *rt)
 	return error == -ENOMEM ? error : 0;
 }
 
+static void
+free_one(struct melyint_core *core)
+{
+	free(core->victims);
+	free(core->victims_flat);
+	free(core->distance);
+}
+
 void
 melyint_topo_free(struct mely_runtime *rt)
 {
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++)
-		free(rt->cores[i].victims);
+		free_one(&rt->cores[i]);
 }
 
 void

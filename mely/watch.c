@@ -10,10 +10,12 @@
 #include "iostate.h"
 #include "post.h"
 #include "slots.h"
+#include "weight.h"
 
 static void cancel_over(void *arg);
 
-static struct mely_handler over_handler = MELY_HANDLER(cancel_over);
+static struct mely_handler over_handler MELY_LASTING =
+    MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
 /* A copy whose measured time goes on from what the program's handler knows. */
 static void
@@ -25,7 +27,7 @@ copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampo
 	copy->priority = user->priority;
 	/* relaxed: a measurement; nothing is published with it */
 	MELY_STORE(&copy->_measured_ns, MELY_LOAD(&user->_measured_ns, relaxed), relaxed);
-	copy->_reserved[0] = &over_handler; /* melyint_io_left_over knows it by that */
+	copy->_reserved = &over_handler; /* melyint_io_left_over knows it by that */
 }
 
 int
@@ -243,7 +245,7 @@ melyint_watch_is_over(const struct mely_handler *handler)
 bool
 melyint_watch_is_ours(const struct mely_handler *handler)
 {
-	return handler == &over_handler || handler->_reserved[0] == &over_handler;
+	return handler == &over_handler || handler->_reserved == &over_handler;
 }
 
 void

@@ -120,6 +120,8 @@ struct mb_sample {
 	double steals;   /* per second */
 	double stolen_events; /* a steal */
 	double stolen_cycles; /* a steal: cycles of work in those events */
+	double steal_cycles;  /* a steal: cycles of the thief, vain tries included */
+	double lock_pct;      /* of the cores' time: waiting for each other's locks */
 	double cache_misses;  /* an event, last level, as the processor counts them */
 	int cores;
 };

@@ -111,6 +111,7 @@ mb_config_enter(const char *name, char **argv)
 	set("MELY_PENALTY", config->penalty);
 	set("MELY_LOCALITY", config->locality);
 	set("MELY_MEASURE", config->measure);
+	set("MELY_LEARN_PENALTY", config->measure);
 	set("MELY_BALANCE", config->balance);
 	return config;
 }

@@ -19,7 +19,7 @@ mb_sample_clear(struct mb_sample *sample)
 	sample->ideal_pct = sample->events = sample->cpu_ns = NAN;
 	sample->requests = sample->syscalls = NAN;
 	sample->steals = sample->stolen_events = sample->stolen_cycles = NAN;
-	sample->cache_misses = NAN;
+	sample->steal_cycles = sample->lock_pct = sample->cache_misses = NAN;
 	sample->cores = 0;
 }
 
@@ -108,6 +108,8 @@ static const struct {
 	{"steals", ", %.0f steals/s", offsetof(struct mb_sample, steals)},
 	{"stolen_events", " of %.2f events", offsetof(struct mb_sample, stolen_events)},
 	{"stolen_cycles", " and %.0f cycles each", offsetof(struct mb_sample, stolen_cycles)},
+	{"steal_cycles", ", a steal costs %.0f cycles", offsetof(struct mb_sample, steal_cycles)},
+	{"lock_pct", ", waits for locks %.2f %%", offsetof(struct mb_sample, lock_pct)},
 	{"cache_misses", ", %.1f cache misses an event", offsetof(struct mb_sample, cache_misses)},
 };
 

@@ -27,7 +27,9 @@ static struct rounds {
 	bool running;   /* there is a round to be ended */
 	bool measuring; /* the warm-up is over */
 	uint64_t begin, elapsed, wanted;
-	uint64_t steals; /* when the measuring began */
+	struct mely_counters before; /* when the round began */
+	uint64_t steals, stealing_ns, lock_wait_ns;
+	uint64_t pulls; /* of these steals, by cores with work: in no other count */
 	double misses;
 	struct mb_tally tally;
 	struct mb_sample *out;
@@ -61,14 +63,17 @@ mb_rounds_ns(uint64_t cycles)
 
 /* ---- rounds ------------------------------------------------------------------------------- */
 
-static uint64_t
-steals_so_far(void)
+/* Add what the counters have come to since the round began. */
+static void
+count_round(void)
 {
-	struct mely_counters counters;
+	struct mely_counters now;
 
-	mb_must(mely_counters_read(rounds.rt, -1, &counters, sizeof(counters)),
-	    "mely_counters_read");
-	return counters.steals;
+	mb_must(mely_counters_read(rounds.rt, -1, &now, sizeof(now)), "mely_counters_read");
+	rounds.steals += now.steals - rounds.before.steals;
+	rounds.pulls += now.balance_steals - rounds.before.balance_steals;
+	rounds.stealing_ns += now.stealing_ns - rounds.before.stealing_ns;
+	rounds.lock_wait_ns += now.lock_wait_ns - rounds.before.lock_wait_ns;
 }
 
 static void
@@ -77,11 +82,12 @@ result(void)
 	struct mb_sample *out = rounds.out;
 	const struct mb_tally *tally = &rounds.tally;
 	double cycles = (double)rounds.elapsed, seconds = cycles / mb_ticks_per_s();
-	double steals = (double)(steals_so_far() - rounds.steals);
+	double steals = (double)rounds.steals;
 
 	out->value = (double)tally->events / seconds;
 	out->events = (double)tally->events;
 	out->steals = steals / seconds;
+	out->lock_pct = (double)rounds.lock_wait_ns * 1e-9 / (out->cores * seconds) * 100;
 	if (tally->cycles > 0)
 		out->ideal_pct = (double)tally->cycles / (out->cores * cycles) * 100;
 	if (steals > 0) {
@@ -89,6 +95,9 @@ result(void)
 		if (tally->cycles > 0)
 			out->stolen_cycles = (double)tally->away_cycles / steals;
 	}
+	if (rounds.steals > rounds.pulls)
+		out->steal_cycles = (double)rounds.stealing_ns * 1e-9 * mb_ticks_per_s() /
+		    (double)(rounds.steals - rounds.pulls);
 	out->cache_misses = (mb_misses_read() - rounds.misses) / (double)tally->events;
 }
 
@@ -99,6 +108,8 @@ end_round(uint64_t now)
 	struct mb_tally tally = {0};
 
 	rounds.elapsed += now - rounds.begin;
+	if (rounds.measuring)
+		count_round();
 	rounds.bench->end(&tally);
 	if (rounds.measuring) {
 		rounds.tally.events += tally.events;
@@ -114,7 +125,6 @@ end_round(uint64_t now)
 	if ((double)rounds.elapsed >= MB_WARMUP_S * mb_ticks_per_s()) {
 		rounds.measuring = true;
 		rounds.elapsed = 0;
-		rounds.steals = steals_so_far();
 		rounds.misses = mb_misses_read();
 	}
 	return true;
@@ -131,6 +141,8 @@ round_event(void *arg)
 	rounds.running = true;
 	mb_must(mely_join_init(&rounds.join, rounds.reports, &rounds.color, &rounds.event),
 	    "mely_join_init");
+	mb_must(mely_counters_read(rounds.rt, -1, &rounds.before, sizeof(rounds.before)),
+	    "mely_counters_read");
 	rounds.begin = mb_ticks();
 	rounds.bench->begin();
 }

@@ -99,7 +99,7 @@ grep -q '"peer":"mely".*"ratio":' "$scratch/out" || bad "wake: no ratio to the b
 small="$quick --cores 2 --colors"
 for config in mely mely-base-ws time-left penalty locality all auto; do
 	keys="events variant steals"
-	json 1 "$keys ideal_pct" unbalanced $small 2000 --config $config
+	json 1 "$keys ideal_pct lock_pct" unbalanced $small 2000 --config $config
 	grep -q "\"variant\":\"$config\"" "$scratch/out" || bad "unbalanced: not $config"
 	json 1 "$keys" penalty $small 20 --config $config
 	json 1 "$keys" cache-efficient $small 20 --config $config

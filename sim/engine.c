@@ -15,12 +15,16 @@
 #include "order.h"
 #include "strategy.h"
 
-enum { STACK_HUNT = 64 << 10, HISTORY = 4096 };
+enum { STACK_HUNT = 64 << 10, HISTORY = 8192, LASTING_MAX = 8192 };
 
 extern char __start_sim_tls[], __stop_sim_tls[];
+extern char __start_sim_lasting[], __stop_sim_lasting[];
 
 /* The section is to exist also where no library variable is linked. */
 static char sim_tls_filler __attribute__((section("sim_tls"), used));
+
+/* The same for what outlives a runtime. */
+static char sim_lasting_filler __attribute__((section("sim_lasting"), used));
 
 struct sim_thread *sim_self;
 
@@ -32,9 +36,13 @@ static struct {
 	int count, alive;
 	size_t tls_size;
 	char tls_clean[SIM_TLS_MAX];/* as they are when a thread begins */
+	size_t lasting_size;
+	char lasting_clean[LASTING_MAX];
 	bool tls_kept;
+	bool looking;               /* HUNT */
 	uint64_t now_ps;            /* HUNT */
 	uint64_t slice;             /* HUNT: accesses until the next choice */
+	uint64_t steps;             /* HUNT: accesses done */
 	uint32_t history[HISTORY];  /* HUNT: step and thread of each of the last accesses */
 	uint64_t limit_ps;          /* PREDICT: until here nobody else is less advanced */
 } sim;
@@ -239,7 +247,7 @@ sim_access(struct sim_site *site, const void *p)
 	struct sim_outcome *outcome = sim.outcome;
 	uint64_t step;
 
-	if (sim_self == NULL)
+	if (sim_self == NULL || sim.looking)
 		return;
 	site->hits++;
 	if (++outcome->accesses == sim.setup.steps_max)
@@ -253,7 +261,7 @@ sim_access(struct sim_site *site, const void *p)
 		next_hunt();
 	sim_self->relaxing = false;
 	step = (uint64_t)(site - __start_sim_sites) << 8 | (uint64_t)sim_self->id;
-	sim.history[outcome->accesses % HISTORY] = (uint32_t)step;
+	sim.history[++sim.steps % HISTORY] = (uint32_t)step;
 	outcome->trace = (outcome->trace ^ step) * 0x100000001b3u;
 	outcome->trace ^= outcome->trace >> 29;
 	sim_order_access(sim_self->id, site, p);
@@ -262,7 +270,7 @@ sim_access(struct sim_site *site, const void *p)
 void
 sim_history(FILE *out, int count)
 {
-	uint64_t last = sim.outcome->accesses, i;
+	uint64_t last = sim.steps, i;
 
 	for (i = last > (uint64_t)count ? last - (uint64_t)count : 1; i <= last; i++) {
 		static const char *const kinds[] = {"load", "store", "change", "compare", "count"};
@@ -278,7 +286,7 @@ sim_history(FILE *out, int count)
 void
 sim_access_cas(const struct sim_site *site, const void *p, bool done)
 {
-	if (sim_self != NULL && sim.setup.mode == SIM_HUNT)
+	if (sim_self != NULL && sim.setup.mode == SIM_HUNT && !sim.looking)
 		sim_order_cas(sim_self->id, site, p, done);
 }
 
@@ -325,9 +333,10 @@ sim_block(const void *key, uint64_t deadline_ps)
 	return !self->timed_out;
 }
 
-void
+bool
 sim_wake(const void *key, bool all)
 {
+	bool any = false;
 	int i;
 
 	for (i = 0; i < sim.count; i++) {
@@ -336,6 +345,7 @@ sim_wake(const void *key, bool all)
 		if (thread->state != SIM_BLOCKED || thread->waits_on != key || key == NULL)
 			continue;
 		run_again(thread, false);
+		any = true;
 		if (sim.setup.mode == SIM_PREDICT) {
 			uint64_t at = sim_self->time_ps +
 			    sim.setup.hooks->wake(thread, sim_self);
@@ -346,8 +356,9 @@ sim_wake(const void *key, bool all)
 			sim.limit_ps = sim_heap_second_key();
 		}
 		if (!all)
-			return;
+			break;
 	}
+	return any;
 }
 
 void
@@ -390,6 +401,13 @@ sim_now_ps(void)
 	if (sim_self == NULL)
 		return 0;
 	return sim.setup.mode == SIM_HUNT ? sim.now_ps : sim_self->time_ps;
+}
+
+void
+sim_looking(bool looking)
+{
+	sim.looking = looking;
+	sim_order_ignore(looking);
 }
 
 uint32_t
@@ -472,6 +490,13 @@ sim_thread_new(void *(*fn)(void *arg), void *arg)
 }
 
 void
+sim_thread_service(void *(*fn)(void *arg))
+{
+	if (sim_thread_new(fn, NULL) >= 0)
+		sim.alive--;
+}
+
+void
 sim_thread_join(int id)
 {
 	while (sim.threads[id]->state != SIM_ENDED)
@@ -495,7 +520,7 @@ sim_thread_at(int id)
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 static void
-keep_tls(void)
+keep_statics(void)
 {
 	sim.tls_size = (size_t)(__stop_sim_tls - __start_sim_tls);
 	if (sim.tls_size > SIM_TLS_MAX) {
@@ -503,6 +528,12 @@ keep_tls(void)
 		exit(2);
 	}
 	memcpy(sim.tls_clean, __start_sim_tls, sim.tls_size);
+	sim.lasting_size = (size_t)(__stop_sim_lasting - __start_sim_lasting);
+	if (sim.lasting_size > LASTING_MAX) {
+		fprintf(stderr, "sim: %zu bytes that outlive a runtime\n", sim.lasting_size);
+		exit(2);
+	}
+	memcpy(sim.lasting_clean, __start_sim_lasting, sim.lasting_size);
 	sim.tls_kept = true;
 }
 
@@ -527,7 +558,8 @@ sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 	struct first first = {fn, arg};
 
 	if (!sim.tls_kept)
-		keep_tls();
+		keep_statics();
+	memcpy(__start_sim_lasting, sim.lasting_clean, sim.lasting_size);
 	memset(outcome, 0, sizeof *outcome);
 	outcome->trace = 0xcbf29ce484222325u;
 	sim.setup = *setup;
@@ -535,6 +567,8 @@ sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 	sim.count = sim.alive = 0;
 	sim.now_ps = 1000000000; /* 1 ms: 0 is no time */
 	sim.limit_ps = SIM_NEVER;
+	sim.looking = false;
+	sim.steps = 0;
 	sim_self = NULL;
 	sim_order_begin();
 	sim_heap_begin();

@@ -98,14 +98,16 @@ void sim_history(FILE *out, int count);
 extern struct sim_thread *sim_self; /* the one that runs; NULL outside a run */
 
 int sim_thread_new(void *(*fn)(void *arg), void *arg); /* its id */
+/* One that ends with the run, whatever it does then. */
+void sim_thread_service(void *(*fn)(void *arg));
 void sim_thread_join(int id);
 int sim_threads(void);
 struct sim_thread *sim_thread_at(int id);
 
 /* Wait until sim_wake of key, or until deadline_ps. False: it was the deadline. */
 bool sim_block(const void *key, uint64_t deadline_ps);
-/* Those who wait for key: the first (all: each of them) goes on. */
-void sim_wake(const void *key, bool all);
+/* Those who wait for key: the first (all: each of them) goes on. False: nobody does. */
+bool sim_wake(const void *key, bool all);
 /* Others may go on here. */
 void sim_yield(void);
 /* Compute for so long. */
@@ -117,6 +119,9 @@ void sim_call(const char *name);
 uint64_t sim_now_ps(void);
 /* PREDICT: the calling thread's time goes on by ps. */
 void sim_spend(uint64_t ps);
+/* HUNT: until it is told otherwise, what is called only looks at the library: its accesses are no
+ * steps of the run. */
+void sim_looking(bool looking);
 /* HUNT: a draw for what the machine decides, not the program. */
 uint32_t sim_draw(uint32_t n);
 

@@ -253,7 +253,8 @@ median_length(const struct hunt *h)
 static void
 report(const struct hunt *h)
 {
-	uint64_t hits[WORKER_SITES], accesses = 0, switches = 0, n = done(h), at;
+	uint64_t hits[WORKER_SITES], accesses = 0, switches = 0, digest = 0;
+	uint64_t n = done(h), at;
 	double seconds = now() - h->began;
 	int i;
 
@@ -263,6 +264,7 @@ report(const struct hunt *h)
 
 		accesses += w->accesses;
 		switches += w->switches;
+		digest += w->digest;
 		for (at = 0; at < WORKER_SITES; at++)
 			hits[at] += w->site_hits[at];
 	}
@@ -273,9 +275,9 @@ report(const struct hunt *h)
 	printf("shared accesses: median %llu, mean %.0f; switches: mean %.0f\n",
 	    (unsigned long long)median_length(h), (double)accesses / (double)n,
 	    (double)switches / (double)n);
-	printf("distinct traces: %s%llu\n",
+	printf("distinct traces: %s%llu; sum of all: %016llx\n",
 	    h->traces->count >= h->traces->slots / 4 * 3 ? "more than " : "",
-	    (unsigned long long)h->traces->count);
+	    (unsigned long long)h->traces->count, (unsigned long long)digest);
 	coverage_print(hits, h->verbose, stdout);
 }
 

@@ -10,7 +10,8 @@
 #include "shim.h"
 
 enum {
-	STOLEN_WITHIN_MS = 20   /* worthy work while a core sleeps */
+	STOLEN_WITHIN_MS = 20,  /* worthy work while a core sleeps */
+	STEAL_NS_AT_MOST = 20000
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -163,15 +164,56 @@ check_end(int color)
 /* ---- the library's structures ---------------------------------------------------------------- */
 
 #ifndef MELYINT_LIBASYNC
+static uint64_t
+weight_of_list(const struct mely_event *first)
+{
+	const struct mely_event *ev = first;
+	uint64_t sum = 0;
+
+	if (first == NULL)
+		return 0;
+	do {
+		sum += melyint_weight_of(ev);
+		ev = ev->_next;
+	} while (ev != first);
+	return sum;
+}
+
+/* A linked color, the lock of its core is free: NOTE(weight), NOTE(worth). */
+static void
+check_worth(const struct melyint_core *core, const struct mely_color *color)
+{
+	uint64_t left;
+
+	if (color->_flags & MELYINT_COLOR_RELEASED)
+		return;
+	left = weight_of_list(color->_heads) + weight_of_list(color->_tails);
+	if (color->_u._worth._time_left != left)
+		sim_fail("core %d: the events of a color weigh %llu, its account says %llu",
+		    core->index, (unsigned long long)left,
+		    (unsigned long long)color->_u._worth._time_left);
+	if ((color->_flags & MELYINT_COLOR_PINNED) && color->_u._worth._steal_slot != 0)
+		sim_fail("core %d: a pinned color is in its stealing-queue", core->index);
+	/* A steal never costs that much; less, and the price may have changed since. */
+	if (!(color->_flags & MELYINT_COLOR_PINNED) && color->_u._worth._steal_slot == 0 &&
+	    left > (uint64_t)STEAL_NS_AT_MOST << MELYINT_WEIGHT_SHIFT && !world.switches_stealing &&
+	    core->rt->weighing != MELYINT_WEIGH_NOT)
+		sim_fail("core %d: a color that is worth %llu ns is not in its stealing-queue",
+		    core->index, (unsigned long long)left >> MELYINT_WEIGHT_SHIFT);
+}
+
 /* The lock of core is free. */
 static void
 check_queue(const struct melyint_core *core)
 {
-	uint32_t stealable = 0;
+	uint32_t stealable = 0, worthy = 0;
 	unsigned level;
 
-	if (core->ready.levels == 0 && core->ready.length == 0 && core->stealable == 0)
+	if (core->ready.levels == 0 && core->ready.length == 0 && core->stealable == 0 &&
+	    core->stealq.length == 0)
 		return;
+	if (!melyint_stealq_validate(&core->stealq))
+		sim_fail("core %d: the places of its stealing-queue are wrong", core->index);
 	if (!melyint_coreq_validate(&core->ready))
 		sim_fail("core %d: the links of its core-queue are wrong", core->index);
 	for (level = 0; level < MELYINT_LEVELS; level++) {
@@ -187,10 +229,16 @@ check_queue(const struct melyint_core *core)
 				sim_fail("core %d: a color in state %d is in its queue",
 				    core->index, color->_state);
 			/* It may be without events: cancelled while it was on its way here. */
+			check_worth(core, color);
+			worthy += (color->_flags & MELYINT_COLOR_RELEASED) == 0 &&
+			    color->_u._worth._steal_slot != 0;
 			stealable += (color->_flags & MELYINT_COLOR_PINNED) == 0;
 			color = color->_next;
 		} while (color != first);
 	}
+	if (core->stealq.length != worthy)
+		sim_fail("core %d: %u colors know a place in its stealing-queue, it holds %u",
+		    core->index, worthy, core->stealq.length);
 	if (core->stealable != stealable)
 		sim_fail("core %d: %u colors can be stolen, the hint says %u", core->index,
 		    stealable, core->stealable);
@@ -277,12 +325,12 @@ check_structure(void)
 {
 	int i;
 
-	sim_order_ignore(true);
+	sim_looking(true);
 	for (i = 0; i < world.program->runtimes; i++) {
 		if (world.runtime[i].rt != NULL)
 			check_runtime(world.runtime[i].rt);
 	}
-	sim_order_ignore(false);
+	sim_looking(false);
 }
 
 /* ---- when all threads wait ------------------------------------------------------------------- */

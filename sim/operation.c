@@ -181,7 +181,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
 	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
 	    we->pleas == 0;
-	uint32_t calls;
+	uint32_t calls, posted = we->posted;
 	bool other;
 	int error, i;
 
@@ -216,7 +216,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 		we->pleas++;
 		if (with_done && we->done_out) {
 			we->done_posted = true;
-			we->plea_posted = we->posted;
+			we->plea_posted = posted;
 		}
 		break;
 	case -EALREADY:
@@ -419,6 +419,10 @@ do_op(const struct doer *doer, const struct op *op)
 		break;
 	case OP_STEALING:
 		mely_set_stealing(world.color[op->color].rt, (int)(op->value & 1));
+		break;
+	case OP_HEURISTICS:
+		if (mely_set_heuristics(world.color[op->color].rt, op->value & 31) != 0)
+			sim_fail("mely_set_heuristics failed");
 		break;
 	case OP_TIMER_START:
 		do_timer_start(doer, op);

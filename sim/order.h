@@ -15,7 +15,7 @@
 
 struct sim_site;
 
-enum { SIM_CLOCKS = 16 }; /* threads that take part; with more, nothing is checked */
+enum { SIM_CLOCKS = 20 }; /* threads that take part; with more, nothing is checked */
 
 void sim_order_begin(void);
 /* child is new, made by parent; all that a thread did is seen by who joins it. */

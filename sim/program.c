@@ -72,11 +72,13 @@ make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
 	rt->topology = (int)sim_rng_below(rng, TOPOLOGIES);
 	rt->processors = sim_rng_percent(rng, 70) ? rt->cores : 1;
 	rt->steal = sim_rng_percent(rng, 90);
+	rt->heuristics = sim_rng_percent(rng, 50) ? 31 : sim_rng_below(rng, 32);
 	rt->balance = sim_rng_percent(rng, 70);
 	rt->pollers = sim_rng_percent(rng, 15);
 	rt->batch_events = batches[sim_rng_below(rng, sizeof batches / sizeof batches[0])];
 	rt->batch_us = sim_rng_percent(rng, 20) ? (int)sim_rng_between(rng, 1, 50) : 0;
 	rt->spin_us = (int)sim_rng_below(rng, 4);
+	rt->stuck_ms = sim_rng_percent(rng, 70) ? (int)sim_rng_between(rng, 1, 4) : 0;
 	rt->priority_rule = sim_rng_percent(rng, 20);
 	rt->look_ns = threshold(rng, 50000);
 	rt->look_max_ns = threshold(rng, 500000);
@@ -137,7 +139,7 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_POST] = 30, [OP_POST_HEAD] = 12, [OP_POST_ID] = 12, [OP_POST_TIMED] = 5,
 		[OP_EVENT_POST] = 14, [OP_EVENT_HEAD] = 7, [OP_EVENT_CANCEL] = 12,
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
-		[OP_STEALING] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
+		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
 		[OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_TRIM] = 7,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
@@ -307,6 +309,9 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 	case OP_TIMER_STOP:
 		fprintf(out, " timer %d", op->item);
 		break;
+	case OP_HEURISTICS:
+		fprintf(out, " of color %d's runtime to %u", op->color, op->value & 31);
+		break;
 	case OP_PIN:
 		fprintf(out, " color %d to core %u", op->color, op->value);
 		break;
@@ -330,9 +335,9 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    i, rt->cores, topologies[rt->topology], rt->processors,
 	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
 	    rt->discard ? "discard" : "drain");
-	fprintf(out, "    steal %d balance %d pollers %d batch %d events, %d us; spin %d us; "
-	    "priority rule %d\n", rt->steal, rt->balance, rt->pollers, rt->batch_events,
-	    rt->batch_us, rt->spin_us, rt->priority_rule);
+	fprintf(out, "    steal %d (heuristics %u) balance %d pollers %d batch %d events, %d us; spin %d us; "
+	    "stuck %d ms; priority rule %d\n", rt->steal, rt->heuristics, rt->balance,
+	    rt->pollers, rt->batch_events, rt->batch_us, rt->spin_us, rt->stuck_ms, rt->priority_rule);
 	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
 }

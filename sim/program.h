@@ -38,6 +38,7 @@ enum {
 	X(PIN, "pin") \
 	X(UNPIN, "unpin") \
 	X(STEALING, "set-stealing") \
+	X(HEURISTICS, "set-heuristics") \
 	X(TIMER_START, "timer-start") \
 	X(TIMER_AGAIN, "timer-again") \
 	X(TIMER_STOP, "timer-stop") \
@@ -85,7 +86,8 @@ struct runtime_plan {
 	int topology;
 	int processors;
 	/* struct mely_config */
-	int steal, balance, pollers, batch_events, batch_us, spin_us, priority_rule;
+	unsigned heuristics;    /* MELY_STEAL_TIME_LEFT and so on */
+	int steal, balance, pollers, batch_events, batch_us, spin_us, stuck_ms, priority_rule;
 	/* struct mely_runtime */
 	uint32_t look_ns, look_max_ns, tick_ns, decay_ns, aged_ns;
 };

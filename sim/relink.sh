@@ -34,7 +34,8 @@ for file in "${files[@]}"; do
 	object=$scratch/$(basename "$file" .c).o
 	# The flags are a command line, and are to be split.
 	# shellcheck disable=SC2086
-	${flags%% *} -iquote "$(dirname "$file")" "${include[@]}" ${flags#* } -c "$file" -o "$object"
+	${flags%% *} -iquote "$(dirname "$file")" "${include[@]}" ${flags#* } -c "$file" \
+	    -o "$object"
 	objects+=("$object")
 done
 # The instruments of the sources are the simulation's own: none is linked.

@@ -13,6 +13,7 @@
 struct replay {
 	struct hunt_case c;
 	bool schedule_given, quiet;
+	uint64_t after;
 	long history;
 };
 
@@ -25,7 +26,8 @@ usage(FILE *out)
 	    "  --schedule SEED   the schedule\n"
 	    "  --drop LIST       operations to leave out: 3-5,8-8\n"
 	    "  --cores N         at most N cores in a runtime\n"
-	    "  --history N       also the last N accesses (at most 4096)\n"
+	    "  --after N         run the N seeds before it first: that must change nothing\n"
+	    "  --history N       also the last N accesses (at most 8192)\n"
 	    "  --quiet           the outcome alone\n"
 	    "  --help\n", MELY_SIM_NAME);
 }
@@ -59,6 +61,7 @@ options(int argc, char **argv, struct replay *r)
 		{"drop", required_argument, NULL, 'd'},
 		{"cores", required_argument, NULL, 'c'},
 		{"history", required_argument, NULL, 'y'},
+		{"after", required_argument, NULL, 'a'},
 		{"quiet", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0}
@@ -88,8 +91,11 @@ options(int argc, char **argv, struct replay *r)
 			r->c.cores_max = (int)n;
 			break;
 		case 'y':
-			good = option_number("--history", optarg, 0, 4096, &n);
+			good = option_number("--history", optarg, 0, 8192, &n);
 			r->history = (long)n;
+			break;
+		case 'a':
+			good = option_number("--after", optarg, 0, 1000000, &r->after);
 			break;
 		case 'q':
 			r->quiet = true;
@@ -122,6 +128,10 @@ replay_main(int argc, char **argv)
 		return code;
 	if (!r.schedule_given)
 		r.c.schedule = r.c.seed;
+	for (; r.after > 0; r.after--) {
+		program_make(&program, r.c.seed - r.after);
+		world_run(&program, r.c.seed - r.after, &outcome);
+	}
 	hunt_case_make(&r.c, &program);
 	if (!r.quiet)
 		program_print(&program, stdout);

@@ -103,7 +103,7 @@ extern int sim_processors; /* that the machine has */
 
 int sim_eventfd(void);
 int sim_timerfd(void);
-int sim_timerfd_settime(int fd);
+int sim_timerfd_settime(int fd, int flags, const struct itimerspec *value);
 int sim_epoll_create(void);
 int sim_epoll_ctl(int epfd, int op, int fd, const struct epoll_event *event);
 int sim_epoll_wait(int epfd, struct epoll_event *events, int max, uint64_t timeout_ps);
@@ -124,7 +124,7 @@ const char *sim_said(void);
 
 #define eventfd(value, flags) sim_eventfd()
 #define timerfd_create(clock, flags) sim_timerfd()
-#define timerfd_settime(fd, flags, value, old) ((void)(value), sim_timerfd_settime(fd))
+#define timerfd_settime(fd, flags, value, old) sim_timerfd_settime((fd), (flags), (value))
 #define epoll_create1(flags) sim_epoll_create()
 #define epoll_ctl(epfd, op, fd, event) sim_epoll_ctl((epfd), (op), (fd), (event))
 #define epoll_wait(epfd, events, max, ms) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shim_fd.c: descriptors of the simulated process: event counters and epoll sets, which may be
- * nested. A timerfd can be made and never expires: the wall clock is never set.
+ * nested, and timers of the monotonic clock. One of the wall clock never expires: it is never set.
  *
  * No order between threads comes from here: what the library passes on by a wake-up must be
  * ordered by its own locks and atomics.
@@ -27,8 +27,10 @@ struct entry {
 
 struct vfd {
 	uint8_t kind;           /* enum kind */
-	uint16_t parents_count, entries_count;
-	uint64_t count;         /* EVENT */
+	uint8_t entries_count;
+	uint16_t parents_count;
+	uint64_t count;         /* EVENT; TIMER: expirations */
+	uint64_t due_ps;        /* TIMER: SIM_NEVER when it is not armed */
 	int parents[PARENTS];   /* sets it is in */
 	struct entry entries[ENTRIES]; /* SET */
 };
@@ -37,6 +39,7 @@ static struct {
 	struct vfd at[FDS];
 	int end;                /* above it none was used in this run */
 	int open;
+	bool timers;            /* there is a thread for them */
 	char said[SIM_TEXT_MAX];
 } fds;
 
@@ -49,6 +52,7 @@ sim_fds_begin(void)
 		fds.at[i].kind = NONE;
 	fds.end = FIRST;
 	fds.open = 0;
+	fds.timers = false;
 	fds.said[0] = '\0';
 }
 
@@ -91,9 +95,12 @@ open_one(enum kind kind)
 	v->kind = (uint8_t)kind;
 	v->parents_count = v->entries_count = 0;
 	v->count = 0;
+	v->due_ps = SIM_NEVER;
 	fds.open++;
 	return fd;
 }
+
+static void *run_timers(void *arg);
 
 int
 sim_eventfd(void)
@@ -104,13 +111,11 @@ sim_eventfd(void)
 int
 sim_timerfd(void)
 {
+	if (!fds.timers) {
+		fds.timers = true;
+		sim_thread_service(run_timers);
+	}
 	return open_one(TIMER);
-}
-
-int
-sim_timerfd_settime(int fd)
-{
-	return find(fd, TIMER) != NULL ? 0 : (errno = EBADF, -1);
 }
 
 int
@@ -141,6 +146,8 @@ level(int fd)
 	switch (v->kind) {
 	case EVENT:
 		return (v->count > 0 ? EPOLLIN : 0) | EPOLLOUT;
+	case TIMER:
+		return v->count > 0 ? EPOLLIN : 0;
 	case SET:
 		for (i = 0; i < v->entries_count; i++) {
 			if (report(&v->entries[i]) != 0)
@@ -164,7 +171,8 @@ entry_of(struct vfd *set, int fd)
 	return NULL;
 }
 
-/* Something has come to fd. */
+/* Something has come to fd. Of sets that want it for themselves, the first that is waited in gets
+ * it, and those before it, as in Linux. */
 static void
 notify(int fd)
 {
@@ -174,13 +182,65 @@ notify(int fd)
 	for (i = 0; i < v->parents_count; i++) {
 		struct vfd *set = &fds.at[v->parents[i]];
 		struct entry *e = entry_of(set, fd);
+		bool woken;
 
 		e->edge = true;
 		if (report(e) == 0)
 			continue;
-		sim_wake(set, true);
+		woken = sim_wake(set, true);
 		notify(v->parents[i]);
+		if (woken && (e->events & EPOLLEXCLUSIVE))
+			return;
 	}
+}
+
+/* ---- timers ---------------------------------------------------------------------------------- */
+
+int
+sim_timerfd_settime(int fd, int flags, const struct itimerspec *value)
+{
+	struct vfd *v = find(fd, TIMER);
+	uint64_t ns = (uint64_t)value->it_value.tv_sec * 1000000000u +
+	    (uint64_t)value->it_value.tv_nsec;
+
+	sim_call("timerfd_settime");
+	if (v == NULL) {
+		errno = EBADF;
+		return -1;
+	}
+	v->count = 0;
+	v->due_ps = ns == 0 || (flags & TFD_TIMER_ABSTIME) ? SIM_NEVER :
+	    sim_now_ps() + ns * 1000u;
+	sim_wake(&fds.timers, true);
+	return 0;
+}
+
+/* What the kernel does: a thread that waits for the next timer. Nobody waits for its end. */
+static void *
+run_timers(void *arg)
+{
+	int fd;
+
+	(void)arg;
+	for (;;) {
+		uint64_t due_ps = SIM_NEVER;
+
+		for (fd = FIRST; fd < fds.end; fd++) {
+			struct vfd *v = &fds.at[fd];
+
+			if (v->kind != TIMER || v->due_ps == SIM_NEVER)
+				continue;
+			if (v->due_ps <= sim_now_ps()) {
+				v->due_ps = SIM_NEVER;
+				v->count++;
+				notify(fd);
+			} else if (v->due_ps < due_ps) {
+				due_ps = v->due_ps;
+			}
+		}
+		(void)sim_block(&fds.timers, due_ps);
+	}
+	return NULL;
 }
 
 /* ---- epoll ----------------------------------------------------------------------------------- */

@@ -59,6 +59,7 @@ worker_run(const struct worker_job *job, struct worker_state *state, struct trac
 		world_run(&program, job->seed + n, &state->outcome);
 		state->accesses += state->outcome.accesses;
 		state->switches += state->outcome.switches;
+		state->digest += state->outcome.trace;
 		length = state->outcome.accesses / LENGTH_STEP;
 		state->lengths[length < LENGTHS ? length : LENGTHS - 1]++;
 		note(traces, state->outcome.trace);

@@ -25,6 +25,7 @@ struct worker_state {
 	_Atomic bool ended;     /* by itself: nothing left to try, or a failure in outcome */
 	uint64_t accesses;
 	uint64_t switches;
+	uint64_t digest;        /* the sum of all traces */
 	uint64_t lengths[LENGTHS];
 	uint64_t site_hits[WORKER_SITES];
 	bool failed;

@@ -38,11 +38,17 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	must(mely_config_init(&config), "mely_config_init");
 	config.cores = plan->cores;
 	config.steal = plan->steal;
+	config.time_left = (plan->heuristics & MELY_STEAL_TIME_LEFT) != 0;
+	config.penalty = (plan->heuristics & MELY_STEAL_PENALTY) != 0;
+	config.locality = (plan->heuristics & MELY_STEAL_LOCALITY) != 0;
+	config.measure = (plan->heuristics & MELY_STEAL_MEASURE) != 0;
+	config.learn_penalty = (plan->heuristics & MELY_STEAL_LEARN) != 0;
 	config.balance = plan->balance;
 	config.pollers = plan->pollers;
 	config.batch_events = (uint32_t)plan->batch_events;
 	config.batch_us = (uint32_t)plan->batch_us;
 	config.spin_us_max = (uint32_t)plan->spin_us;
+	config.stuck_ms = (uint32_t)plan->stuck_ms;
 	config.priority_rule = (enum mely_priority_rule)plan->priority_rule;
 	config.topology = program_topology(plan->topology);
 	config.handback = world_handback;
@@ -235,7 +241,8 @@ world_run(const struct program *program, uint64_t schedule, struct sim_outcome *
 	memset(world.behind_since_ps, 0, sizeof world.behind_since_ps);
 	world.program = program;
 	for (i = 0; i < program->ops; i++)
-		world.switches_stealing |= program->op[i].kind == OP_STEALING;
+		world.switches_stealing |= program->op[i].kind == OP_STEALING ||
+		    program->op[i].kind == OP_HEURISTICS;
 	sim_fds_begin();
 	sim_run(&setup, first_thread, (void *)(uintptr_t)program, outcome);
 }

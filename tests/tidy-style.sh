@@ -142,8 +142,10 @@ printf 'x = mely/gone.c\n' >"$scratch/mely.am"
 shopt -s nullglob globstar
 library=(mely/**/*.[ch] include/mely/*.h)
 programs=(webserver/**/*.[ch] microbench/**/*.[ch] examples/**/*.[ch])
-sources=("${library[@]}" "${programs[@]}" tests/**/*.[ch] microbench/**/*.cc microbench/**/*.cpp)
-scripts=(serve check autogen.sh .ci/run .ci/common.sh tests/**/*.sh microbench/**/*.sh docs/*.sh)
+sources=("${library[@]}" "${programs[@]}" sim/*.[ch] tests/**/*.[ch] microbench/**/*.cc
+	microbench/**/*.cpp)
+scripts=(serve check autogen.sh .ci/run .ci/common.sh tests/**/*.sh sim/*.sh microbench/**/*.sh
+	docs/*.sh)
 fragments=(configure.ac Makefile.am */*.am)
 
 check file_length "$scratch/long-file.c" "${sources[@]}" "${scripts[@]}"

@@ -20,8 +20,10 @@ MELY_BEGIN_DECLS
 
 /**
  * A handler: a function and what the program knows of it. Static (MELY_HANDLER) or filled in
- * with mely_handler_init; it must outlive every event that names it. Not const: the library
- * keeps what it measures in the private fields. One handler may serve several runtimes.
+ * with mely_handler_init; it must outlive every event that names it: when the function of the
+ * last one is entered, the handler is the program's again. Not const: the library keeps what it
+ * measures in the private fields. Time and penalty are set before the first event is posted. One
+ * handler may serve several runtimes.
  */
 struct mely_handler {
 	void (*fn)(void *arg);
@@ -30,15 +32,18 @@ struct mely_handler {
 	uint32_t penalty;    /**< stealing penalty, >= 1; 0: not known */
 	int32_t priority;    /**< MELY_PRIORITY_MIN .. MELY_PRIORITY_MAX */
 	MELY_ATOMIC(uint32_t) _measured_ns;
-	void *_reserved[2];
+	MELY_ATOMIC(uint32_t) _away_ns;
+	MELY_ATOMIC(uint32_t) _number;
+	MELY_ATOMIC(uint32_t) _weight[2];
+	void *_reserved;
 };
 
 /** Static initialiser: struct mely_handler h = MELY_HANDLER(fn); named after the function. */
-#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, {0, 0}}
+#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0, 0}, 0}
 
 /** The same with annotations: usual time in ns, penalty, priority; 0 where not known. */
 #define MELY_HANDLER_WITH(function, time, pen, prio) \
-	{(function), #function, (time), (pen), (prio), 0, {0, 0}}
+	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0, 0}, 0}
 
 /** Fill in a handler at run time without annotations. Any thread; name is not copied. */
 MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg),
@@ -55,7 +60,7 @@ struct mely_event {
 	struct mely_handler *_handler;
 	void *_arg;
 	MELY_ATOMIC(struct mely_color *) _color;
-	uint32_t _time_ns;
+	uint32_t _time;
 	MELY_ATOMIC(uint16_t) _state;
 	uint16_t _flags;
 };

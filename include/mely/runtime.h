@@ -54,6 +54,10 @@ typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_h
  *   MELY_CORES       number of cores, 1 .. MELY_CORES_MAX, more than processors included
  *   MELY_PIN         auto, yes, no
  *   MELY_STEAL       1 or 0
+ *   MELY_TIME_LEFT, MELY_PENALTY, MELY_LOCALITY
+ *                    1 or 0: the heuristics of stealing
+ *   MELY_MEASURE, MELY_LEARN_PENALTY
+ *                    1 or 0: find out times, penalties that handlers do not give
  *   MELY_BALANCE     1 or 0
  *   MELY_POLLERS     all, 1
  *   MELY_BATCH       batch threshold, events
@@ -67,6 +71,11 @@ struct mely_config {
 	enum mely_pinning pinning;
 	int pollers;              /**< 0: one per core; 1: a single one on core 0, color 0 */
 	int steal;                /**< 1: idle cores steal */
+	int time_left;            /**< 1: only colors that are worth what a steal costs */
+	int penalty;              /**< 1: stealing penalties count */
+	int locality;             /**< 1: near victims first */
+	int measure;              /**< 1: handlers without a time are measured */
+	int learn_penalty;        /**< 1: handlers without a penalty learn one */
 	int balance;              /**< 1: a core with fewer ready colors pulls one now and then */
 	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
 	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */
@@ -152,6 +161,32 @@ MELY_API uint64_t mely_now_ns(void);
  *  handler of rt. Returns the bytes given back. Colors from mely_color_get stay. */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
 
+/** The heuristics of stealing (paper, section 3), for mely_set_heuristics. */
+enum {
+	MELY_STEAL_TIME_LEFT = 1, /**< only colors that are worth what a steal costs */
+	MELY_STEAL_PENALTY = 2,   /**< events of handlers with a penalty are worth less */
+	MELY_STEAL_LOCALITY = 4,  /**< near victims first */
+	MELY_STEAL_MEASURE = 8,   /**< handlers without a time are measured */
+	MELY_STEAL_LEARN = 16     /**< handlers without a penalty learn one */
+};
+
+/**
+ * Switch the heuristics while it runs: those whose bits are set are on, the others off. Events
+ * posted before count as they did. Any thread.
+ * 0, or -EINVAL for a bit that is none of the above.
+ */
+MELY_API int mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics);
+
+/** How far a victim is: what it shares with the thief. */
+enum mely_distance {
+	MELY_DISTANCE_CORE,    /**< a physical core (SMT) */
+	MELY_DISTANCE_L2,
+	MELY_DISTANCE_L3,      /**< an L3 cache or a die */
+	MELY_DISTANCE_PACKAGE,
+	MELY_DISTANCE_FAR,     /**< the machine, or not known */
+	MELY_DISTANCES
+};
+
 /* ---- counters ------------------------------------------------------------------------------ */
 
 /** Sums over the cores since the runtime was made. Read at any time; not a consistent cut. */
@@ -163,6 +198,14 @@ struct mely_counters {
 	uint64_t steals_tried;
 	uint64_t steals;
 	uint64_t balance_steals;  /**< of these, pulled by a core that had work */
+	uint64_t steals_empty;    /**< tried, but there was nothing to be had, or no lock */
+	uint64_t steals_unworthy; /**< refused: looks at waiting colors, none worth a steal */
+	uint64_t stolen_events;   /**< run in the batches right after steals by idle cores */
+	uint64_t stolen_ns;       /**< what was stolen is expected to run, divided by penalties */
+	uint64_t stealing_ns;     /**< time spent on steals that idle cores tried */
+	uint64_t steals_at[MELY_DISTANCES]; /**< won, by distance (enum mely_distance) */
+	uint64_t lock_waits;      /**< a core found the lock of a core held */
+	uint64_t lock_wait_ns;    /**< time spent waiting for it */
 	uint64_t sleeps;
 	uint64_t wakeups_sent;    /**< wake-up system calls */
 	uint64_t polls;           /**< looks at epoll */

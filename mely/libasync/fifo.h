@@ -20,7 +20,7 @@
 #include "../evq.h"
 
 /* ev->_flags, beside those of evq.h: was posted at the head of its color. */
-enum { MELYINT_EV_HEAD = 4 };
+enum { MELYINT_EV_HEAD = 32 };
 
 struct melyint_fifo {
 	struct mely_event *first;  /* circular, as all lists of events */

@@ -184,7 +184,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 		return -ENOMEM;
 	ev->_handler = handler;
 	ev->_arg = arg;
-	ev->_time_ns = time_ns;
+	ev->_time = time_ns;
 	ev->_flags = MELYINT_EV_POOLED;
 	error = post_ruled(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0))

@@ -36,6 +36,37 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 		melyint_core_count_waiting(core, color, -1u);
 }
 
+/* Nothing is weighed here. */
+MELY_INLINE void
+melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
+{
+	(void)core, (void)color;
+}
+
+MELY_INLINE void
+melyint_color_worthless(struct mely_color *color)
+{
+	(void)color;
+}
+
+MELY_INLINE void
+melyint_core_forget_worthy(struct melyint_core *core)
+{
+	(void)core;
+}
+
+MELY_INLINE void
+melyint_core_free_worthy(struct melyint_core *core)
+{
+	(void)core;
+}
+
+MELY_INLINE void
+melyint_batch_lose(struct melyint_batch *batch, const struct mely_event *ev)
+{
+	(void)batch, (void)ev;
+}
+
 /* Under the lock of the color's owner: are its events out of reach, for a few instructions? They
  * are while it moves, since it must not become empty on its way. */
 MELY_INLINE bool

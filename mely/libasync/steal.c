@@ -104,12 +104,12 @@ take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_co
 	MELY_STORE(&color->_owner, thief, release);
 }
 
+/* One try, from the look at the victim to the color's place in the thief's queue. */
 static bool
-steal_from(struct melyint_core *thief, struct melyint_core *victim)
+migrate(struct melyint_core *thief, struct melyint_core *victim)
 {
 	struct mely_color *color;
 
-	MELY_COUNT(&thief->counters.steals_tried, 1);
 	melyint_lock_take(&victim->lock);
 	color = choose(victim);
 	if (color != NULL)
@@ -121,7 +121,24 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	melyint_core_link(thief, color);
 	MELY_COUNT(&thief->moving, -1u);
 	melyint_lock_drop(&thief->lock);
-	MELY_COUNT(&thief->counters.steals, 1);
+	return true;
+}
+
+static bool
+steal_from(struct melyint_core *thief, struct melyint_core *victim)
+{
+	struct melyint_counters *c = &thief->counters;
+	uint64_t began = melyint_ticks();
+	bool won = migrate(thief, victim);
+
+	MELY_COUNT(&c->steals_tried, 1);
+	MELY_COUNT(&c->stealing_ns, melyint_ticks_to_ns(melyint_ticks() - began));
+	if (!won) {
+		MELY_COUNT(&c->steals_empty, 1);
+		return false;
+	}
+	MELY_COUNT(&c->steals, 1);
+	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], 1);
 	return true;
 }
 
@@ -161,6 +178,13 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 	(void)core, (void)now_ticks;
 }
 
+/* A steal has no price here. */
+void
+melyint_victim_price(struct melyint_core *core)
+{
+	(void)core;
+}
+
 /* Nor does the original know a core that is stuck. */
 void
 melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
@@ -169,11 +193,12 @@ melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 }
 
 bool
-melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n)
+melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool behind)
 {
 	/* relaxed: a hint, written by its owner */
 	uint32_t event_ns = MELY_LOAD(&core->batch_ns, relaxed);
 
+	(void)behind;
 	return n >= 2 &&
 	    (uint64_t)pending(core) * (event_ns != 0 ? event_ns : EVENT_NS_UNKNOWN) >= WAKEUP_NS;
 }

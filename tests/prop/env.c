@@ -8,9 +8,9 @@
 
 #include "test.h"
 
-static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_BALANCE",
-    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US",
-    "MELY_STUCK_MS"};
+static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_TIME_LEFT",
+    "MELY_PENALTY", "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_BALANCE",
+    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US", "MELY_STUCK_MS"};
 
 static void
 clear_environment(void)
@@ -69,6 +69,11 @@ defaults(void)
 	TEST_EQ(config.pinning, MELY_PIN_AUTO);
 	TEST_EQ(config.pollers, 0);
 	TEST_EQ(config.steal, 1);
+	TEST_EQ(config.time_left, 1);
+	TEST_EQ(config.penalty, 1);
+	TEST_EQ(config.locality, 1);
+	TEST_EQ(config.measure, 1);
+	TEST_EQ(config.learn_penalty, 1);
 	TEST_EQ(config.balance, 1);
 	TEST_EQ(config.batch_events, 10);
 	TEST_EQ(config.batch_us, 0);
@@ -129,6 +134,31 @@ environment_is_read(void)
 	TEST_EQ(config.pinning, MELY_PIN_AUTO);
 }
 
+/* Each switch of a heuristic turns off its own setting and no other. */
+static void
+switches(void)
+{
+	static const char *const switched[] = {"MELY_STEAL", "MELY_TIME_LEFT", "MELY_PENALTY",
+	    "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_BALANCE"};
+	size_t i, k;
+
+	for (i = 0; i < sizeof switched / sizeof switched[0]; i++) {
+		struct mely_config config;
+		const int *settings[] = {&config.steal, &config.time_left, &config.penalty,
+		    &config.locality, &config.measure, &config.learn_penalty, &config.balance};
+
+		clear_environment();
+		setenv(switched[i], "0", 1);
+		TEST_OK(mely_config_init(&config));
+		for (k = 0; k < sizeof settings / sizeof settings[0]; k++)
+			TEST_EQ(*settings[k], k != i);
+		setenv(switched[i], "1", 1);
+		TEST_OK(mely_config_init(&config));
+		TEST_EQ(*settings[i], 1);
+	}
+	clear_environment();
+}
+
 struct bad {
 	const char *name, *value;
 };
@@ -141,6 +171,8 @@ bad_environment(void)
 	    {"MELY_CORES", "two"}, {"MELY_CORES", "2x"}, {"MELY_CORES", " "},
 	    {"MELY_CORES", "99999999999999999999"}, {"MELY_PIN", "maybe"},
 	    {"MELY_STEAL", "2"}, {"MELY_STEAL", "yes"}, {"MELY_BALANCE", "-1"},
+	    {"MELY_TIME_LEFT", "on"}, {"MELY_PENALTY", "2"}, {"MELY_LOCALITY", "-1"},
+	    {"MELY_MEASURE", "01x"}, {"MELY_LEARN_PENALTY", "no"},
 	    {"MELY_POLLERS", "2"}, {"MELY_POLLERS", "none"}, {"MELY_BATCH", "0"},
 	    {"MELY_BATCH", "ten"}, {"MELY_BATCH_US", "-5"}, {"MELY_BATCH_US", "1.5"},
 	    {"MELY_SPIN_US", "x"}, {"MELY_SPIN_US", "4294967296"},
@@ -207,6 +239,16 @@ bad_settings(void)
 	refuse(&config, "pinning");
 	config = good, config.pollers = 2;
 	refuse(&config, "pollers");
+	config = good, config.time_left = 2;
+	refuse(&config, "time_left");
+	config = good, config.penalty = -1;
+	refuse(&config, "penalty");
+	config = good, config.locality = 7;
+	refuse(&config, "locality");
+	config = good, config.measure = 2;
+	refuse(&config, "measure");
+	config = good, config.learn_penalty = 2;
+	refuse(&config, "learn_penalty");
 	config = good, config.batch_events = 0;
 	refuse(&config, "batch_events");
 	config = good, config.priority_rule = (enum mely_priority_rule)9;
@@ -267,6 +309,7 @@ main(int argc, char **argv)
 	test_init(argc, argv, 60);
 	TEST_CASE(defaults);
 	TEST_CASE(environment_is_read);
+	TEST_CASE(switches);
 	TEST_CASE(bad_environment);
 	TEST_CASE(bad_settings);
 	TEST_CASE(topologies);

@@ -199,6 +199,7 @@ choose(struct work_config *config, struct mely_config *runtime, uint64_t seed)
 	runtime->batch_events = 1 + (uint32_t)(test_random(&seed) % 20);
 	runtime->batch_us = test_random(&seed) % 4 == 0 ? 20 : 0;
 	runtime->spin_us_max = test_random(&seed) % 2 ? 10 : 0;
+	runtime->stuck_ms = (uint32_t[]){0, 1, 4}[test_random(&seed) % 3];
 	runtime->pollers = test_random(&seed) % 4 == 0;
 	runtime->balance = test_random(&seed) % 4 != 0;
 	runtime->steal = test_random(&seed) % 8 != 0;

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * measure.c: see measure.h. The paper asks the programmer for times and penalties (section 3); here
+ * what is not written down is found out.
+ */
+#include "clock.h"
+#include "core.h"
+#include "measure.h"
+#include "weight.h"
+
+enum {
+	AVERAGE_SHIFT = 3,
+	DECAY_SHIFT = 6,
+	SPIKE_FACTOR = 16,   /* a preempted sample is cut to so many times the average ... */
+	SPIKE_NS = 10000,    /* ... and this */
+	PENALTY_MAX = 1000
+};
+
+static bool
+switched_on(const struct mely_runtime *rt, unsigned heuristic)
+{
+	/* relaxed, both: switches */
+	return MELY_LOAD(&rt->weighing, relaxed) != MELYINT_WEIGH_NOT &&
+	    (MELY_LOAD(&rt->heuristics, relaxed) & heuristic) != 0;
+}
+
+static bool
+wants_time(const struct mely_runtime *rt, const struct mely_handler *handler)
+{
+	return handler->time_ns == 0 && switched_on(rt, MELY_STEAL_MEASURE);
+}
+
+static bool
+wants_penalty(const struct mely_runtime *rt, const struct mely_handler *handler)
+{
+	return handler->penalty == 0 && switched_on(rt, MELY_STEAL_LEARN);
+}
+
+/* ---- averages -------------------------------------------------------------------------------- */
+
+/* A running average, 0 until the first sample; a spike counts for little. */
+static uint32_t
+averaged(uint32_t average, uint32_t ns)
+{
+	uint64_t most = (uint64_t)average * SPIKE_FACTOR + SPIKE_NS;
+	int64_t sample = ns < most ? ns : (int64_t)most, next;
+
+	if (average == 0)
+		return ns;
+	next = average + (sample - average) / (1 << AVERAGE_SHIFT);
+	return next < 1 ? 1 : next < UINT32_MAX ? (uint32_t)next : UINT32_MAX;
+}
+
+static void
+weigh_anew(struct mely_handler *handler)
+{
+	/* relaxed, both: the next post finds them again */
+	MELY_STORE(&handler->_weight[MELYINT_WEIGH_TIME - 1], 0, relaxed);
+	MELY_STORE(&handler->_weight[MELYINT_WEIGH_PENALTY - 1], 0, relaxed);
+}
+
+void
+melyint_measure_home(struct mely_handler *handler, uint32_t ns)
+{
+	/* relaxed, all: measurements; of two cores that collect at once one may lose a sample */
+	uint32_t home = averaged(MELY_LOAD(&handler->_measured_ns, relaxed), ns);
+	uint32_t away = MELY_LOAD(&handler->_away_ns, relaxed);
+
+	MELY_STORE(&handler->_measured_ns, home, relaxed);
+	if (away > home) {
+		away -= (away - home + (1u << DECAY_SHIFT) - 1) >> DECAY_SHIFT;
+		MELY_STORE(&handler->_away_ns, away, relaxed);
+	}
+	weigh_anew(handler);
+}
+
+void
+melyint_measure_away(struct mely_handler *handler, uint32_t ns)
+{
+	/* relaxed, both: as above */
+	uint32_t away = MELY_LOAD(&handler->_away_ns, relaxed);
+
+	MELY_STORE(&handler->_away_ns, averaged(away, ns), relaxed);
+	weigh_anew(handler);
+}
+
+/* ---- samples on their way: B of NOTE(measure) ------------------------------------------------ */
+
+/* The number of a handler, given at the first need. */
+static uint32_t
+number_of(struct mely_handler *handler)
+{
+	static _Atomic uint32_t last MELY_LASTING;
+	uint32_t number = MELY_LOAD(&handler->_number, relaxed), none = 0;
+
+	if (MELY_LIKELY(number != 0))
+		return number;
+	do {
+		number = MELY_ADD(&last, 1, relaxed) + 1; /* only to be another one */
+	} while (number == 0);
+	/* relaxed: whoever is first */
+	return MELY_CAS(&handler->_number, &none, number, relaxed) ? number : none;
+}
+
+/* The sample under a number, which is then gone; 0: none. */
+static uint32_t
+take(_Atomic uint64_t *samples, uint32_t number)
+{
+	_Atomic uint64_t *sample = &samples[number % MELYINT_SAMPLES];
+	uint64_t seen = MELY_LOAD(sample, relaxed); /* all in one word */
+
+	if (seen >> 32 != number)
+		return 0;
+	/* relaxed: nothing is published with it; of two collectors one gets it */
+	return MELY_CAS(sample, &seen, 0, relaxed) ? (uint32_t)seen : 0;
+}
+
+static void
+collect(struct mely_runtime *rt, struct mely_handler *handler)
+{
+	uint32_t number = number_of(handler);
+	uint32_t home = take(rt->samples.home, number);
+	uint32_t away = take(rt->samples.away, number);
+
+	if (home != 0)
+		melyint_measure_home(handler, home);
+	if (away == 0)
+		return;
+	melyint_measure_away(handler, away);
+	/* Better than nothing. */
+	if (MELY_LOAD(&handler->_measured_ns, relaxed) == 0)
+		melyint_measure_home(handler, away);
+}
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+bool
+melyint_measure_wanted(struct mely_runtime *rt, struct mely_handler *handler)
+{
+	if (!wants_time(rt, handler))
+		return false;
+	collect(rt, handler);
+	return MELY_LOAD(&handler->_measured_ns, relaxed) == 0; /* a measurement */
+}
+
+uint32_t
+melyint_measure_time(const struct mely_runtime *rt, const struct mely_handler *handler)
+{
+	if (!wants_time(rt, handler))
+		return handler->time_ns;
+	return MELY_LOAD(&handler->_measured_ns, relaxed); /* a measurement */
+}
+
+uint32_t
+melyint_measure_penalty(const struct mely_runtime *rt, const struct mely_handler *handler)
+{
+	/* relaxed, both: measurements */
+	uint64_t away = MELY_LOAD(&handler->_away_ns, relaxed);
+	uint64_t home = MELY_LOAD(&handler->_measured_ns, relaxed), ratio;
+
+	if (handler->penalty != 0)
+		return handler->penalty;
+	if (away <= home || home == 0 || !wants_penalty(rt, handler))
+		return 1;
+	ratio = (away + home / 2) / home;
+	return ratio < PENALTY_MAX ? (uint32_t)ratio : PENALTY_MAX;
+}
+
+/* ---- the probe ------------------------------------------------------------------------------- */
+
+bool
+melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, void *arg)
+{
+	struct melyint_probe *probe = &core->probe;
+
+	if (!wants_time(core->rt, handler) && !wants_penalty(core->rt, handler))
+		return false;
+	collect(core->rt, handler);
+	probe->fn = handler->fn;
+	probe->arg = arg;
+	probe->number = number_of(handler);
+	probe->away = core->away;
+	return true;
+}
+
+void
+melyint_probe_run(void *arg)
+{
+	struct melyint_core *core = arg;
+	struct melyint_probe probe = core->probe;
+	struct mely_runtime *rt = core->rt;
+	uint64_t before = melyint_ticks(), ns;
+	_Atomic uint64_t *samples;
+
+	probe.fn(probe.arg);
+	/* The handler may be no more. */
+	ns = melyint_ticks_to_ns(melyint_ticks() - before);
+	ns = ns == 0 ? 1 : ns < UINT32_MAX ? ns : UINT32_MAX;
+	samples = probe.away ? rt->samples.away : rt->samples.home;
+	/* relaxed: all in one word */
+	MELY_STORE(&samples[probe.number % MELYINT_SAMPLES], (uint64_t)probe.number << 32 | ns,
+	    relaxed);
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The hunt: so many schedules of each scheduler, the same ones every time, none of which may fail;
+# and a seed is a trace, wherever the program and its memory lie. MELY_TEST_LONG=1: a hundred times
+# as many.
+set -u
+build=${top_builddir:?}
+failures=0
+many=$([ "${MELY_TEST_LONG:-0}" = 1 ] && echo 00 || echo)
+
+complain()
+{
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+if [ ! -x "$build/sim/mely-sim" ]; then
+	echo "skipped: the simulation is not built with ThreadSanitizer"
+	exit 77
+fi
+
+# trace PROGRAM SEED [PREFIX...]: what a replay prints last.
+trace()
+{
+	local program=$1 seed=$2
+	shift 2
+	"$@" "$build/sim/$program" replay --seed "$seed" --quiet | tail -n 2
+}
+
+for program in mely-sim mely-sim-libasync; do
+	for seed in 1 2 0x123456789abcdef 18446744073709551615; do
+		first=$(trace "$program" "$seed")
+		second=$(trace "$program" "$seed" env EXTRA="$(head -c 5000 /dev/zero | tr '\0' x)")
+		[ -n "$first" ] && [ "$first" = "$second" ] ||
+			complain "$program: seed $seed: $first; then $second"
+	done
+done
+
+# What ran before in the same process does not matter.
+digest()
+{
+	"$build/sim/mely-sim" hunt --seed 1 --schedules 500 --jobs "$1" |
+		sed -n 's/.*sum of all: //p'
+}
+first=$(digest 1)
+second=$(digest 3)
+[ -n "$first" ] && [ "$first" = "$second" ] ||
+	complain "the traces of 500 seeds are others in one process ($first) than in three ($second)"
+
+# hunt PROGRAM SCHEDULES LEAST: the median of the shared accesses must be that at least.
+hunt()
+{
+	local program=$1 schedules=$2 least=$3 report median
+	report=$("$build/sim/$program" hunt --seed 1 --schedules "$schedules" --jobs 2) ||
+		complain "$program: a hunt of $schedules schedules"
+	echo "$program:"
+	echo "$report"
+	median=$(sed -n 's/.*median \([0-9]*\),.*/\1/p' <<<"$report")
+	[ "${median:-0}" -ge "$least" ] || complain "$program: a median of $median accesses"
+}
+
+hunt mely-sim "100000$many" 300
+hunt mely-sim-libasync "10000$many" 300
+
+# A wrong word is said, and is exit status 2.
+"$build/sim/mely-sim" hunt --schedules many 2>/dev/null
+[ $? -eq 2 ] || complain "a wrong number is accepted"
+"$build/sim/mely-sim" replay 2>/dev/null
+[ $? -eq 2 ] || complain "a replay without a seed is accepted"
+
+[ "$failures" -eq 0 ]

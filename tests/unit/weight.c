@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * weight.c: what events weigh and what is measured: annotations win, what an event was counted with
+ * is what is taken off, averages follow and shrug off spikes, a penalty is learned, bounded and
+ * forgotten.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit.h"
+#include "core.h"
+#include "measure.h"
+#include "weight.h"
+
+enum { ALL = MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN };
+
+static struct mely_runtime *rt;
+static struct mely_handler handler;
+
+static void
+nothing(void *arg)
+{
+	(void)arg;
+}
+
+static int
+begin(void **state)
+{
+	struct mely_config config;
+
+	(void)state;
+	assert_int_equal(mely_config_init(&config), 0);
+	config.cores = 2;
+	assert_int_equal(mely_runtime_new(&rt, &config), 0);
+	assert_int_equal(mely_set_heuristics(rt, ALL), 0);
+	mely_handler_init(&handler, nothing, "nothing");
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	return mely_runtime_free(rt);
+}
+
+static struct mely_event
+pooled(uint32_t time_ns)
+{
+	struct mely_event ev;
+
+	mely_event_init(&ev, &handler, NULL);
+	ev._flags = MELYINT_EV_POOLED | (time_ns != 0 ? MELYINT_EV_TIMED : 0);
+	ev._time = time_ns;
+	return ev;
+}
+
+static void
+annotated(void **state)
+{
+	struct mely_event ev = pooled(0);
+
+	(void)state;
+	handler.time_ns = 1000;
+	handler.penalty = 10;
+	assert_int_equal(melyint_weight_of(&ev), 0);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), 16000);
+	assert_int_equal(melyint_weight_of(&ev), 16000);
+	ev = pooled(0);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1600);
+	/* Measurements change nothing about it. */
+	melyint_measure_home(&handler, 7);
+	melyint_measure_away(&handler, 7000);
+	ev = pooled(0);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1600);
+}
+
+/* However the handler is annotated or measured afterwards, the same is taken off again. */
+static void
+counted_is_kept(void **state)
+{
+	struct mely_event ev = pooled(0), timed = pooled(300), embedded;
+
+	(void)state;
+	handler.time_ns = 500;
+	handler.penalty = 3;
+	mely_event_init(&embedded, &handler, NULL);
+	mely_event_set_time(&embedded, 100);
+	assert_int_equal(melyint_weight_of(&timed), 0);
+	assert_int_equal(melyint_weight_of(&embedded), 0);
+	(void)melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &timed), 1600);
+	/* An embedded one's own time is divided by a power of two. */
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &embedded), 400);
+	handler.penalty = 100;
+	handler.time_ns = 1;
+	melyint_measure_home(&handler, 1);
+	assert_int_equal(mely_set_heuristics(rt, 0), 0);
+	assert_int_equal(melyint_weight_of(&ev), 8000 / 3);
+	assert_int_equal(melyint_weight_of(&timed), 1600);
+	assert_int_equal(melyint_weight_of(&embedded), 400);
+	/* Its time has outlasted it. */
+	assert_int_equal(embedded._time, 100);
+}
+
+static void
+extremes(void **state)
+{
+	struct mely_event ev = pooled(0);
+
+	(void)state;
+	handler.time_ns = UINT32_MAX;
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), UINT32_MAX);
+	mely_handler_init(&handler, nothing, "nothing");
+	handler.time_ns = 1;
+	handler.penalty = UINT32_MAX;
+	ev = pooled(0);
+	/* Never nothing: 0 means that it is not known. */
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1);
+}
+
+/* An event whose handler is not known is measured itself. */
+static void
+unknown_is_probed(void **state)
+{
+	struct mely_event ev = pooled(0);
+
+	(void)state;
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), MELYINT_WEIGHT_UNKNOWN);
+	assert_true(ev._flags & MELYINT_EV_PROBE);
+	melyint_measure_home(&handler, 250);
+	ev = pooled(0);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), 4000);
+	assert_false(ev._flags & MELYINT_EV_PROBE);
+	/* Nobody is measured where that is switched off. */
+	assert_int_equal(mely_set_heuristics(rt, MELY_STEAL_TIME_LEFT), 0);
+	mely_handler_init(&handler, nothing, "nothing");
+	ev = pooled(0);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), 1);
+	assert_false(ev._flags & MELYINT_EV_PROBE);
+}
+
+/* A measured call leaves its sample, and the handler alone, until the next one is in hand. */
+static void
+sample_waits(void **state)
+{
+	struct melyint_core *core = &rt->cores[0];
+
+	(void)state;
+	assert_true(melyint_measure_begin(core, &handler, NULL));
+	melyint_probe_run(core);
+	assert_int_equal(melyint_measure_time(rt, &handler), 0);
+	assert_false(melyint_measure_wanted(rt, &handler));
+	assert_true(melyint_measure_time(rt, &handler) > 0);
+	/* An annotated one needs neither. */
+	handler.time_ns = handler.penalty = 1;
+	assert_false(melyint_measure_begin(core, &handler, NULL));
+}
+
+static void
+averages(void **state)
+{
+	int i;
+
+	(void)state;
+	melyint_measure_home(&handler, 1000);
+	assert_int_equal(melyint_measure_time(rt, &handler), 1000);
+	for (i = 0; i < 100; i++)
+		melyint_measure_home(&handler, 3000);
+	assert_in_range(melyint_measure_time(rt, &handler), 2900, 3000);
+	/* Once preempted for four seconds. */
+	melyint_measure_home(&handler, UINT32_MAX);
+	assert_in_range(melyint_measure_time(rt, &handler), 2900, 11000);
+	for (i = 0; i < 100; i++)
+		melyint_measure_home(&handler, 20);
+	assert_in_range(melyint_measure_time(rt, &handler), 1, 30);
+}
+
+static void
+penalty_is_learned(void **state)
+{
+	struct mely_event ev = pooled(0);
+	int i;
+
+	(void)state;
+	assert_int_equal(melyint_measure_penalty(rt, &handler), 1);
+	melyint_measure_home(&handler, 100);
+	melyint_measure_away(&handler, 120);
+	assert_int_equal(melyint_measure_penalty(rt, &handler), 1); /* as good as nothing */
+	for (i = 0; i < 100; i++)
+		melyint_measure_away(&handler, 800);
+	assert_in_range(melyint_measure_penalty(rt, &handler), 7, 8);
+	assert_in_range(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1600 / 8, 1600 / 7);
+	/* Not stolen any more, it is forgotten by and by. */
+	melyint_measure_home(&handler, 100);
+	assert_in_range(melyint_measure_penalty(rt, &handler), 7, 8);
+	for (i = 0; i < 1000; i++)
+		melyint_measure_home(&handler, 100);
+	assert_int_equal(melyint_measure_penalty(rt, &handler), 1);
+}
+
+static void
+penalty_is_bounded(void **state)
+{
+	int i;
+
+	(void)state;
+	melyint_measure_home(&handler, 1);
+	for (i = 0; i < 1000; i++)
+		melyint_measure_away(&handler, UINT32_MAX);
+	assert_int_equal(melyint_measure_penalty(rt, &handler), 1000);
+	/* What is written down wins, and nobody learns where that is switched off. */
+	handler.penalty = 5;
+	assert_int_equal(melyint_measure_penalty(rt, &handler), 5);
+	handler.penalty = 0;
+	assert_int_equal(mely_set_heuristics(rt, ALL & ~MELY_STEAL_LEARN), 0);
+	assert_int_equal(melyint_measure_penalty(rt, &handler), 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(annotated, begin, end),
+	    cmocka_unit_test_setup_teardown(counted_is_kept, begin, end),
+	    cmocka_unit_test_setup_teardown(extremes, begin, end),
+	    cmocka_unit_test_setup_teardown(unknown_is_probed, begin, end),
+	    cmocka_unit_test_setup_teardown(sample_waits, begin, end),
+	    cmocka_unit_test_setup_teardown(averages, begin, end),
+	    cmocka_unit_test_setup_teardown(penalty_is_learned, begin, end),
+	    cmocka_unit_test_setup_teardown(penalty_is_bounded, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -94,16 +94,21 @@ run_batch(struct melyint_core *core)
 }
 
 /* Something from elsewhere: what others hold back for us, what our own poller has, or a color of
- * a core that has too much. The poller is asked only before a steal; without one the sleep that
- * follows asks it. */
+ * a core that has too much. The poller is asked only before a steal, and not more often than a busy
+ * core would; without a steal the sleep that follows asks it. */
 static bool
 find_work(struct melyint_core *core)
 {
+	uint64_t now;
+
 	if (melyint_outbox_collect(core))
 		return true;
 	if (!melyint_steal_glance(core))
 		return false;
-	return look(core, melyint_ticks()) > 0 || melyint_steal(core);
+	now = melyint_ticks();
+	if (now - core->looked_ticks >= core->rt->look_ticks && look(core, now) > 0)
+		return true;
+	return melyint_steal(core);
 }
 
 static MELY_NOINLINE void
@@ -116,9 +121,10 @@ idle(struct melyint_core *core)
 		if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
 			melyint_drain_look(core->rt);
 		melyint_park(core);
+		core->looked_ticks = melyint_ticks();
 	}
 	now = melyint_ticks();
-	core->turn_ticks = core->looked_ticks = now;
+	core->turn_ticks = now;
 	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
 	if (now - core->ticked_ticks >= core->rt->tick_ticks)
 		tick(core, now);

@@ -127,7 +127,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	    (config->measure ? MELY_STEAL_MEASURE : 0u) |
 	    (config->learn_penalty ? MELY_STEAL_LEARN : 0u), relaxed);
 	for (i = 0; i < MELY_DISTANCES; i++)
-		MELY_STORE(&rt->steal_ns[i], STEAL_NS_FIRST, relaxed);
+		MELY_STORE(&rt->steal_ns[i],
+		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
 }
 

@@ -10,7 +10,12 @@
 #include "check.h"
 #include "settings.h"
 
-enum { BATCH_EVENTS_MAX = 1000000, HELPERS_MAX = 1024, STUCK_MS_MAX = 3600000 };
+enum {
+	BATCH_EVENTS_MAX = 1000000,
+	HELPERS_MAX = 1024,
+	STUCK_MS_MAX = 3600000,
+	STEAL_NS_MAX = 100000000
+};
 
 /* A whole number between min and max from the environment; false when it is there and is none. */
 static bool
@@ -88,7 +93,7 @@ mely_config_init(struct mely_config *config)
 {
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
-	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck;
+	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck, price;
 	bool good = true;
 
 	defaults(config);
@@ -97,6 +102,7 @@ mely_config_init(struct mely_config *config)
 	batch_us = config->batch_us;
 	spin = config->spin_us_max;
 	stuck = config->stuck_ms;
+	price = config->steal_ns;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
 	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
 	good &= env_switch("MELY_STEAL", &config->steal);
@@ -105,6 +111,7 @@ mely_config_init(struct mely_config *config)
 	good &= env_switch("MELY_LOCALITY", &config->locality);
 	good &= env_switch("MELY_MEASURE", &config->measure);
 	good &= env_switch("MELY_LEARN_PENALTY", &config->learn_penalty);
+	good &= env_number("MELY_STEAL_NS", 0, STEAL_NS_MAX, &price);
 	good &= env_switch("MELY_BALANCE", &config->balance);
 	good &= env_word("MELY_POLLERS", pollers, "all or 1", &poller);
 	good &= env_number("MELY_BATCH", 1, BATCH_EVENTS_MAX, &batch);
@@ -118,6 +125,7 @@ mely_config_init(struct mely_config *config)
 	config->batch_us = (uint32_t)batch_us;
 	config->spin_us_max = (uint32_t)spin;
 	config->stuck_ms = (uint32_t)stuck;
+	config->steal_ns = (uint32_t)price;
 	return good ? 0 : -EINVAL;
 }
 
@@ -144,6 +152,7 @@ melyint_settings_check(const struct mely_config *config)
 	    in_range("locality", config->locality, 0, 1) &&
 	    in_range("measure", config->measure, 0, 1) &&
 	    in_range("learn_penalty", config->learn_penalty, 0, 1) &&
+	    in_range("steal_ns", config->steal_ns, 0, STEAL_NS_MAX) &&
 	    in_range("balance", config->balance, 0, 1) &&
 	    in_range("batch_events", config->batch_events, 1, BATCH_EVENTS_MAX) &&
 	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,

@@ -61,6 +61,8 @@ melyint_victim_paid(struct melyint_core *thief, const struct melyint_core *victi
 	/* relaxed, both: a measurement; one of two at the same time may be lost */
 	uint32_t average = MELY_LOAD(price, relaxed);
 
+	if (thief->rt->config.steal_ns != 0)
+		return; /* fixed */
 	ns = ns < STEAL_NS_MIN ? STEAL_NS_MIN : ns > STEAL_NS_MAX ? STEAL_NS_MAX : ns;
 	average = average - (average >> AVERAGE_SHIFT) + (uint32_t)(ns >> AVERAGE_SHIFT);
 	MELY_STORE(price, average, relaxed);

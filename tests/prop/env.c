@@ -74,6 +74,7 @@ defaults(void)
 	TEST_EQ(config.locality, 1);
 	TEST_EQ(config.measure, 1);
 	TEST_EQ(config.learn_penalty, 1);
+	TEST_EQ(config.steal_ns, 0);
 	TEST_EQ(config.balance, 1);
 	TEST_EQ(config.batch_events, 10);
 	TEST_EQ(config.batch_us, 0);
@@ -99,6 +100,7 @@ environment_is_read(void)
 	setenv("MELY_CORES", "13", 1);
 	setenv("MELY_PIN", "no", 1);
 	setenv("MELY_STEAL", "0", 1);
+	setenv("MELY_STEAL_NS", "2500", 1);
 	setenv("MELY_BALANCE", "0", 1);
 	setenv("MELY_POLLERS", "1", 1);
 	setenv("MELY_BATCH", "3", 1);
@@ -109,6 +111,7 @@ environment_is_read(void)
 	TEST_EQ(config.cores, 13);
 	TEST_EQ(config.pinning, MELY_PIN_NO);
 	TEST_EQ(config.steal, 0);
+	TEST_EQ(config.steal_ns, 2500);
 	TEST_EQ(config.balance, 0);
 	TEST_EQ(config.pollers, 1);
 	TEST_EQ(config.batch_events, 3);

@@ -96,7 +96,8 @@ struct world_timer {
 	uint32_t ran;           /* since it was started */
 	uint64_t due_ps;        /* not before */
 	bool awaited;           /* it is to run at late_ps or soon after */
-	uint64_t late_ps;
+	uint64_t late_ps, looked_ps;
+	uint32_t looks;         /* that have found it late behind a busy core */
 };
 
 /* An event counter of the program's, watched for reading. */

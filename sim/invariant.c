@@ -68,6 +68,15 @@ check_gone(struct post *post)
 	post->state = POST_HANDED_BACK;
 }
 
+void
+check_left(void)
+{
+	int i;
+
+	for (i = 0; i < world.program->colors; i++)
+		world.color[i].waits = 0;
+}
+
 /* Invariant 5: with n colors and a batch threshold b, at most (n - 1) * b handlers. The library's
  * own color of each core counts, too. A color that the balance moves stands behind the others
  * again, so where there is one nothing is promised for a color alone. */

@@ -178,7 +178,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	    we->pleas == 0;
 	uint32_t calls, posted = we->posted;
 	bool other;
-	int error, i;
+	int error;
 
 	if (post != NULL)
 		check_vague(post);
@@ -201,9 +201,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	}
 	switch (error) {
 	case 0:
-		/* Its color may have left the queue, and come back since. */
-		for (i = 0; i < world.program->colors; i++)
-			world.color[i].waits = 0;
+		check_left();
 		we->cancelled++;
 		ended(we, "was cancelled");
 		return;

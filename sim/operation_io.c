@@ -111,6 +111,7 @@ unwatch(const struct doer *doer, struct world_fd *wf)
 		return;
 	wf->busy = true;
 	error = mely_fd_stop(world.color[wf->color].rt, wf->id);
+	check_left();
 	wf->busy = false;
 	if (error != 0 && error != -EINPROGRESS && error != -ENOENT)
 		sim_fail("mely_fd_stop: error %d", error);

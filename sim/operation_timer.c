@@ -33,6 +33,8 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
 	wt->busy = false;
 	if (error == 0) {
+		/* The library has taken the time somewhere in between. */
+		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
 		wt->id = id;
 		return;
 	}
@@ -55,6 +57,9 @@ world_do_timer_again(const struct op *op)
 	if (mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
 	    wt->repeats ? 1000 + op->value : 0) != 0)
 		wt->awaited = false;
+	else
+		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	check_left();
 	wt->busy = false;
 }
 
@@ -67,6 +72,7 @@ world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
 		return;
 	wt->busy = true;
 	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
+	check_left();
 	wt->busy = false;
 	if (error == 0 || error == -EINPROGRESS) {
 		if (error == 0 && wt->running && doer->color != wt->color)

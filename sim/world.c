@@ -138,9 +138,12 @@ run_runtime(void *arg)
 					sim_fail("mely_run_once failed");
 				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
-			promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
-			    MELY_STOP_DRAIN);
-			(void)mely_run_once(wr->rt);
+			/* Where it has not yet begun, the first one begins it. */
+			do {
+				promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
+				    MELY_STOP_DRAIN);
+				(void)mely_run_once(wr->rt);
+			} while (wr->rt->phase != MELYINT_IDLE);
 		}
 		wr->running = false;
 	}

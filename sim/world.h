@@ -195,6 +195,8 @@ uint32_t check_outstanding(const struct world_event *we);
 void check_vague(struct post *post);
 /* post is no longer to come: cancelled or handed back. */
 void check_gone(struct post *post);
+/* Some color may have left its queue, and come back since. */
+void check_left(void);
 /* A call of a post has returned 0. */
 void check_posted(struct post *post);
 void check_end(int color);

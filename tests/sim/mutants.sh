@@ -130,8 +130,8 @@ plant()
 			}
 			for (at = 1; at <= n; at++) if (fits(at)) { found++; place = at }
 			if (found != 1 || gone < 1) {
-				print file ": the lines of the fault are there " found + 0 " times, " \
-				    "once is asked" > "/dev/stderr"
+				print file ": the lines of the fault are there " found + 0 \
+				    " times, once is asked" > "/dev/stderr"
 				exit 1
 			}
 			for (i = 1; i < place; i++) print line[i]
@@ -156,7 +156,8 @@ hunt()
 		echo "FAIL: $what: does not fit"
 		return
 	fi
-	if ! bash "$src/sim/relink.sh" "$build" "$dir/mely-sim" "${changed[@]}" >"$dir/log" 2>&1; then
+	if ! bash "$src/sim/relink.sh" "$build" "$dir/mely-sim" "${changed[@]}" \
+	    >"$dir/log" 2>&1; then
 		cat "$dir/log"
 		echo "FAIL: $what: does not compile"
 		return
@@ -241,7 +242,8 @@ mutants-libs:
 	@echo '$(HWLOC_LIBS) $(LIBEV_LIBS) $(CMOCKA_LIBS) -lpthread -lm'
 END
 	) || exit 1
-	(cd "$build" && make -s mely/libmely.la) >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+	(cd "$build" && make -s mely/libmely.la) >"$scratch/log" 2>&1 ||
+	    { cat "$scratch/log"; exit 1; }
 	cd "$build" || exit 1
 	# Unfaulted they must pass.
 	for all in $unit_tests; do

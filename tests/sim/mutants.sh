@@ -23,9 +23,9 @@ A fault that survives is a failure; so is a line of the list that fits the sourc
   --help           this text
   --version
 
-Without an option in "make check": every sixth fault; with MELY_TEST_LONG=1 in the environment all of
-them, and --unit as well. Faults whose head ends in "(rare)" are looked for with --schedules 1000000
-or more only.
+Without an option in "make check": every sixth fault; with MELY_TEST_LONG=1 in the environment all
+of them, and --unit as well. Faults whose head ends in "(rare)" are looked for with --schedules
+1000000 or more only.
 
 Exit status: 0 all are found (--unit: none is), 1 not, 2 wrong use, 77 no simulation is built.
 END
@@ -171,7 +171,7 @@ hunt()
 		cat "$dir/control"
 		echo "FAIL: $what: the same seed $at fails without the fault"
 	elif [ "$status" -eq 1 ] && [ -n "$at" ]; then
-		echo "killed $what: after $((at - seed + 1)) schedules, seed $at: $text"
+		echo "killed $what: after $((at - seed + 1)) schedules, seed $at: ${text:0:120}"
 	elif [ "$status" -eq 0 ]; then
 		echo "FAIL: $what: survived $schedules schedules"
 	else

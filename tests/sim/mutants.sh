@@ -243,7 +243,7 @@ mutants-libs:
 END
 	) || exit 1
 	(cd "$build" && make -s mely/libmely.la) >"$scratch/log" 2>&1 ||
-	    { cat "$scratch/log"; exit 1; }
+		{ cat "$scratch/log"; exit 1; }
 	cd "$build" || exit 1
 	# Unfaulted they must pass.
 	for all in $unit_tests; do

@@ -16,7 +16,7 @@ enum {
 	MS = 1000000000,
 	LATE_MS = 2,     /* a timer behind which all cores of its runtime sleep */
 	STUCK_MS_MAX = 5,
-	LOOKS_MAX = 16   /* a ms apart: a timer of a stuck core, while another core sleeps */
+	LOOKS_MAX = 40   /* a ms apart: a timer of a stuck core, while another core sleeps */
 };
 
 /* ---- pins ------------------------------------------------------------------------------------ */

@@ -171,7 +171,7 @@ hunt()
 		cat "$dir/control"
 		echo "FAIL: $what: the same seed $at fails without the fault"
 	elif [ "$status" -eq 1 ] && [ -n "$at" ]; then
-		echo "killed $what: after $((at - seed + 1)) schedules, seed $at: $text"
+		echo "killed $what: after $((at - seed + 1)) schedules, seed $at: ${text:0:120}"
 	elif [ "$status" -eq 0 ]; then
 		echo "FAIL: $what: survived $schedules schedules"
 	else

@@ -21,7 +21,12 @@ void melyint_say(const char *format, ...) MELY_PRINTF(1, 2);
 	} while (0)
 
 #ifdef MELY_DEVELOPER
-#define MELY_SLOW(cond) MELY_CHECK(cond)
+/* Not by way of MELY_CHECK, which would see the macros in cond expanded. */
+#define MELY_SLOW(cond) \
+	do { \
+		if (MELY_UNLIKELY(!(cond))) \
+			melyint_bug(__FILE__, __LINE__, #cond); \
+	} while (0)
 #else
 #define MELY_SLOW(cond) \
 	do { \

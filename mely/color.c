@@ -176,6 +176,8 @@ melyint_color_arrive(struct mely_color *color)
 	bool woken;
 
 	melyint_core_link(home, color);
+	/* relaxed: the drain looks under all locks */
+	MELY_SUB(&home->rt->arriving, 1, relaxed);
 	woken = melyint_wake_locked(home);
 	melyint_lock_drop(&home->lock);
 	if (woken)
@@ -211,8 +213,10 @@ mely_color_pin(struct mely_color *color, int core)
 	MELY_STORE(&color->_flags, (uint16_t)(flags | MELYINT_COLOR_HELD), relaxed);
 	if (state == MELYINT_COLOR_QUEUED && !moves)
 		melyint_core_link(owner, color);
-	if (state == MELYINT_COLOR_QUEUED && moves)
+	if (state == MELYINT_COLOR_QUEUED && moves) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		MELY_ADD(&rt->arriving, 1, relaxed); /* in no queue: a drain must know of it */
+	}
 	if (moves) {
 		/* release: pairs with the acquire in melyint_color_lock */
 		MELY_STORE(&color->_owner, home, release);

@@ -204,6 +204,8 @@ struct mely_runtime {
 	struct melyint_samples samples; /* of handlers: measure.h */
 	/* what threads that are no cores do; anyone */
 	_Atomic uint64_t outside_posts, outside_wakeups, outside_refused;
+	/* colors on their way to the core they are pinned to; changed under a core's lock */
+	_Atomic int arriving;
 	_Atomic bool outboxes;      /* some core has opened its outbox; anyone */
 	_Atomic bool marks;         /* some color has had a high-water mark; anyone */
 	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */

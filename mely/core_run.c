@@ -115,6 +115,7 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 		/* release: pairs with the acquire in melyint_color_lock */
 		MELY_STORE(&color->_owner, home, release);
 		core->leaving = color;
+		MELY_ADD(&core->rt->arriving, 1, relaxed); /* under the lock */
 		return;
 	}
 	melyint_core_link_worth(core, color, worth);

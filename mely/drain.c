@@ -4,9 +4,10 @@
  *
  * All core locks are held at once, in the order of the cores, the only place where more than one
  * is. A core that takes a batch, its own or a stolen one, does so under some core's lock, and so
- * does one that pulls colors; so what is seen under all of them is a true cut: no color waits, no
- * batch runs, none is on its way from core to core. Nothing can come after it but from helper
- * threads, whose work is counted by the I/O half, and from outside, who are refused.
+ * does one that pulls colors, and any thread that pins one; so what is seen under all of them is a
+ * true cut: no color waits, no batch runs, none is on its way from core to core. Nothing can come
+ * after it but from helper threads, whose work is counted by the I/O half, and from outside, who
+ * are refused.
  */
 #include "clock.h"
 #include "drain.h"
@@ -23,7 +24,7 @@ nothing_left(struct mely_runtime *rt)
 		melyint_lock_take(&rt->cores[i].lock);
 	/* Under the locks: before, a handler could still have asked for helper work, and a
 	 * completion that is posted after this look had not been counted down. */
-	empty = melyint_io_pending(rt) == 0;
+	empty = melyint_io_pending(rt) == 0 && MELY_LOAD(&rt->arriving, relaxed) == 0;
 	for (i = 0; i < rt->cores_count && empty; i++) {
 		const struct melyint_core *core = &rt->cores[i];
 

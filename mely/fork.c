@@ -197,6 +197,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 	/* relaxed, all: one thread */
 	MELY_STORE(&rt->sleepers, 0, relaxed);
 	MELY_STORE(&rt->watchers, 0, relaxed);
+	MELY_STORE(&rt->arriving, 0, relaxed);
 	MELY_STORE(&rt->searching, 0, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)

@@ -17,6 +17,8 @@
 
 enum { STACK_HUNT = 64 << 10, HISTORY = 8192, LASTING_MAX = 8192 };
 
+#define AWAY_PS_MAX 20000000000u /* no processor is away for longer */
+
 extern char __start_sim_tls[], __stop_sim_tls[];
 extern char __start_sim_lasting[], __stop_sim_lasting[];
 
@@ -185,7 +187,8 @@ choose(void)
 	if (sim.setup.look != NULL && sim_strategy_looks(&strategy))
 		sim.setup.look();
 	/* A processor may be away for long while others go on. */
-	if (next != SIM_NEVER && sim_strategy_jumps(&strategy)) {
+	if (next != SIM_NEVER && next - sim.now_ps <= AWAY_PS_MAX &&
+	    sim_strategy_jumps(&strategy)) {
 		sim.now_ps = next;
 		next = expire();
 	}

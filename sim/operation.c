@@ -10,14 +10,10 @@
 
 #include "memory.h"
 
-/* Who does it. */
-struct doer {
-	int color;              /* -1: a thread that is no core */
-	int producer;
-};
+enum { WORK_NS_MAX = 200000000 };
 
-static struct world_runtime *
-runtime_of(const struct world_color *wc)
+struct world_runtime *
+world_runtime_of(const struct world_color *wc)
 {
 	const struct color_plan *plan = &world.program->color[wc - world.color];
 
@@ -41,8 +37,8 @@ world_color_of(struct world_color *wc)
 
 /* ---- posting --------------------------------------------------------------------------------- */
 
-static struct post *
-new_post(const struct doer *doer, const struct op *op, bool head, int item)
+struct post *
+world_new_post(const struct doer *doer, const struct op *op, bool head, int item)
 {
 	struct world_color *wc = &world.color[op->color];
 	struct post *post;
@@ -65,15 +61,14 @@ new_post(const struct doer *doer, const struct op *op, bool head, int item)
 	return post;
 }
 
-/* What a post may be refused for. */
-static void
-refused(const struct doer *doer, struct world_color *wc, int error)
+void
+world_refused(const struct doer *doer, struct world_color *wc, int error)
 {
 	bool inside = doer->color >= 0 && world.color[doer->color].rt == wc->rt;
 
 	if (error == -EAGAIN && wc->marked)
 		return;
-	if (error == -ESHUTDOWN && !inside && runtime_of(wc)->stopping)
+	if (error == -ESHUTDOWN && !inside && world_runtime_of(wc)->stopping)
 		return;
 	sim_fail("a post was refused: error %d", error);
 }
@@ -82,7 +77,7 @@ static void
 do_post(const struct doer *doer, const struct op *op, bool head)
 {
 	struct world_color *wc = &world.color[op->color];
-	struct post *post = new_post(doer, op, head, -1);
+	struct post *post = world_new_post(doer, op, head, -1);
 	struct mely_handler *handler;
 	int error;
 
@@ -108,7 +103,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 		return;
 	}
 	post->state = POST_REFUSED;
-	refused(doer, wc, error);
+	world_refused(doer, wc, error);
 }
 
 static void
@@ -117,7 +112,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	struct world_color *wc = &world.color[op->color];
 	struct world_event *we = &world.event[op->item];
 	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
-	struct post *post = alone ? new_post(doer, op, head, op->item) : NULL;
+	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
 	int error;
 
 	/* A cancel that comes later looks at the color it was last posted to. */
@@ -155,7 +150,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 			we->post = NULL;
 	}
 	if (error != -EALREADY)
-		refused(doer, wc, error);
+		world_refused(doer, wc, error);
 }
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
@@ -183,7 +178,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	    we->pleas == 0;
 	uint32_t calls, posted = we->posted;
 	bool other;
-	int error, i;
+	int error;
 
 	if (post != NULL)
 		check_vague(post);
@@ -193,7 +188,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 		we->done_out = true;
 		/* In another runtime it would be hung on a core that no drain of this one asks. */
 		we->done_inside = doer->color >= 0 && world.program->runtimes == 1;
-		we->done_runtime = runtime_of(wc);
+		we->done_runtime = world_runtime_of(wc);
 		wc->held++;
 	}
 	error = mely_event_cancel(we->event, with_done ? world_color_of(wc) : NULL,
@@ -206,9 +201,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	}
 	switch (error) {
 	case 0:
-		/* Its color may have left the queue, and come back since. */
-		for (i = 0; i < world.program->colors; i++)
-			world.color[i].waits = 0;
+		check_left();
 		we->cancelled++;
 		ended(we, "was cancelled");
 		return;
@@ -231,84 +224,6 @@ do_cancel(const struct doer *doer, const struct op *op)
 	if (exact && !other)
 		sim_fail("event %d: a cancel in its own color says %d", (int)(we - world.event),
 		    error);
-}
-
-/* ---- timers ---------------------------------------------------------------------------------- */
-
-static void
-do_timer_start(const struct doer *doer, const struct op *op)
-{
-	struct world_color *wc = &world.color[op->color];
-	struct world_timer *wt = &world.timer[op->item];
-	const struct program *p = world.program;
-	uint64_t repeat_ns = op->value % 3 == 0 ? 1000 + op->value : 0;
-	struct mely_color *color;
-	mely_watch id;
-	int error;
-
-	(void)doer;
-	if (wt->started || wt->busy || wt->running || wc->released || wc->freed)
-		return;
-	wt->busy = true;
-	wc->held++;
-	color = world_color_of(wc);
-	wt->color = op->color;
-	wt->ran = 0;
-	wt->pushed = false;
-	wt->repeats = repeat_ns != 0;
-	wt->started = true;
-	wt->due_ps = (sim_now_ps() / 1000 + op->value) * 1000;
-	wt->awaited = true;
-	wt->late_ps = wt->due_ps;
-	error = mely_timer_start(color, op->value, repeat_ns, 0,
-	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
-	wt->busy = false;
-	if (error == 0) {
-		wt->id = id;
-		return;
-	}
-	wt->started = false;
-	if (error != -ESHUTDOWN || !runtime_of(wc)->stopping)
-		sim_fail("mely_timer_start: error %d", error);
-}
-
-static void
-do_timer_again(const struct op *op)
-{
-	struct world_timer *wt = &world.timer[op->item];
-
-	if (!wt->started || wt->busy || wt->id == 0)
-		return;
-	wt->busy = true;
-	wt->pushed = true;
-	wt->awaited = true;
-	wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
-	if (mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
-	    wt->repeats ? 1000 + op->value : 0) != 0)
-		wt->awaited = false;
-	wt->busy = false;
-}
-
-static void
-do_timer_stop(const struct doer *doer, struct world_timer *wt)
-{
-	int error;
-
-	if (!wt->started || wt->busy || wt->id == 0)
-		return;
-	wt->busy = true;
-	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
-	wt->busy = false;
-	if (error == 0 || error == -EINPROGRESS) {
-		if (error == 0 && wt->running && doer->color != wt->color)
-			sim_fail("a timer was stopped exactly while its handler ran");
-		wt->started = false;
-		wt->id = 0;
-	} else if (error == -ENOENT) {
-		wt->started = wt->running;
-	} else {
-		sim_fail("mely_timer_stop: error %d", error);
-	}
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -345,7 +260,7 @@ do_release(const struct op *op)
 static void
 do_stop(const struct op *op, enum mely_stop_mode mode)
 {
-	struct world_runtime *wr = runtime_of(&world.color[op->color]);
+	struct world_runtime *wr = world_runtime_of(&world.color[op->color]);
 
 	if (world.program->runtime[wr - world.runtime].once || !wr->running)
 		return;
@@ -383,37 +298,80 @@ do_color(const struct op *op)
 	wc->posting--;
 }
 
-static void
-do_op(const struct doer *doer, const struct op *op)
+/* Posts, cancels, and what takes time. False: it is something else. */
+static bool
+do_events(const struct doer *doer, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_POST: case OP_POST_TIMED:
 		do_post(doer, op, false);
-		break;
+		return true;
 	case OP_POST_ID:
 		do_post(doer, op, op->value & 1);
-		break;
+		return true;
 	case OP_POST_HEAD:
 		do_post(doer, op, true);
-		break;
+		return true;
 	case OP_EVENT_POST:
 		do_event_post(doer, op, false);
-		break;
+		return true;
 	case OP_EVENT_HEAD:
 		do_event_post(doer, op, world.color[op->color].color != NULL);
-		break;
+		return true;
 	case OP_EVENT_CANCEL:
 		do_cancel(doer, op);
-		break;
+		return true;
 	case OP_WORK:
-		sim_work(op->value * 1000ull);
-		break;
+		/* In all: cores that sleep look up every ms or two all that time. */
+		if (world.worked_ns < WORK_NS_MAX) {
+			world.worked_ns += op->value;
+			sim_work(op->value * 1000ull);
+		}
+		return true;
 	case OP_YIELD:
 		sim_yield();
-		break;
+		return true;
 	case OP_SLEEP:
 		(void)sim_block(NULL, sim_now_ps() + (doer->color < 0 ? op->value : 100) * 1000ull);
-		break;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool
+do_outside(const struct doer *doer, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_TIMER_START:
+		world_do_timer_start(doer, op);
+		return true;
+	case OP_TIMER_AGAIN:
+		world_do_timer_again(op);
+		return true;
+	case OP_TIMER_STOP:
+		world_do_timer_stop(doer, &world.timer[op->item]);
+		return true;
+	case OP_WORKER:
+		world_do_work(doer, op);
+		return true;
+	case OP_FD_WATCH: case OP_FD_WRITE: case OP_FD_STOP:
+		world_do_fd(doer, op);
+		return true;
+	case OP_SPREAD:
+		world_do_spread(doer, op);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void
+do_op(const struct doer *doer, const struct op *op)
+{
+	if (do_events(doer, op) || do_outside(doer, op))
+		return;
+	switch (op->kind) {
 	case OP_PIN: case OP_UNPIN: case OP_HIGH_WATER:
 		do_color(op);
 		break;
@@ -423,15 +381,6 @@ do_op(const struct doer *doer, const struct op *op)
 	case OP_HEURISTICS:
 		if (mely_set_heuristics(world.color[op->color].rt, op->value & 31) != 0)
 			sim_fail("mely_set_heuristics failed");
-		break;
-	case OP_TIMER_START:
-		do_timer_start(doer, op);
-		break;
-	case OP_TIMER_AGAIN:
-		do_timer_again(op);
-		break;
-	case OP_TIMER_STOP:
-		do_timer_stop(doer, &world.timer[op->item]);
 		break;
 	case OP_RELEASE:
 		do_release(op);
@@ -512,32 +461,6 @@ world_event_handler(void *arg)
 }
 
 void
-world_timer_handler(void *arg)
-{
-	struct world_timer *wt = arg;
-	struct doer doer = {wt->color, wt->color};
-
-	if (wt->running)
-		sim_fail("a timer's handler runs twice at once");
-	if (!wt->started && !wt->busy)
-		sim_fail("a timer runs although it was stopped");
-	if (!wt->pushed && sim_now_ps() < wt->due_ps)
-		sim_fail("a timer runs %llu ps early",
-		    (unsigned long long)(wt->due_ps - sim_now_ps()));
-	wt->running = true;
-	wt->awaited = false;
-	wt->ran++;
-	check_begin(wt->color, NULL);
-	world_script(world.program->timer_script[wt - world.timer], wt->color, wt->color);
-	if (wt->repeats && wt->ran >= 3)
-		do_timer_stop(&doer, wt);
-	wt->running = false;
-	if (!wt->repeats && !wt->busy && !wt->pushed)
-		wt->started = false;
-	check_end(wt->color);
-}
-
-void
 world_done_handler(void *arg)
 {
 	struct world_event *we = arg;
@@ -568,7 +491,7 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 	(void)ctx;
 	(void)color;
 	if (handler->fn == world_handler) {
-		promise_handed_back(runtime_of(&world.color[post->color]),
+		promise_handed_back(world_runtime_of(&world.color[post->color]),
 		    post->producer < PROGRAM_COLORS &&
 		    world.color[post->producer].rt == world.color[post->color].rt);
 		check_gone(post);
@@ -577,6 +500,8 @@ world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler
 			sim_fail("an embedded event was handed back as another");
 		we->handed_back++;
 		ended(we, "was handed back");
+	} else if (handler->fn == world_spread_handler) {
+		world.spread_ended++;
 	} else if (handler->fn == world_done_handler) {
 		promise_handed_back(we->done_runtime, we->done_inside);
 		we->done_out = false;

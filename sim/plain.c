@@ -10,6 +10,11 @@
 
 #include "plain.h"
 
+/* In a build with another sanitizer gcc has declared these for itself. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
+
 #define PLAIN(name, bytes, write) \
 	void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) { sim_plain(p, (bytes), (write)); }
@@ -117,6 +122,19 @@ __tsan_func_exit(void)
 		return atomic_compare_exchange_strong(p, expected, desired); \
 	}
 
+/* clang's. */
+#define CAS_VALUE(bits, type) \
+	type __tsan_atomic##bits##_compare_exchange_val(_Atomic(type) *p, type expected, \
+	    type desired, int order, int failed); \
+	type \
+	__tsan_atomic##bits##_compare_exchange_val(_Atomic(type) *p, type expected, \
+	    type desired, int order, int failed) \
+	{ \
+		(void)order, (void)failed; \
+		(void)atomic_compare_exchange_strong(p, &expected, desired); \
+		return expected; \
+	}
+
 #define ATOMIC(bits, type) \
 	type __tsan_atomic##bits##_load(const _Atomic(type) *p, int order); \
 	type \
@@ -144,6 +162,7 @@ __tsan_func_exit(void)
 	FETCH(bits, type, and) \
 	FETCH(bits, type, or) \
 	FETCH(bits, type, xor) \
+	CAS_VALUE(bits, type) \
 	CAS(bits, type, strong) \
 	CAS(bits, type, weak)
 

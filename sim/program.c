@@ -36,8 +36,10 @@ program_topologies(void)
 static uint32_t
 some_ns(struct sim_rng *rng)
 {
+#ifndef MELYINT_LIBASYNC /* which looks at all cores all the while: too many steps */
 	if (sim_rng_below(rng, 200) == 0)
 		return sim_rng_below(rng, 60000000);
+#endif
 	switch (sim_rng_below(rng, 10)) {
 	case 0: case 1: case 2: case 3:
 		return sim_rng_below(rng, 200);
@@ -116,8 +118,8 @@ make_things(struct program *p, struct sim_rng *rng)
 		make_color(p, &p->color[i], rng);
 	/* Short ones are many in the same time, and find most of what long ones find. */
 	p->early_ns = sim_rng_percent(rng, 25) ? 1 + sim_rng_below(rng, 50000) : 0;
-	p->posts_max = (int)sim_rng_between(rng, 4, sim_rng_percent(rng, 60) ? 25 :
-	    sim_rng_percent(rng, 60) ? 60 : 200);
+	p->posts_max = (int)sim_rng_between(rng, 2, sim_rng_percent(rng, 50) ? 10 :
+	    sim_rng_percent(rng, 60) ? 25 : sim_rng_percent(rng, 60) ? 60 : 200);
 	p->priorities = sim_rng_percent(rng, 25);
 	p->handlers = PROGRAM_HANDLERS;
 	for (i = 0; i < p->handlers; i++) {
@@ -140,7 +142,9 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_EVENT_POST] = 14, [OP_EVENT_HEAD] = 7, [OP_EVENT_CANCEL] = 12,
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
 		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
-		[OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_TRIM] = 2,
+		[OP_WORKER] = 2, [OP_FD_WATCH] = 6, [OP_FD_WRITE] = 7, [OP_FD_STOP] = 3,
+		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2,
+		[OP_TRIM] = 7,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
 	int i;
@@ -200,7 +204,7 @@ make_op(struct program *p, struct op *op, int script, const uint32_t *weights,
 		op->script = (uint8_t)sim_rng_between(rng, (uint32_t)first,
 		    (uint32_t)p->scripts - 1);
 	switch (op->kind) {
-	case OP_POST: case OP_POST_HEAD: case OP_POST_ID: case OP_POST_TIMED:
+	case OP_POST: case OP_POST_HEAD: case OP_POST_ID: case OP_POST_TIMED: case OP_WORKER:
 		if (op->script == 0)
 			op->kind = OP_WORK; /* the last script posts nothing */
 		break;
@@ -218,6 +222,9 @@ make_op(struct program *p, struct op *op, int script, const uint32_t *weights,
 		break;
 	case OP_HIGH_WATER:
 		op->value %= 4;
+		break;
+	case OP_FD_WATCH: case OP_FD_WRITE: case OP_FD_STOP:
+		item = (int)sim_rng_below(rng, PROGRAM_FDS);
 		break;
 	default:
 		break;
@@ -297,6 +304,15 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 	case OP_POST: case OP_POST_HEAD: case OP_POST_ID: case OP_POST_TIMED:
 		fprintf(out, " script %d to color %d", op->script, op->color);
 		break;
+	case OP_WORKER:
+		fprintf(out, ", then script %d in color %d", op->script, op->color);
+		break;
+	case OP_FD_WATCH:
+		fprintf(out, " descriptor %d in color %d", op->item, op->color);
+		break;
+	case OP_FD_WRITE: case OP_FD_STOP:
+		fprintf(out, " descriptor %d", op->item);
+		break;
 	case OP_EVENT_POST: case OP_EVENT_HEAD:
 		fprintf(out, " event %d to color %d", op->item, op->color);
 		break;
@@ -319,7 +335,7 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 		fprintf(out, " color %d at %u", op->color, op->value);
 		break;
 	case OP_UNPIN: case OP_RELEASE: case OP_STEALING: case OP_TRIM:
-	case OP_STOP_DRAIN: case OP_STOP_DISCARD:
+	case OP_STOP_DRAIN: case OP_STOP_DISCARD: case OP_SPREAD:
 		fprintf(out, " color %d (or its runtime)", op->color);
 		break;
 	default:
@@ -335,9 +351,10 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    i, rt->cores, topologies[rt->topology], rt->processors,
 	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
 	    rt->discard ? "discard" : "drain");
-	fprintf(out, "    steal %d (heuristics %u) balance %d pollers %d batch %d events, %d us; spin %d us; "
-	    "stuck %d ms; priority rule %d\n", rt->steal, rt->heuristics, rt->balance,
-	    rt->pollers, rt->batch_events, rt->batch_us, rt->spin_us, rt->stuck_ms, rt->priority_rule);
+	fprintf(out, "    steal %d (heuristics %u) balance %d pollers %d; batch %d events, %d us\n",
+	    rt->steal, rt->heuristics, rt->balance, rt->pollers, rt->batch_events, rt->batch_us);
+	fprintf(out, "    spin %d us; stuck %d ms; priority rule %d\n", rt->spin_us, rt->stuck_ms,
+	    rt->priority_rule);
 	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
 }

@@ -16,6 +16,7 @@ enum {
 	PROGRAM_COLORS = 14,
 	PROGRAM_EVENTS = 6,     /* embedded */
 	PROGRAM_TIMERS = 4,
+	PROGRAM_FDS = 2,
 	PROGRAM_HANDLERS = 4,
 	PROGRAM_THREADS = 4,    /* that are no cores */
 	PROGRAM_SCRIPTS = 24,
@@ -42,6 +43,11 @@ enum {
 	X(TIMER_START, "timer-start") \
 	X(TIMER_AGAIN, "timer-again") \
 	X(TIMER_STOP, "timer-stop") \
+	X(WORKER, "blocking-work") \
+	X(FD_WATCH, "fd-watch") \
+	X(FD_WRITE, "fd-write") \
+	X(FD_STOP, "fd-stop") \
+	X(SPREAD, "post-to-many-ids") \
 	X(RELEASE, "release") \
 	X(HIGH_WATER, "high-water") \
 	X(TRIM, "trim") \

@@ -8,11 +8,15 @@
 #include "world.h"
 
 #include "core.h"
+#include "iostate.h"
 #include "shim.h"
+#include "watch.h"
 
 enum {
 	MS = 1000000000,
-	LATE_MS = 5      /* a timer behind which all cores of its runtime sleep */
+	LATE_MS = 2,     /* a timer behind which all cores of its runtime sleep */
+	STUCK_MS_MAX = 5,
+	LOOKS_MAX = 40   /* a ms apart: a timer of a stuck core, while another core sleeps */
 };
 
 /* ---- pins ------------------------------------------------------------------------------------ */
@@ -108,6 +112,46 @@ check_timers(int runtime, uint64_t until_ps)
 	}
 }
 
+/* Read as it lies there: the library's own look-up is an interleaving point. */
+static const struct melyint_watch *
+record_of(const struct mely_runtime *rt, mely_watch id)
+{
+	const struct melyint_stable *records = &rt->io->slots.records;
+	const char *first = records->chunks[0];
+
+	if ((uint32_t)id >= MELYINT_STABLE_FIRST || first == NULL)
+		return NULL;
+	return (const void *)(first + (uint32_t)id * records->record_size);
+}
+
+/* A timer that is due on a core that a handler keeps: somebody who has nothing to do sees to it. */
+static void
+check_stuck(int runtime, const struct mely_runtime *rt)
+{
+	uint64_t now_ps = sim_now_ps();
+	int i;
+
+	for (i = 0; i < world.program->timers; i++) {
+		struct world_timer *wt = &world.timer[i];
+		const struct melyint_watch *w;
+
+		if (!wt->started || wt->busy || !wt->awaited || wt->id == 0 ||
+		    world.program->color[wt->color].runtime != runtime || wt->late_ps > now_ps) {
+			wt->looks = 0;
+			continue;
+		}
+		if (now_ps - wt->looked_ps < MS / 2)
+			continue;
+		wt->looked_ps = now_ps;
+		w = record_of(rt, wt->id);
+		if (w == NULL || w->stage != MELYINT_STAGE_REST || !w->u.timer.armed)
+			wt->looks = 0;
+		else if (++wt->looks > LOOKS_MAX)
+			sim_fail("timer %d waits for core %d, which a handler keeps", i,
+			    w->u.timer.core);
+	}
+}
+
 static void
 check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 {
@@ -122,6 +166,9 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 		sim_fail("%d cores watch, the count says %d", watching, rt->watchers);
 	if (busy == 0)
 		check_timers(runtime, until_ps);
+	else if (busy < rt->cores_count && rt->config.stuck_ms != 0 &&
+	    rt->config.stuck_ms <= STUCK_MS_MAX)
+		check_stuck(runtime, rt);
 }
 
 void

@@ -116,6 +116,8 @@ int sim_syscall(long number, ...);
 /* Would sim_epoll_wait find anything? Until then, or deadline_ps. */
 bool sim_epoll_ready(int epfd);
 void sim_epoll_await(int epfd, uint64_t deadline_ps);
+/* Could fd be read? No step of the run. */
+bool sim_fd_ready(int fd);
 /* Descriptors open now. */
 int sim_fds_open(void);
 void sim_fds_begin(void);

@@ -380,6 +380,12 @@ sim_syscall(long number, ...)
 }
 
 bool
+sim_fd_ready(int fd)
+{
+	return (level(fd) & EPOLLIN) != 0;
+}
+
+bool
 sim_epoll_ready(int epfd)
 {
 	return level(epfd) != 0;

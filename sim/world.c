@@ -51,6 +51,7 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	config.stuck_ms = (uint32_t)plan->stuck_ms;
 	config.priority_rule = (enum mely_priority_rule)plan->priority_rule;
 	config.topology = program_topology(plan->topology);
+	config.helpers_files = config.helpers_names = config.helpers_user = 1;
 	config.handback = world_handback;
 	config.handback_ctx = &world;
 	sim_processors = plan->processors;
@@ -88,8 +89,9 @@ static void
 make_events(const struct program *p)
 {
 	static void (*const fns[HANDLER_KINDS])(void *) = {world_handler, world_event_handler,
-	    world_timer_handler, world_done_handler};
-	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "done"};
+	    world_timer_handler, world_done_handler, world_fd_handler, world_spread_handler};
+	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "done",
+	    "descriptor", "spread"};
 	int i, j;
 
 	for (i = 0; i < HANDLER_KINDS; i++) {
@@ -136,9 +138,12 @@ run_runtime(void *arg)
 					sim_fail("mely_run_once failed");
 				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
-			promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
-			    MELY_STOP_DRAIN);
-			(void)mely_run_once(wr->rt);
+			/* Where it has not yet begun, the first one begins it. */
+			do {
+				promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
+				    MELY_STOP_DRAIN);
+				(void)mely_run_once(wr->rt);
+			} while (wr->rt->phase != MELYINT_IDLE);
 		}
 		wr->running = false;
 	}
@@ -193,6 +198,7 @@ first_thread(void *arg)
 	for (i = 0; i < p->colors; i++)
 		make_color(&world.color[i], &p->color[i]);
 	make_events(p);
+	world_fds_open();
 	world_script(0, -1, PROGRAM_COLORS);
 	for (i = 0; i < p->runtimes; i++)
 		world.runtime[i].runner = sim_thread_new(run_runtime, &world.runtime[i]);
@@ -219,6 +225,7 @@ first_thread(void *arg)
 		if (world.color[i].object != NULL && !world.color[i].freed)
 			sim_free(world.color[i].object);
 	}
+	world_fds_close();
 	for (i = 0; i < p->events; i++) {
 		sim_free(world.event[i].event);
 		sim_free(world.event[i].done);

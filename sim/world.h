@@ -18,7 +18,15 @@ enum {
 };
 
 /* What an event stands for. */
-enum handler_kind { HANDLER_POST, HANDLER_EVENT, HANDLER_TIMER, HANDLER_DONE, HANDLER_KINDS };
+enum handler_kind {
+	HANDLER_POST,
+	HANDLER_EVENT,
+	HANDLER_TIMER,
+	HANDLER_DONE,
+	HANDLER_FD,
+	HANDLER_SPREAD,
+	HANDLER_KINDS
+};
 
 enum post_state { POST_NEW, POST_MADE, POST_RAN, POST_HANDED_BACK, POST_CANCELLED, POST_REFUSED };
 
@@ -88,7 +96,17 @@ struct world_timer {
 	uint32_t ran;           /* since it was started */
 	uint64_t due_ps;        /* not before */
 	bool awaited;           /* it is to run at late_ps or soon after */
-	uint64_t late_ps;
+	uint64_t late_ps, looked_ps;
+	uint32_t looks;         /* that have found it late behind a busy core */
+};
+
+/* An event counter of the program's, watched for reading. */
+struct world_fd {
+	struct world *world;
+	int fd;
+	mely_watch id;
+	bool started, busy, running; /* as of a timer */
+	uint8_t color;
 };
 
 struct world_runtime {
@@ -109,6 +127,9 @@ struct world {
 	struct world_color color[PROGRAM_COLORS];
 	struct world_event event[PROGRAM_EVENTS];
 	struct world_timer timer[PROGRAM_TIMERS];
+	struct world_fd fd[PROGRAM_FDS];
+	uint64_t worked_ns;
+	uint32_t spread_posted, spread_ended; /* events to many ids */
 	struct mely_handler handler[HANDLER_KINDS][PROGRAM_HANDLERS];
 	struct post post[WORLD_POSTS];
 	int posts;
@@ -135,6 +156,34 @@ void world_done_handler(void *arg);
 void world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
     struct mely_event *ev);
 
+/* Who does an operation. */
+struct doer {
+	int color;              /* -1: a thread that is no core */
+	int producer;
+};
+
+/* NULL: no more posts, or not to this color. */
+struct post *world_new_post(const struct doer *doer, const struct op *op, bool head, int item);
+/* What a post may be refused for; fails for anything else. */
+void world_refused(const struct doer *doer, struct world_color *wc, int error);
+struct world_runtime *world_runtime_of(const struct world_color *wc);
+
+/* ---- operation_timer.c ----------------------------------------------------------------------- */
+
+void world_do_timer_start(const struct doer *doer, const struct op *op);
+void world_do_timer_again(const struct op *op);
+void world_do_timer_stop(const struct doer *doer, struct world_timer *wt);
+
+/* ---- operation_io.c -------------------------------------------------------------------------- */
+
+void world_do_work(const struct doer *doer, const struct op *op);
+void world_do_fd(const struct doer *doer, const struct op *op);
+void world_do_spread(const struct doer *doer, const struct op *op);
+void world_fd_handler(void *arg);
+void world_spread_handler(void *arg);
+void world_fds_open(void);
+void world_fds_close(void);
+
 /* ---- checks: invariant.c --------------------------------------------------------------------- */
 
 /* An event of a color begins and ends. post: NULL for timers, completions, and where two threads
@@ -146,6 +195,8 @@ uint32_t check_outstanding(const struct world_event *we);
 void check_vague(struct post *post);
 /* post is no longer to come: cancelled or handed back. */
 void check_gone(struct post *post);
+/* Some color may have left its queue, and come back since. */
+void check_left(void);
 /* A call of a post has returned 0. */
 void check_posted(struct post *post);
 void check_end(int color);

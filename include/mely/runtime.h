@@ -77,8 +77,8 @@ struct mely_config {
 	int locality;             /**< 1: near victims first */
 	int measure;              /**< 1: handlers without a time are measured */
 	int learn_penalty;        /**< 1: handlers without a penalty learn one */
-	uint32_t steal_ns;        /**< what a steal is taken to cost, at most 100 ms; default 0: measured,
-	                           *   for each distance */
+	uint32_t steal_ns;        /**< what a steal is taken to cost, at most 100 ms; default 0:
+	                           *   measured, for each distance */
 	int balance;              /**< 1: a core with fewer ready colors pulls one now and then */
 	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
 	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */

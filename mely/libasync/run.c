@@ -30,8 +30,10 @@ leave(struct melyint_core *core, struct mely_color *color, struct melyint_core *
 	MELY_STORE(&color->_state, empty ? MELYINT_COLOR_IDLE : MELYINT_COLOR_MOVING, relaxed);
 	/* release: pairs with the acquire in melyint_color_lock */
 	MELY_STORE(&color->_owner, home, release);
-	if (!empty)
+	if (!empty) {
 		core->leaving = color;
+		MELY_ADD(&core->rt->arriving, 1, relaxed); /* under the lock */
+	}
 }
 
 /* C of NOTE(one). Under the lock. */

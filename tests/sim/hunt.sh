@@ -45,7 +45,7 @@ digest()
 first=$(digest 1)
 second=$(digest 3)
 [ -n "$first" ] && [ "$first" = "$second" ] ||
-	complain "the traces of 500 seeds are others in one process ($first) than in three ($second)"
+	complain "500 seeds are $first in one process and $second in three"
 
 # hunt PROGRAM SCHEDULES LEAST: the median of the shared accesses must be that at least.
 hunt()

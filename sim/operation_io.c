@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * operation_io.c: operations with what is outside the queues: blocking work, descriptors, and ids
+ * in such numbers that the table of colors grows. As operation.c.
+ */
+#include "world.h"
+
+#include <errno.h>
+
+#include "shim.h"
+
+#undef free
+#undef read
+#undef write
+#undef close
+
+/* ---- blocking work --------------------------------------------------------------------------- */
+
+/* On a helper thread: it sees what the caller did, and the handler sees what it does. */
+static void
+work(void *arg)
+{
+	struct post *post = arg;
+
+	if (!sim_word_write(sim_self->id, &post->data))
+		sim_fail("blocking work does not see what was done before it");
+	sim_work(post->script * 1000000ull);
+}
+
+void
+world_do_work(const struct doer *doer, const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	struct post *post = wc->released ? NULL : world_new_post(doer, op, false, -1);
+	struct mely_handler *handler;
+	int error;
+
+	if (post == NULL)
+		return;
+	post->ordered = false; /* the order is the helpers' */
+	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
+	wc->held++;
+	error = mely_work(world_color_of(wc), (enum mely_work_class)(op->value % 3), work, handler,
+	    post, NULL);
+	if (error == 0) {
+		check_posted(post);
+		return;
+	}
+	wc->held--;
+	post->state = POST_REFUSED;
+	/* While it stops, also a handler may be told so: when the work would be dropped. */
+	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
+		world_refused(doer, wc, error);
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+void
+world_fds_open(void)
+{
+	int i;
+
+	for (i = 0; i < PROGRAM_FDS; i++) {
+		world.fd[i].world = &world;
+		world.fd[i].fd = sim_eventfd();
+	}
+}
+
+void
+world_fds_close(void)
+{
+	int i;
+
+	for (i = 0; i < PROGRAM_FDS; i++)
+		(void)sim_close(world.fd[i].fd);
+}
+
+static void
+watch(struct world_fd *wf, const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	mely_watch id;
+	int error;
+
+	if (wf->started || wf->busy || wf->running || wc->released || wc->freed)
+		return;
+	wf->busy = wf->started = true;
+	wf->color = op->color;
+	wf->id = 0;
+	wc->held++;
+	error = mely_fd_watch(world_color_of(wc), wf->fd, MELY_FD_READ |
+	    (op->value & 1 ? MELY_FD_EDGE : 0u), &world.handler[HANDLER_FD][0], wf, &id);
+	wf->busy = false;
+	if (error == 0) {
+		wf->id = id;
+		return;
+	}
+	wf->started = false;
+	wc->held--;
+	/* A stop of the runtime has closed the watcher behind our back, and it is not over. */
+	if ((error != -ESHUTDOWN && error != -EEXIST) || !world_runtime_of(wc)->stopping)
+		sim_fail("mely_fd_watch: error %d", error);
+}
+
+static void
+unwatch(const struct doer *doer, struct world_fd *wf)
+{
+	int error;
+
+	if (!wf->started || wf->busy || wf->id == 0)
+		return;
+	wf->busy = true;
+	error = mely_fd_stop(world.color[wf->color].rt, wf->id);
+	check_left();
+	wf->busy = false;
+	if (error != 0 && error != -EINPROGRESS && error != -ENOENT)
+		sim_fail("mely_fd_stop: error %d", error);
+	if (error == 0 && wf->running && doer->color != wf->color)
+		sim_fail("a watcher was stopped exactly while its handler ran");
+	wf->started = false;
+}
+
+void
+world_do_fd(const struct doer *doer, const struct op *op)
+{
+	struct world_fd *wf = &world.fd[op->item];
+	const uint64_t one = 1;
+
+	if (op->kind == OP_FD_WATCH)
+		watch(wf, op);
+	else if (op->kind == OP_FD_STOP)
+		unwatch(doer, wf);
+	else
+		(void)sim_write(wf->fd, &one, sizeof one);
+}
+
+void
+world_fd_handler(void *arg)
+{
+	struct world_fd *wf = arg;
+	uint64_t count;
+
+	if (wf->running)
+		sim_fail("a descriptor's handler runs twice at once");
+	if (!wf->started)
+		sim_fail("a descriptor's handler runs although its watcher was stopped");
+	wf->running = true;
+	check_begin(wf->color, NULL);
+	if ((mely_fd_ready() & MELY_READY_READ) == 0)
+		sim_fail("a descriptor's handler is not told what is ready");
+	if (sim_read(wf->fd, &count, sizeof count) < 0)
+		mely_fd_drained();
+	wf->running = false;
+	check_end(wf->color);
+}
+
+enum { SPREAD_MAX = 200 };
+
+/* ---- many ids -------------------------------------------------------------------------------- */
+
+void
+world_spread_handler(void *arg)
+{
+	int i;
+
+	(void)arg;
+	world.spread_ended++;
+	for (i = 0; i < world.program->runtimes; i++)
+		world.behind_since_ps[i] = 0; /* it goes on */
+	if (world.spread_ended > world.spread_posted)
+		sim_fail("an event to one of many ids runs twice");
+}
+
+void
+world_do_spread(const struct doer *doer, const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	uint32_t count = 20 + op->value % 60, i;
+
+	for (i = 0; i < count && world.spread_posted < SPREAD_MAX; i++) {
+		int error;
+
+		world.spread_posted++;
+		error = mely_post(wc->rt, 0xc0000000u + i * 0x10001u,
+		    &world.handler[HANDLER_SPREAD][0], &world);
+		if (error == 0)
+			continue;
+		world.spread_posted--;
+		world_refused(doer, wc, error);
+	}
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* operation_timer.c: operations with timers; as operation.c. */
+#include "world.h"
+
+#include <errno.h>
+
+void
+world_do_timer_start(const struct doer *doer, const struct op *op)
+{
+	struct world_color *wc = &world.color[op->color];
+	struct world_timer *wt = &world.timer[op->item];
+	const struct program *p = world.program;
+	uint64_t repeat_ns = op->value % 3 == 0 ? 1000 + op->value : 0;
+	struct mely_color *color;
+	mely_watch id;
+	int error;
+
+	(void)doer;
+	if (wt->started || wt->busy || wt->running || wc->released || wc->freed)
+		return;
+	wt->busy = true;
+	wc->held++;
+	color = world_color_of(wc);
+	wt->color = op->color;
+	wt->ran = 0;
+	wt->pushed = false;
+	wt->repeats = repeat_ns != 0;
+	wt->started = true;
+	wt->due_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	wt->awaited = true;
+	wt->late_ps = wt->due_ps;
+	error = mely_timer_start(color, op->value, repeat_ns, 0,
+	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
+	wt->busy = false;
+	if (error == 0) {
+		/* The library has taken the time somewhere in between. */
+		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+		wt->id = id;
+		return;
+	}
+	wt->started = false;
+	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
+		sim_fail("mely_timer_start: error %d", error);
+}
+
+void
+world_do_timer_again(const struct op *op)
+{
+	struct world_timer *wt = &world.timer[op->item];
+
+	if (!wt->started || wt->busy || wt->id == 0)
+		return;
+	wt->busy = true;
+	wt->pushed = true;
+	wt->awaited = true;
+	wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	if (mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
+	    wt->repeats ? 1000 + op->value : 0) != 0)
+		wt->awaited = false;
+	else
+		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
+	check_left();
+	wt->busy = false;
+}
+
+void
+world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
+{
+	int error;
+
+	if (!wt->started || wt->busy || wt->id == 0)
+		return;
+	wt->busy = true;
+	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
+	check_left();
+	wt->busy = false;
+	if (error == 0 || error == -EINPROGRESS) {
+		if (error == 0 && wt->running && doer->color != wt->color)
+			sim_fail("a timer was stopped exactly while its handler ran");
+		wt->started = false;
+		wt->id = 0;
+	} else if (error == -ENOENT) {
+		wt->started = wt->running;
+	} else {
+		sim_fail("mely_timer_stop: error %d", error);
+	}
+}
+
+void
+world_timer_handler(void *arg)
+{
+	struct world_timer *wt = arg;
+	struct doer doer = {wt->color, wt->color};
+
+	if (wt->running)
+		sim_fail("a timer's handler runs twice at once");
+	if (!wt->started && !wt->busy)
+		sim_fail("a timer runs although it was stopped");
+	if (!wt->pushed && sim_now_ps() < wt->due_ps)
+		sim_fail("a timer runs %llu ps early",
+		    (unsigned long long)(wt->due_ps - sim_now_ps()));
+	wt->running = true;
+	wt->awaited = false;
+	wt->ran++;
+	check_begin(wt->color, NULL);
+	world_script(world.program->timer_script[wt - world.timer], wt->color, wt->color);
+	if (wt->repeats && wt->ran >= 3)
+		world_do_timer_stop(&doer, wt);
+	wt->running = false;
+	if (!wt->repeats && !wt->busy && !wt->pushed)
+		wt->started = false;
+	check_end(wt->color);
+}

@@ -151,8 +151,6 @@ sim_cost_new(struct sim_cost **out, const struct sim_machine *machine,
 	cost->far_ps = sim_cost_cycles(cost, machine->far);
 	cost->bus_ps = sim_cost_cycles(cost, machine->bus);
 	cost->words = (shape->caches + WORD_BITS - 1) / WORD_BITS;
-	cost->lines.line_bytes = sizeof(struct line) + (size_t)cost->words * sizeof(uint64_t);
-	cost->room = 1024;
 	cost->caches = calloc((size_t)shape->caches, sizeof(*cost->caches));
 	cost->paths = calloc((size_t)(shape->cpus * cost->words), sizeof(*cost->paths));
 	cost->cpus = calloc((size_t)shape->cpus, sizeof(*cost->cpus));

@@ -16,7 +16,16 @@
 #define MELY_INLINE static inline __attribute__((always_inline))
 #define MELY_UNUSED __attribute__((unused))
 #define MELY_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#ifdef MELYINT_SIM_COSTS /* simulated with the prices of accesses: sim/predict.h */
+void sim_prefetch(const void *p);
+#define MELY_PREFETCH(p) sim_prefetch(p)
+/* A color has been stolen; the victim's lock is still held. */
+void sim_stolen(void);
+#define MELY_STOLEN() sim_stolen()
+#else
 #define MELY_PREFETCH(p) __builtin_prefetch((p), 1, 3)
+#define MELY_STOLEN() ((void)0)
+#endif
 #ifdef MELYINT_SIM /* swapped when another virtual thread goes on */
 #define MELY_TLS __attribute__((section("sim_tls")))
 /* What outlives a runtime: each run of the simulation finds it as the program's start does. */

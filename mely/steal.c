@@ -42,6 +42,7 @@ hand_over(struct melyint_core *thief, struct mely_color *color)
 	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
 	 * color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
+	MELY_STOLEN();
 }
 
 /* What is known of the time that a color takes with it. Under the lock of its owner. */

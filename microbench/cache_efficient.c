@@ -8,6 +8,7 @@
  * The paper does not give the size of the array; its 12 to 13 misses an event, five events an
  * array, are the 64 lines of 4 KB that go over once.
  */
+#include "mb_paper.h"
 #include "mb_rounds.h"
 
 #include <errno.h>
@@ -15,11 +16,11 @@
 #include <string.h>
 
 enum {
-	WORDS = 1024,
-	HALF = WORDS / 2,
-	RUN = 8,    /* sorted by insertion; the passes from here to HALF are even in number */
-	EVENTS = 5, /* A, two B, two C */
-	HALVES = 2
+	WORDS = CACHE_WORDS,
+	HALF = CACHE_HALF,
+	RUN = CACHE_RUN,
+	EVENTS = CACHE_EVENTS,
+	HALVES = CACHE_HALVES
 };
 
 /* One half: its own color for the sorting, an event of the array's color for the end of it. */
@@ -308,7 +309,7 @@ main(int argc, char **argv)
 		    "two events B of other colors sort its halves, and when both have posted an\n"
 		    "event C to the array's color the second C merges them. Events a second.",
 		.colors_help = "events A on each core that has some",
-		.colors_default = 100,
+		.colors_default = CACHE_COLORS,
 		.colors_max = 100000,
 	};
 	static const struct mb_rounds_bench bench = {profile, setup, begin, end, teardown};

@@ -95,17 +95,20 @@ run_with_libasync(const char *name, char **argv)
 }
 
 const struct mb_config *
-mb_config_enter(const char *name, char **argv)
+mb_config_find(const char *name)
 {
-	const struct mb_config *config = configs;
-	bool libasync = strstr(library(), LIBASYNC) != NULL;
+	size_t i;
 
-	while (strcmp(config->name, name) != 0)
-		config++;
-	if (config->libasync && !libasync)
-		run_with_libasync(name, argv);
-	if (!config->libasync && libasync)
-		mb_fail("LD_PRELOAD has another scheduler than --config asks for", 0);
+	for (i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		if (strcmp(configs[i].name, name) == 0)
+			return &configs[i];
+	}
+	return NULL;
+}
+
+void
+mb_config_set(const struct mb_config *config)
+{
 	set("MELY_STEAL", config->steal);
 	set("MELY_TIME_LEFT", config->time_left);
 	set("MELY_PENALTY", config->penalty);
@@ -113,5 +116,18 @@ mb_config_enter(const char *name, char **argv)
 	set("MELY_MEASURE", config->measure);
 	set("MELY_LEARN_PENALTY", config->measure);
 	set("MELY_BALANCE", config->balance);
+}
+
+const struct mb_config *
+mb_config_enter(const char *name, char **argv)
+{
+	const struct mb_config *config = mb_config_find(name);
+	bool libasync = strstr(library(), LIBASYNC) != NULL;
+
+	if (config->libasync && !libasync)
+		run_with_libasync(name, argv);
+	if (!config->libasync && libasync)
+		mb_fail("LD_PRELOAD has another scheduler than --config asks for", 0);
+	mb_config_set(config);
 	return config;
 }

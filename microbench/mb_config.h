@@ -24,6 +24,11 @@ struct mb_config {
 extern const char *const mb_config_names[];
 extern const char mb_config_help[];
 
+/* By name; NULL when there is none. */
+const struct mb_config *mb_config_find(const char *name);
+/* Its switches go into the environment, whatever the library. */
+void mb_config_set(const struct mb_config *config);
+
 /*
  * Put this process into the configuration with this name, one of mb_config_names: its switches
  * go into the environment, where mely_config_init finds them. Does not return when it needs the

@@ -9,19 +9,17 @@
  * that two of the paper's share there is room for all arrays of a round; 1 KB a slice makes a B
  * of some hundred cycles, and 32 of them more than a batch, so that there are Bs to be stolen.
  */
+#include "mb_paper.h"
 #include "mb_rounds.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 enum {
-	ARRAY_BYTES = 32768,
-	SLICE_BYTES = 1024,
 	WORD = sizeof(uint32_t),
-	WORDS = ARRAY_BYTES / WORD,
-	SLICE_WORDS = SLICE_BYTES / WORD,
-	SLICES = ARRAY_BYTES / SLICE_BYTES,
-	PENALTY_B = 1000
+	WORDS = PENALTY_ARRAY_BYTES / WORD,
+	SLICE_WORDS = PENALTY_SLICE_BYTES / WORD,
+	SLICES = PENALTY_SLICES
 };
 
 struct parent {
@@ -53,7 +51,7 @@ static struct mely_handler b_handler = MELY_HANDLER(penalty_b);
 static uint32_t *
 make(uint32_t seed)
 {
-	uint32_t *array = malloc(ARRAY_BYTES), i;
+	uint32_t *array = malloc(PENALTY_ARRAY_BYTES), i;
 
 	if (array == NULL)
 		mb_fail("malloc", errno);
@@ -143,7 +141,7 @@ setup(struct mely_runtime *rt, const struct mb_config *config, int count)
 		a_handler.time_ns = mb_rounds_ns(penalty.a_cycles);
 		a_handler.penalty = 1;
 		b_handler.time_ns = mb_rounds_ns(penalty.b_cycles);
-		b_handler.penalty = PENALTY_B;
+		b_handler.penalty = PENALTY_OF_B;
 	}
 	penalty.count = count;
 	penalty.parents = mb_array((size_t)count, sizeof(*parent), _Alignof(struct parent));
@@ -196,7 +194,7 @@ main(int argc, char **argv)
 		    "32 KB, which 32 events B of its color then read, 1 KB each, one after\n"
 		    "another; stealing penalty of B: 1,000. Events a second.",
 		.colors_help = "events A of a round, each of a color of its own",
-		.colors_default = 128,
+		.colors_default = PENALTY_COLORS,
 		.colors_max = 100000,
 	};
 	static const struct mb_rounds_bench bench = {profile, setup, begin, end, teardown};

@@ -4,16 +4,10 @@
  * colors, all of which live there: 98 in 100 run for 100 cycles, the others for 10,000 to 50,000.
  * There is enough to steal for every core, but little of it is worth a steal.
  */
+#include "mb_paper.h"
 #include "mb_rounds.h"
 
 #include <stdlib.h>
-
-enum {
-	SHORT_CYCLES = 100,
-	LONG_MIN = 10000,
-	LONG_MAX = 50000,
-	LONG_ONE_IN = 50
-};
 
 /* An event and its color: two cache lines. */
 struct item {
@@ -42,7 +36,7 @@ unbalanced_short(void *arg)
 {
 	struct item *item = arg;
 
-	mb_burn(SHORT_CYCLES);
+	mb_burn(UNBALANCED_SHORT);
 	item->ran++;
 	mb_rounds_done();
 }
@@ -59,39 +53,25 @@ unbalanced_long(void *arg)
 
 /* ---- rounds ------------------------------------------------------------------------------- */
 
-/* A small generator: every run, on every machine, has the same events. */
-static uint32_t
-draw(void)
-{
-	static uint32_t state = 12345;
-
-	state = state * 1664525u + 1013904223u;
-	return state >> 8;
-}
-
 static uint32_t
 setup(struct mely_runtime *rt, const struct mb_config *config, int count)
 {
-	uint32_t longs = (uint32_t)(count + LONG_ONE_IN - 1) / LONG_ONE_IN, left;
+	uint32_t longs = (uint32_t)(count + UNBALANCED_LONG_ONE_IN - 1) / UNBALANCED_LONG_ONE_IN;
+	uint32_t draws = MB_PAPER_DRAW_FIRST, left;
 	struct item *item;
 
 	if (config->annotated) {
-		short_handler.time_ns = mb_rounds_ns(SHORT_CYCLES);
-		long_handler.time_ns = mb_rounds_ns((LONG_MIN + LONG_MAX) / 2);
+		short_handler.time_ns = mb_rounds_ns(UNBALANCED_SHORT);
+		long_handler.time_ns = mb_rounds_ns((UNBALANCED_LONG_MIN + UNBALANCED_LONG_MAX) /
+		    2);
 		short_handler.penalty = long_handler.penalty = 1;
 	}
 	unbalanced.count = count;
 	unbalanced.items = mb_array((size_t)count, sizeof(*item), _Alignof(struct item));
 	for (left = (uint32_t)count, item = unbalanced.items; left > 0; left--, item++) {
-		/* As many long ones as there must be, anywhere. */
-		if (draw() % left < longs) {
-			longs--;
-			item->cycles = LONG_MIN + draw() % (LONG_MAX - LONG_MIN + 1);
-		} else {
-			item->cycles = SHORT_CYCLES;
-		}
+		item->cycles = mb_paper_unbalanced(&draws, left, &longs);
 		mb_must(mely_color_init_on(&item->color, rt, 0), "mely_color_init_on");
-		mely_event_init(&item->event, item->cycles == SHORT_CYCLES ? &short_handler :
+		mely_event_init(&item->event, item->cycles == UNBALANCED_SHORT ? &short_handler :
 		    &long_handler, item);
 	}
 	return (uint32_t)count;
@@ -140,7 +120,7 @@ main(int argc, char **argv)
 		    "98 % take 100 cycles, 2 % 10,000 to 50,000. Events a second, and the ideal:\n"
 		    "cycles the handlers were asked to burn, over cores x elapsed cycles.",
 		.colors_help = "events of a round, each of a color of its own",
-		.colors_default = 50000,
+		.colors_default = UNBALANCED_EVENTS,
 		.colors_max = 10000000,
 	};
 	static const struct mb_rounds_bench bench = {NULL, setup, begin, end, teardown};

@@ -228,9 +228,10 @@ void
 sim_spend(uint64_t ps)
 {
 	sim_self->time_ps += ps;
+	if (sim_self->time_ps <= sim.limit_ps)
+		return; /* still the first: the heap need not know its time */
 	sim_heap_changed(sim_self);
-	if (sim_self->time_ps > sim.limit_ps)
-		next_predict();
+	next_predict();
 }
 
 /* ---- the interface of virtual threads -------------------------------------------------------- */

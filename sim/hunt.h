@@ -37,5 +37,6 @@ void hunt_shrink(struct hunt_case *c, const char *text, bool progress);
 /* The subcommands; what main returns. */
 int hunt_main(int argc, char **argv);
 int replay_main(int argc, char **argv);
+int predict_main(int argc, char **argv); /* predict_exec.c */
 
 #endif

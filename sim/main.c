@@ -16,6 +16,7 @@ static const struct {
 } commands[] = {
 	{"hunt", hunt_main, "random programs under random schedules, all invariants checked"},
 	{"replay", replay_main, "one program and schedule of a hunt again"},
+	{"predict", predict_main, "the paper's microbenchmarks on a simulated machine"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

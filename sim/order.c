@@ -13,7 +13,6 @@
 #include "access.h"
 #include "engine.h"
 #include "memory.h"
-#include "plain.h"
 
 enum { WORDS = 1 << 12, WORDS_FULL = WORDS / 2 };
 
@@ -333,7 +332,7 @@ sim_order_ignore(bool ignore)
 }
 
 void
-sim_plain(const void *p, size_t bytes, bool write)
+sim_order_plain(const void *p, size_t bytes, bool write)
 {
 	size_t place;
 
@@ -341,14 +340,14 @@ sim_plain(const void *p, size_t bytes, bool write)
 	    (place = sim_memory_place(p)) == SIZE_MAX)
 		return;
 	if (bytes > CELL)
-		sim_plain_range(p, bytes, write);
+		sim_order_plain_range(p, bytes, write);
 	else
 		touch(cell_at(place), (unsigned)sim_self->id, (uint8_t)mask_of(place, bytes),
 		    write);
 }
 
 void
-sim_plain_range(const void *p, size_t bytes, bool write)
+sim_order_plain_range(const void *p, size_t bytes, bool write)
 {
 	size_t place, end;
 
@@ -374,7 +373,7 @@ sim_order_freed(const void *p, size_t bytes)
 	if (sim_self == NULL || !order.on || order.ignore ||
 	    (place = sim_memory_place(p)) == SIZE_MAX)
 		return;
-	sim_plain_range(p, bytes, true);
+	sim_order_plain_range(p, bytes, true);
 	for (end = place + bytes; place < end; place += CELL) {
 		struct cell *cell = cell_at(place);
 

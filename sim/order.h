@@ -27,6 +27,9 @@ void sim_order_cas(int thread, const struct sim_site *site, const void *p, bool 
 void sim_order_release(int thread, const void *p);
 void sim_order_acquire(int thread, const void *p);
 
+/* A plain access of the library (plain_hunt.c). Bytes: as in plain.h */
+void sim_order_plain(const void *p, size_t bytes, bool write);
+void sim_order_plain_range(const void *p, size_t bytes, bool write);
 /* What looks at the library from outside may look at anything. */
 void sim_order_ignore(bool ignore);
 /* Memory of the library goes back: nobody may touch it any more. */

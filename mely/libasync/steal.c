@@ -102,6 +102,7 @@ take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_co
 	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
 	 * color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
+	MELY_STOLEN();
 }
 
 /* One try, from the look at the victim to the color's place in the thief's queue. */

@@ -303,6 +303,20 @@ longest_sleep(struct melyint_core *core, bool watching)
 	return watching ? WATCH_NS : UINT64_MAX;
 }
 
+/* The watcher keeps its role through the looks that show nothing. Under the lock, for what its own
+ * poller brought woke nobody, and the hints miss a color that is just being pinned. */
+static bool
+watches_on(struct melyint_core *core)
+{
+	bool on;
+
+	melyint_lock_take(&core->lock);
+	/* relaxed: under the lock */
+	on = core->ready.length == 0 && MELY_LOAD(&core->sleep, relaxed) == MELYINT_WATCHING;
+	melyint_lock_drop(&core->lock);
+	return on;
+}
+
 /* In the poller until somebody wakes us, or there is something to take. */
 static void
 doze(struct melyint_core *core, bool watching)
@@ -315,10 +329,7 @@ doze(struct melyint_core *core, bool watching)
 		MELY_STORE(&core->busy, 1, relaxed);
 		if (watching)
 			melyint_stuck_look(core, melyint_ticks(), true);
-		/* relaxed: a hint; the turn that follows takes the lock. The watcher keeps its
-		 * role through the looks that show nothing. */
-	} while (watching && MELY_LOAD(&core->waiting, relaxed) == 0 &&
-	    MELY_LOAD(&core->sleep, relaxed) == MELYINT_WATCHING && anybody_busy(core) &&
+	} while (watching && watches_on(core) && anybody_busy(core) &&
 	    !melyint_outbox_collect(core) && !melyint_steal(core));
 }
 

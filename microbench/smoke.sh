@@ -147,7 +147,8 @@ if command -v python3 >/dev/null; then
 			--builddir "$dir" --cores 2 --runs 1 --seconds 0.02 \
 			--out "$scratch/paper" >"$scratch/out" 2>"$scratch/err" ||
 			bad "paper, simulated: $(tail -n 1 "$scratch/err")"
-		grep -q "^simul.: the paper's machine" "$scratch/out" || bad "paper: nothing simulated"
+		grep -q "^simul.: the paper's machine" "$scratch/out" ||
+			bad "paper: nothing simulated"
 	fi
 fi
 

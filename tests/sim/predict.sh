@@ -70,7 +70,7 @@ more mely-base-ws 1.2 libasync events_s
 
 # Table 6
 run cache-efficient libasync,mely-base-ws,locality --rounds 4
-more locality 1 mely-base-ws events_s
+more locality 0.9 mely-base-ws events_s
 more mely-base-ws 4 libasync cache_misses
 
 # What can be wrong on the command line.

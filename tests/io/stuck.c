@@ -113,9 +113,35 @@ timers_on(int core)
 	free(hold.color);
 }
 
+/* A core that sleeps is told of a timer by a message, and gets the handler that it is stuck in
+ * during the same wake-up, of the highest priority. */
+static void
+timer_beside_post(void)
+{
+	struct mely_color *color;
+	struct hold hold;
+	_Atomic uint64_t fired;
+	mely_watch watch;
+
+	atomic_init(&fired, 0);
+	stuck_start(3);
+	color = test_color_on(stuck_rt, 1);
+	hold_init(&hold, 1);
+	hold.urgent = true;
+	test_nap_us(20000); /* it sleeps */
+	TEST_OK(mely_timer_start(color, 1000000, 0, 0, &stuck_count, &fired, &watch));
+	hold_begin(&hold);
+	test_await(&fired, 1);
+	hold_end(&hold);
+	stuck_end();
+	free(color);
+	free(hold.color);
+}
+
 static void
 timers(void)
 {
+	timer_beside_post();
 	timers_on(0);
 	timers_on(1);
 }

@@ -74,7 +74,10 @@ struct mely_event {
  */
 MELY_API void mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg);
 
-/** A time of its own for this event in ns, instead of its handler's; 0: the handler's again. */
+/**
+ * A time of its own for this event in ns, instead of its handler's; 0: the handler's again. Any
+ * thread, while nobody posts the event; on one that is queued it has no effect.
+ */
 MELY_API void mely_event_set_time(struct mely_event *ev, uint32_t time_ns);
 
 /** Is ev queued now? Any thread; only a hint unless asked in a handler of its color. */

@@ -98,7 +98,7 @@ worth_of(const struct melyint_core *core, const struct mely_color *color)
 	/* relaxed, all: under the lock, and measurements */
 	const struct mely_event *first = MELY_LOAD(&color->_heads, relaxed);
 	const struct mely_handler *handler;
-	uint64_t recent = (uint64_t)color->_u._worth._recent << MELYINT_WEIGHT_SHIFT;
+	uint64_t recent = color->_u._worth._recent; /* ns: shifted, the product would overflow */
 	uint64_t plain, divided;
 
 	if (first == NULL)
@@ -110,7 +110,7 @@ worth_of(const struct melyint_core *core, const struct mely_color *color)
 	divided = MELY_LOAD(&handler->_weight[MELYINT_WEIGH_PENALTY - 1], relaxed);
 	if (divided < plain && MELY_LOAD(&core->rt->weighing, relaxed) == MELYINT_WEIGH_PENALTY)
 		recent = recent * divided / plain;
-	return color->_u._worth._time_left + recent;
+	return color->_u._worth._time_left + (recent << MELYINT_WEIGHT_SHIFT);
 }
 
 bool

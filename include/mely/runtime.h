@@ -207,7 +207,7 @@ struct mely_counters {
 	uint64_t stolen_ns;       /**< what was stolen is expected to run, divided by penalties */
 	uint64_t stealing_ns;     /**< time spent on steals that idle cores tried */
 	uint64_t steals_at[MELY_DISTANCES]; /**< won, by distance (enum mely_distance) */
-	uint64_t lock_waits;      /**< a core found the lock of a core held */
+	uint64_t lock_waits;      /**< a core found a spin lock of the library held */
 	uint64_t lock_wait_ns;    /**< time spent waiting for it */
 	uint64_t sleeps;
 	uint64_t wakeups_sent;    /**< wake-up system calls */

@@ -34,16 +34,16 @@ struct mely_handler {
 	MELY_ATOMIC(uint32_t) _measured_ns;
 	MELY_ATOMIC(uint32_t) _away_ns;
 	MELY_ATOMIC(uint32_t) _number;
-	MELY_ATOMIC(uint32_t) _weight[2];
+	MELY_ATOMIC(uint32_t) _weight[6];
 	void *_reserved;
 };
 
 /** Static initialiser: struct mely_handler h = MELY_HANDLER(fn); named after the function. */
-#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0, 0}, 0}
+#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0}, 0}
 
 /** The same with annotations: usual time in ns, penalty, priority; 0 where not known. */
 #define MELY_HANDLER_WITH(function, time, pen, prio) \
-	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0, 0}, 0}
+	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0}, 0}
 
 /** Fill in a handler at run time without annotations. Any thread; name is not copied. */
 MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg),

@@ -184,7 +184,7 @@ MELY_API int mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics);
 enum mely_distance {
 	MELY_DISTANCE_CORE,    /**< a physical core (SMT) */
 	MELY_DISTANCE_L2,
-	MELY_DISTANCE_L3,      /**< an L3 cache or a die */
+	MELY_DISTANCE_L3,      /**< an L3 cache */
 	MELY_DISTANCE_PACKAGE,
 	MELY_DISTANCE_FAR,     /**< the machine, or not known */
 	MELY_DISTANCES

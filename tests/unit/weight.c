@@ -4,8 +4,10 @@
  * is what is taken off, averages follow and shrug off spikes, a penalty is learned, bounded and
  * forgotten.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "unit.h"
 #include "core.h"
@@ -291,6 +293,32 @@ switched_off_is_forgotten(void **state)
 	assert_int_equal(mely_runtime_free(other), 0);
 }
 
+static void *
+stealing_off(void *arg)
+{
+	(void)arg;
+	mely_set_stealing(rt, 0);
+	return NULL;
+}
+
+/* Who turns a switch sees what another one has turned before, or is seen by it: both at once could
+ * leave a meaning that follows from neither. */
+static void
+one_switch_at_a_time(void **state)
+{
+	struct timespec nap = {0, 20000000};
+	pthread_t thread;
+
+	(void)state;
+	pthread_mutex_lock(&rt->life_lock); /* as another one would */
+	assert_int_equal(pthread_create(&thread, NULL, stealing_off, NULL), 0);
+	nanosleep(&nap, NULL);
+	assert_int_equal(MELY_LOAD(&rt->stealing, relaxed), 1); /* a switch */
+	pthread_mutex_unlock(&rt->life_lock);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(MELY_LOAD(&rt->weighing, relaxed), MELYINT_WEIGH_NOT); /* a switch */
+}
+
 int
 main(void)
 {
@@ -305,6 +333,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(penalty_is_bounded, begin, end),
 	    cmocka_unit_test_setup_teardown(switches_mean, begin, end),
 	    cmocka_unit_test_setup_teardown(switched_off_is_forgotten, begin, end),
+	    cmocka_unit_test_setup_teardown(one_switch_at_a_time, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,14 +48,18 @@ descriptors(void)
 
 /* Colors that cannot move: pinned to another core, their descriptors are on the stuck one. */
 static void
-without_stealing(void)
+without_stealing_by(int pollers)
 {
+	struct mely_config config;
 	struct line line;
 	struct hold hold;
 	int i;
 
-	stuck_make(3, 2);
-	mely_set_stealing(stuck_rt, 0);
+	test_config(&config, 3);
+	config.stuck_ms = 2;
+	config.pollers = pollers;
+	config.steal = 0;
+	stuck_rt = test_runtime_with(&config);
 	test_run_start(&stuck_runner, stuck_rt);
 	line_open(&line, test_color_on(stuck_rt, 0));
 	TEST_OK(mely_color_pin(line.color, 1));
@@ -72,6 +76,13 @@ without_stealing(void)
 	line_close(&line);
 	free(line.color);
 	free(hold.color);
+}
+
+static void
+without_stealing(void)
+{
+	without_stealing_by(0);
+	without_stealing_by(1);
 }
 
 /* One that was armed before, one that is armed meanwhile from outside, one by the clock. */

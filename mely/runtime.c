@@ -148,8 +148,8 @@ weighing_of(unsigned heuristics)
 	return weighing + (heuristics & MELY_STEAL_MEASURE ? 1 : 0);
 }
 
-/* What follows from the switches. Under life_lock, so that of two who turn switches at the same time
- * the later one has seen both; or nobody else knows the runtime. */
+/* What follows from the switches. Under life_lock, so that of two who turn switches at once the
+ * later one has seen both; or nobody else knows the runtime. */
 static void
 switched(struct mely_runtime *rt)
 {

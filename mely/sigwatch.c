@@ -79,8 +79,8 @@ melyint_signal_deliver(struct melyint_io *io)
 {
 	int signum;
 
-	/* acquire: pairs with the release in caught. relaxed: core 0 writes it, or who relieves core
-	 * 0 holding its poller; of two at once the later may store the older, and looks again */
+	/* acquire: pairs with the release in caught. relaxed: core 0 writes it, or who relieves
+	 * core 0; both hold its poller */
 	MELY_STORE(&io->signals_seen, MELY_LOAD(&caught_count, acquire), relaxed);
 	pthread_mutex_lock(&lock);
 	for (signum = 1; signum < SIGNALS; signum++) {

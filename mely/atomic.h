@@ -23,6 +23,10 @@
 	atomic_compare_exchange_strong_explicit((p), (expected), (desired), \
 	    memory_order_##order, memory_order_relaxed)
 
+/* A fence of its own, where a store and a load after it must not pass each other. ThreadSanitizer
+ * does not know fences: code for it must do without. */
+#define MELY_FENCE(order) atomic_thread_fence(memory_order_##order)
+
 /* A counter with a single writer: a plain addition that readers may see at any time. */
 #define MELY_COUNT(p, n) \
 	atomic_store_explicit((p), atomic_load_explicit((p), memory_order_relaxed) + (n), \

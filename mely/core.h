@@ -121,6 +121,8 @@ struct melyint_core {
 	struct mely_color *released;/* its release function is due after the turn */
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
 	uint32_t unmarked;
+	uint64_t far_ticks;         /* when it last glanced at all victims; steal.c */
+	int victims_end;            /* so many did its last glance look at */
 	struct melyint_glance *glances; /* what it saw of each other core at its last look */
 	struct melyint_core *relieved; /* it is looking in the place of this one: stuck.c */
 	bool searching;             /* it was woken to look for work and has not found any */
@@ -133,6 +135,8 @@ struct melyint_core {
 	bool attended;              /* a thread runs it */
 	bool has_batch;             /* set where a batch is taken, under whichever core's lock */
 	uint64_t turns;             /* for grace periods: colortab.c */
+	uint64_t aged_turns;        /* as many when a color last left because it had waited, */
+	uint64_t aged_ticks;        /* ... and when that was; victim.c */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
 #ifdef MELYINT_LIBASYNC
 	struct melyint_fifo ready;  /* the core-queue */
@@ -188,6 +192,7 @@ struct mely_runtime {
 	uint64_t look_max_ticks;    /* most, when a round takes longer */
 	uint64_t tick_ticks;        /* between two entries into libev */
 	uint64_t decay_ticks;       /* between two looks at spare events */
+	uint64_t far_ticks;         /* between two glances of an idle core at all others */
 	uint64_t aged_ticks;        /* waiting so long behind a busy core makes any color worthy */
 	uint64_t soon_ticks;        /* the same for the only color that waits, when it is worthy */
 	uint32_t spin_ns_max;
@@ -200,7 +205,8 @@ struct mely_runtime {
 	_Atomic int stealing;       /* anyone, rarely */
 	_Atomic unsigned heuristics;/* MELY_STEAL_TIME_LEFT and so on; anyone, rarely */
 	_Atomic unsigned weighing;  /* what follows from both: weight.h; anyone, rarely */
-	_Atomic uint32_t steal_ns[MELY_DISTANCES]; /* moving average of a steal; thieves */
+	/* away from the switches, which everybody reads: moving average of a steal; thieves */
+	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t steal_ns[MELY_DISTANCES];
 	struct melyint_samples samples; /* of handlers: measure.h */
 	/* what threads that are no cores do; anyone */
 	_Atomic uint64_t outside_posts, outside_wakeups, outside_refused;

@@ -108,7 +108,7 @@ find_work(struct melyint_core *core)
 	now = melyint_ticks();
 	if (now - core->looked_ticks >= core->rt->look_ticks && look(core, now) > 0)
 		return true;
-	return melyint_steal(core);
+	return melyint_steal_glanced(core);
 }
 
 static MELY_NOINLINE void

@@ -123,6 +123,17 @@ left_to_searcher(struct mely_runtime *rt)
 	/* relaxed: if nobody does, the exchange in wake_searcher decides */
 	int seen = MELY_LOAD(&rt->searching, relaxed);
 
+#ifndef MELYINT_TSAN
+	/* Somebody has said so already, and to say it again costs others the line. seq_cst: pairs
+	 * with the fence in end_search. If the word is still what it was, then what was posted
+	 * before comes before the searcher's look. */
+	if (seen == MELYINT_SEARCH_MORE) {
+		MELY_FENCE(seq_cst);
+		seen = MELY_LOAD(&rt->searching, relaxed);
+		if (seen == MELYINT_SEARCH_MORE)
+			return true;
+	}
+#endif
 	while (seen != MELYINT_SEARCH_NONE) {
 		/* acq_rel: pairs with the exchanges that end a search */
 		if (MELY_CAS(&rt->searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
@@ -288,9 +299,13 @@ end_search(struct melyint_core *core)
 	was = core->searching;
 	core->searching = false;
 	melyint_lock_drop(&core->lock);
-	if (was)
+	if (was) {
 		/* acq_rel: as in wake_searcher; what follows sees what others left to us */
 		(void)MELY_EXCHANGE(&core->rt->searching, MELYINT_SEARCH_NONE, acq_rel);
+#ifndef MELYINT_TSAN
+		MELY_FENCE(seq_cst); /* pairs with the one in left_to_searcher */
+#endif
+	}
 	return was;
 }
 
@@ -352,7 +367,8 @@ melyint_park(struct melyint_core *core)
 	enum watch watch;
 	uint64_t began;
 
-	if (spin(core) || !fall_asleep(core))
+	/* A look at all before others are told: to say so and take it back is dear among many. */
+	if (spin(core) || melyint_steal(core) || !fall_asleep(core))
 		return;
 	/* Look at all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {

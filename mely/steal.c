@@ -3,8 +3,10 @@
  * steal.c: moving color-queues between cores. Thief's thread only.
  *
  * NOTE(steal)
- *   A. The thief glances at each victim in core-set order without a lock (victim.c), and only
- *      tries the lock: a victim that is at its queue now is not worth waiting for.
+ *   A. The thief glances at each victim in core-set order without a lock (victim.c): at the nearest
+ *      each time, at all once in a while and before it sleeps, since every glance takes a line
+ *      away from a core that writes it. It tries the lock for about as long as a queue is held;
+ *      a holder that has lost its processor is not waited for.
  *   B. Under the victim's lock the color is unlinked, and as the last thing its owner set to the
  *      thief: from then on posters that lock the victim find that it has moved and lock the
  *      thief instead. A RUNNING color is in no core-queue and so can not be stolen.
@@ -20,7 +22,9 @@
 
 enum {
 	PULLS_MAX = 16, /* under one lock */
-	ROUNDS_MAX = 8
+	ROUNDS_MAX = 8,
+	TRIES_MAX = 32,  /* of a lock */
+	NEAR_VICTIMS = 4
 };
 
 /* Under the victim's lock. The color is not the thief's before hand_over. */
@@ -79,12 +83,25 @@ settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64
 	if (!won)
 		return;
 	melyint_victim_paid(thief, victim, ns);
-	thief->glances[victim->index].ticks = 0;
 	/* C of NOTE(measure) */
 	thief->sample_rest = thief->sample_in;
 	thief->away = true;
 	thief->away_measured = steals % MELYINT_SAMPLE_STEALS == 0;
 	thief->sample_in = 1;
+}
+
+/* A of NOTE(steal). */
+static bool
+try_lock(struct melyint_core *victim)
+{
+	int i;
+
+	for (i = 0; i < TRIES_MAX; i++) {
+		if (melyint_lock_try(&victim->lock))
+			return true;
+		melyint_cpu_relax();
+	}
+	return false;
 }
 
 static bool
@@ -93,23 +110,39 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 	uint64_t began = melyint_ticks(), weight = 0;
 	struct mely_color *color = NULL;
 
-	if (melyint_lock_try(&victim->lock)) {
-		color = unlink_chosen(victim, melyint_victim_choose(thief, victim, reason));
+	if (try_lock(victim)) {
+		color = unlink_chosen(victim, melyint_victim_choose(thief, victim, reason, began));
 		if (color != NULL) {
 			weight = weight_of(color);
 			melyint_batch_take(thief, color);
 			hand_over(thief, color);
 		}
 		melyint_lock_drop(&victim->lock);
+		thief->glances[victim->index].ticks = 0;
 	}
 	count(thief, victim, 1, color != NULL, weight);
 	settle(thief, victim, color != NULL, melyint_ticks() - began);
 	return color != NULL;
 }
 
+/* How many victims to look at: the nearest ones; all of them once in a while. */
+static int
+victims_now(struct melyint_core *thief, uint64_t now)
+{
+	int all = thief->rt->cores_count - 1;
+
+	if (all <= NEAR_VICTIMS)
+		return all;
+	if (now - thief->far_ticks < thief->rt->far_ticks)
+		return NEAR_VICTIMS;
+	thief->far_ticks = now;
+	return all;
+}
+
 /* The next victim at or behind place *at of the core set that is worth a try, or NULL. */
 static struct melyint_core *
-worthy_victim(struct melyint_core *thief, uint64_t now, int *at, enum melyint_reason *reason)
+worthy_victim(struct melyint_core *thief, uint64_t now, int *at, int end,
+    enum melyint_reason *reason)
 {
 	struct mely_runtime *rt = thief->rt;
 	const uint16_t *order;
@@ -119,7 +152,7 @@ worthy_victim(struct melyint_core *thief, uint64_t now, int *at, enum melyint_re
 		return NULL;
 	order = MELY_LOAD(&rt->heuristics, relaxed) & MELY_STEAL_LOCALITY ? thief->victims :
 	    thief->victims_flat;
-	while (*at < rt->cores_count - 1) {
+	while (*at < end) {
 		struct melyint_core *victim = &rt->cores[order[(*at)++]];
 
 		*reason = melyint_victim_worthy(thief, victim, now);
@@ -135,21 +168,23 @@ worthy_victim(struct melyint_core *thief, uint64_t now, int *at, enum melyint_re
 bool
 melyint_steal_glance(struct melyint_core *thief)
 {
+	uint64_t now = melyint_ticks();
 	enum melyint_reason reason;
 	int at = 0;
 
-	return worthy_victim(thief, melyint_ticks(), &at, &reason) != NULL;
+	thief->victims_end = victims_now(thief, now);
+	return worthy_victim(thief, now, &at, thief->victims_end, &reason) != NULL;
 }
 
-bool
-melyint_steal(struct melyint_core *thief)
+static bool
+steal_among(struct melyint_core *thief, int end)
 {
 	uint64_t now = melyint_ticks();
 	struct melyint_core *victim;
 	enum melyint_reason reason;
 	int at = 0;
 
-	while ((victim = worthy_victim(thief, now, &at, &reason)) != NULL) {
+	while ((victim = worthy_victim(thief, now, &at, end, &reason)) != NULL) {
 		if (steal_from(thief, victim, reason)) {
 			/* There may be work for one more. */
 			melyint_offer_behind(thief, victim);
@@ -157,6 +192,18 @@ melyint_steal(struct melyint_core *thief)
 		}
 	}
 	return false;
+}
+
+bool
+melyint_steal_glanced(struct melyint_core *thief)
+{
+	return steal_among(thief, thief->victims_end);
+}
+
+bool
+melyint_steal(struct melyint_core *thief)
+{
+	return steal_among(thief, thief->rt->cores_count - 1);
 }
 
 /* ---- balance --------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 /* Owner: is there a victim worth a try? By glances alone. */
 bool melyint_steal_glance(struct melyint_core *thief);
 
+/* Owner, idle, after a glance that said yes: steal as below from one of those it looked at. */
+bool melyint_steal_glanced(struct melyint_core *thief);
+
 /* Owner, idle: take one color from the nearest victim that has one worth it; it becomes the
  * running batch. False: nobody had any. */
 bool melyint_steal(struct melyint_core *thief);

@@ -12,9 +12,13 @@
 #include <string.h>
 
 #include "check.h"
+#include "clock.h"
 #include "topo.h"
 
-enum { CPUS_MAX = 8192 };
+enum {
+	CPUS_MAX = 8192,
+	FAR_NS = 1000 /* for each core */
+};
 
 /* The affinity mask, sized for the whole machine: processors are named by their OS index. */
 static cpu_set_t *
@@ -70,6 +74,7 @@ melyint_topo_count(struct mely_runtime *rt)
 	if (n > MELY_CORES_MAX)
 		n = MELY_CORES_MAX;
 	rt->cores_count = n;
+	rt->far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
 	/* Two programs that share a machine must not meet on its first processors, so threads are
 	 * bound only when they fill all that the process has. */
 	rt->pinned = rt->config.pinning == MELY_PIN_YES ||

@@ -214,15 +214,30 @@ worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 	return NULL;
 }
 
+/* May a color go that is not worth it, because it has waited? One in aged_ticks, however many
+ * thieves there are; any when the victim has not taken a turn since the last. Under its lock. */
+static bool
+may_go(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks)
+{
+	if (!(heuristics(thief->rt) & MELY_STEAL_TIME_LEFT))
+		return true;
+	if (victim->turns != victim->aged_turns &&
+	    now_ticks - victim->aged_ticks < thief->rt->aged_ticks)
+		return false;
+	victim->aged_turns = victim->turns;
+	victim->aged_ticks = now_ticks;
+	return true;
+}
+
 struct mely_color *
 melyint_victim_choose(struct melyint_core *thief, struct melyint_core *victim,
-    enum melyint_reason reason)
+    enum melyint_reason reason, uint64_t now_ticks)
 {
 	struct mely_color *best = NULL;
 
 	if (heuristics(thief->rt) & (MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY))
 		best = worthiest(thief, victim);
-	if (best != NULL || reason != MELYINT_WAITED)
+	if (best != NULL || reason != MELYINT_WAITED || !may_go(thief, victim, now_ticks))
 		return best;
 	return melyint_victim_eldest(victim);
 }

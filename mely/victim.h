@@ -22,7 +22,7 @@ enum melyint_reason melyint_victim_worthy(struct melyint_core *thief, struct mel
 
 /* The color to take from a victim whose lock is held, or NULL. Thief's thread only. */
 struct mely_color *melyint_victim_choose(struct melyint_core *thief,
-    struct melyint_core *victim, enum melyint_reason reason);
+    struct melyint_core *victim, enum melyint_reason reason, uint64_t now_ticks);
 
 /* The same for a thief that has work of its own, and pulls to have equally many (steal.c): the
  * color that has waited longest. */

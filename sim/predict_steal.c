@@ -10,6 +10,8 @@
 
 bool __real_melyint_steal(struct melyint_core *thief);
 bool __wrap_melyint_steal(struct melyint_core *thief);
+bool __real_melyint_steal_glanced(struct melyint_core *thief);
+bool __wrap_melyint_steal_glanced(struct melyint_core *thief);
 void __real_melyint_balance(struct melyint_core *core, uint64_t now_ticks);
 void __wrap_melyint_balance(struct melyint_core *core, uint64_t now_ticks);
 void __real_melyint_core_loop(struct melyint_core *core);
@@ -31,6 +33,17 @@ __wrap_melyint_steal(struct melyint_core *thief)
 
 	sim_steal_begin(&thief->lock);
 	stolen = __real_melyint_steal(thief);
+	sim_steal_end();
+	return stolen;
+}
+
+bool
+__wrap_melyint_steal_glanced(struct melyint_core *thief)
+{
+	bool stolen;
+
+	sim_steal_begin(&thief->lock);
+	stolen = __real_melyint_steal_glanced(thief);
 	sim_steal_end();
 	return stolen;
 }

@@ -152,6 +152,12 @@ melyint_steal_glance(struct melyint_core *thief)
 }
 
 bool
+melyint_steal_glanced(struct melyint_core *thief)
+{
+	return melyint_steal(thief);
+}
+
+bool
 melyint_steal(struct melyint_core *thief)
 {
 	struct mely_runtime *rt = thief->rt;

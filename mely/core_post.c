@@ -11,7 +11,8 @@
  *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,
  *      when that core has no more waiting than the owner, or the owner sleeps (or is stuck, and
  *      that core looks in its place): then the event runs where its data was just written, and
- *      nobody is woken.
+ *      nobody is woken. Without stealing this is done for color 0 alone, where it looks at the only
+ *      poller (NOTE(single) in poller.c) and the core it is on is stuck.
  *   D. Who sleeps is written under the core's lock, so a poster that appends under that lock
  *      sees it for certain and owes the wake-up; the system call comes after the unlock (NOTE(park)
  *      in park.c).
@@ -24,6 +25,7 @@
 #include "colortab.h"
 #include "core.h"
 #include "park.h"
+#include "poller.h"
 #include "post.h"
 
 MELY_INLINE int8_t
@@ -84,7 +86,10 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE ||
 	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED) != 0)
 		return false;
-	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0)
+	/* The color of the only poller has to leave a stuck core all the same: on it hang the
+	 * descriptors of all. */
+	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0 &&
+	    (owner != self->relieved || color != owner->poller->inner_color))
 		return false;
 	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE && owner != self->relieved &&
 	    MELY_LOAD(&self->stealable, relaxed) > MELY_LOAD(&owner->stealable, relaxed))

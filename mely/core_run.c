@@ -486,9 +486,9 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	/* All of it before the event is given back: the handler may go with it. */
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg};
-	unsigned flags = ev->_flags;
+	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->weighing, relaxed);
 
-	if ((sampled || melyint_measure_wanted(core->rt, handler)) &&
+	if ((sampled || melyint_measure_wanted(core->rt, weighing, handler)) &&
 	    melyint_measure_begin(core, handler, ev->_arg))
 		call = (struct call){melyint_probe_run, core};
 	if (flags != MELYINT_EV_POOLED && !unqueue(core, ev, flags))

@@ -32,6 +32,10 @@ mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
 void
 mely_event_set_time(struct mely_event *ev, uint32_t time_ns)
 {
+	/* What it was counted with is kept there: A of NOTE(weight). relaxed: the caller sees to it
+	 * that nobody posts it meanwhile */
+	if (MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE)
+		return;
 	ev->_time = time_ns;
 	ev->_flags = time_ns != 0 ? MELYINT_EV_TIMED : 0;
 }

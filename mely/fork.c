@@ -2,12 +2,14 @@
 /*
  * fork.c: what a fork leaves of a runtime.
  *
- * Before the fork all locks of all runtimes are taken, so that the child finds the queues whole.
+ * Before the fork all locks of all runtimes are taken, at a moment when no color is on its way from
+ * one core to another, so that the child finds the queues whole and every color in one of them.
  * In the child only the forking thread exists: every runtime is marked FORKED, which makes its
  * calls return -ECHILD, and the thread is no core any more. mely_runtime_renew makes one usable
  * again: queues emptied, pollers new.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,24 @@ lock_all(void)
 	}
 }
 
+/* Is a color in no queue, and known only to the thread that moves it? Under all locks. */
+static bool
+any_moving(void)
+{
+	struct mely_runtime *rt;
+	int i;
+
+	for (rt = runtimes; rt != NULL; rt = rt->next) {
+		/* relaxed, both: changed under a core's lock */
+		if (MELY_LOAD(&rt->arriving, relaxed) != 0)
+			return true;
+		for (i = 0; i < rt->cores_count; i++)
+			if (MELY_LOAD(&rt->cores[i].moving, relaxed) != 0)
+				return true;
+	}
+	return false;
+}
+
 static void
 unlock_all(bool child)
 {
@@ -61,6 +81,12 @@ static void
 before_fork(void)
 {
 	lock_all();
+	/* Whoever moves a color waits for nothing but the locks. */
+	while (any_moving()) {
+		unlock_all(false);
+		sched_yield();
+		lock_all();
+	}
 }
 
 static void
@@ -74,6 +100,8 @@ after_in_child(void)
 {
 	unlock_all(true);
 	melyint_self = NULL;
+	/* The core may be freed before this thread waits again. */
+	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
 }
 
 static void

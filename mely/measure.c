@@ -16,24 +16,18 @@ enum {
 	PENALTY_MAX = 1000
 };
 
+/* From the meaning of weights alone, not from a switch that may have been turned since that was
+ * read: what is found is kept under it (D of NOTE(weight)). */
 static bool
-switched_on(const struct mely_runtime *rt, unsigned heuristic)
+wants_time(unsigned weighing, const struct mely_handler *handler)
 {
-	/* relaxed, both: switches */
-	return MELY_LOAD(&rt->weighing, relaxed) != MELYINT_WEIGH_NOT &&
-	    (MELY_LOAD(&rt->heuristics, relaxed) & heuristic) != 0;
+	return handler->time_ns == 0 && melyint_weighs_measured(weighing);
 }
 
 static bool
-wants_time(const struct mely_runtime *rt, const struct mely_handler *handler)
+wants_penalty(unsigned weighing, const struct mely_handler *handler)
 {
-	return handler->time_ns == 0 && switched_on(rt, MELY_STEAL_MEASURE);
-}
-
-static bool
-wants_penalty(const struct mely_runtime *rt, const struct mely_handler *handler)
-{
-	return handler->penalty == 0 && switched_on(rt, MELY_STEAL_LEARN);
+	return handler->penalty == 0 && melyint_weighs_learned(weighing);
 }
 
 /* ---- averages -------------------------------------------------------------------------------- */
@@ -54,9 +48,11 @@ averaged(uint32_t average, uint32_t ns)
 static void
 weigh_anew(struct mely_handler *handler)
 {
-	/* relaxed, both: the next post finds them again */
-	MELY_STORE(&handler->_weight[MELYINT_WEIGH_TIME - 1], 0, relaxed);
-	MELY_STORE(&handler->_weight[MELYINT_WEIGH_PENALTY - 1], 0, relaxed);
+	int i;
+
+	/* relaxed: the next post finds them again */
+	for (i = 0; i < MELYINT_WEIGHINGS; i++)
+		MELY_STORE(&handler->_weight[i], 0, relaxed);
 }
 
 void
@@ -135,24 +131,24 @@ collect(struct mely_runtime *rt, struct mely_handler *handler)
 /* ---- what is known --------------------------------------------------------------------------- */
 
 bool
-melyint_measure_wanted(struct mely_runtime *rt, struct mely_handler *handler)
+melyint_measure_wanted(struct mely_runtime *rt, unsigned weighing, struct mely_handler *handler)
 {
-	if (!wants_time(rt, handler))
+	if (!wants_time(weighing, handler))
 		return false;
 	collect(rt, handler);
 	return MELY_LOAD(&handler->_measured_ns, relaxed) == 0; /* a measurement */
 }
 
 uint32_t
-melyint_measure_time(const struct mely_runtime *rt, const struct mely_handler *handler)
+melyint_measure_time(unsigned weighing, const struct mely_handler *handler)
 {
-	if (!wants_time(rt, handler))
+	if (!wants_time(weighing, handler))
 		return handler->time_ns;
 	return MELY_LOAD(&handler->_measured_ns, relaxed); /* a measurement */
 }
 
 uint32_t
-melyint_measure_penalty(const struct mely_runtime *rt, const struct mely_handler *handler)
+melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler)
 {
 	/* relaxed, both: measurements */
 	uint64_t away = MELY_LOAD(&handler->_away_ns, relaxed);
@@ -160,7 +156,7 @@ melyint_measure_penalty(const struct mely_runtime *rt, const struct mely_handler
 
 	if (handler->penalty != 0)
 		return handler->penalty;
-	if (away <= home || home == 0 || !wants_penalty(rt, handler))
+	if (away <= home || home == 0 || !wants_penalty(weighing, handler))
 		return 1;
 	ratio = (away + home / 2) / home;
 	return ratio < PENALTY_MAX ? (uint32_t)ratio : PENALTY_MAX;
@@ -172,8 +168,9 @@ bool
 melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, void *arg)
 {
 	struct melyint_probe *probe = &core->probe;
+	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
 
-	if (!wants_time(core->rt, handler) && !wants_penalty(core->rt, handler))
+	if (!wants_time(weighing, handler) && !wants_penalty(weighing, handler))
 		return false;
 	collect(core->rt, handler);
 	probe->fn = handler->fn;

@@ -50,14 +50,14 @@ struct melyint_probe {
 
 /* Is a time of handler wanted and not yet known? Collects what there is. Any thread that has an
  * event of it in hand. */
-bool melyint_measure_wanted(struct mely_runtime *rt, struct mely_handler *handler);
+bool melyint_measure_wanted(struct mely_runtime *rt, unsigned weighing,
+    struct mely_handler *handler);
 
 /* The time of a handler in ns, annotated or measured; 0 when not known. As above. */
-uint32_t melyint_measure_time(const struct mely_runtime *rt, const struct mely_handler *handler);
+uint32_t melyint_measure_time(unsigned weighing, const struct mely_handler *handler);
 
 /* The penalty of a handler, annotated or learned; at least 1. As above. */
-uint32_t melyint_measure_penalty(const struct mely_runtime *rt,
-    const struct mely_handler *handler);
+uint32_t melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler);
 
 /* Owner, before it enters fn(arg) of a handler: collect, and prepare the probe. True: the call is
  * to be measured, melyint_probe_run(core) stands in for it. */

@@ -151,6 +151,10 @@ melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
 	 * posted before */
 	if (MELY_LIKELY(!MELY_LOAD(&rt->outboxes, relaxed)))
 		return;
+	/* The lock of one may have been held by a thread of the parent; a renewal empties them.
+	 * relaxed: set before the child of a fork has another thread */
+	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
+		return;
 	for (i = 0; i < rt->cores_count; i++) {
 		if (!melyint_outbox_empty(&rt->cores[i].outbox))
 			melyint_outbox_deliver(self, &rt->cores[i]);

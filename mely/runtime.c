@@ -132,21 +132,33 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	pthread_mutex_init(&rt->life_lock, NULL);
 }
 
-/* What follows from the switches. Any thread. */
+/* What counts where colors are stolen. */
+static unsigned
+weighing_of(unsigned heuristics)
+{
+	unsigned weighing;
+
+	if (heuristics & MELY_STEAL_PENALTY)
+		weighing = heuristics & MELY_STEAL_LEARN ? MELYINT_WEIGH_PENALTY_LEARNED :
+		    MELYINT_WEIGH_PENALTY;
+	else if (heuristics & MELY_STEAL_TIME_LEFT)
+		weighing = MELYINT_WEIGH_TIME;
+	else
+		return MELYINT_WEIGH_NOT;
+	return weighing + (heuristics & MELY_STEAL_MEASURE ? 1 : 0);
+}
+
+/* What follows from the switches. Under life_lock, so that of two who turn switches at once the
+ * later one has seen both; or nobody else knows the runtime. */
 static void
 switched(struct mely_runtime *rt)
 {
 	/* relaxed, all: switches; what was posted before counts as it did */
-	unsigned heuristics = MELY_LOAD(&rt->heuristics, relaxed);
 	unsigned weighing = MELYINT_WEIGH_NOT;
 	int i;
 
-	if (rt->cores_count > 1 && MELY_LOAD(&rt->stealing, relaxed) != 0) {
-		if (heuristics & MELY_STEAL_PENALTY)
-			weighing = MELYINT_WEIGH_PENALTY;
-		else if (heuristics & MELY_STEAL_TIME_LEFT)
-			weighing = MELYINT_WEIGH_TIME;
-	}
+	if (rt->cores_count > 1 && MELY_LOAD(&rt->stealing, relaxed) != 0)
+		weighing = weighing_of(MELY_LOAD(&rt->heuristics, relaxed));
 	MELY_STORE(&rt->weighing, weighing, relaxed);
 	for (i = 0; i < rt->cores_count; i++)
 		melyint_victim_price(&rt->cores[i]);
@@ -484,16 +496,20 @@ mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics)
 	if ((heuristics & ~(unsigned)(MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY |
 	    MELY_STEAL_LOCALITY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN)) != 0)
 		return -EINVAL;
+	pthread_mutex_lock(&rt->life_lock);
 	MELY_STORE(&rt->heuristics, heuristics, relaxed); /* switches */
 	switched(rt);
+	pthread_mutex_unlock(&rt->life_lock);
 	return 0;
 }
 
 void
 mely_set_stealing(struct mely_runtime *rt, int on)
 {
+	pthread_mutex_lock(&rt->life_lock);
 	MELY_STORE(&rt->stealing, on != 0, relaxed); /* a switch */
 	switched(rt);
+	pthread_mutex_unlock(&rt->life_lock);
 }
 
 size_t

@@ -79,7 +79,8 @@ melyint_signal_deliver(struct melyint_io *io)
 {
 	int signum;
 
-	/* acquire: pairs with the release in caught. relaxed: written by core 0 only */
+	/* acquire: pairs with the release in caught. relaxed: core 0 writes it, or who relieves
+	 * core 0; both hold its poller */
 	MELY_STORE(&io->signals_seen, MELY_LOAD(&caught_count, acquire), relaxed);
 	pthread_mutex_lock(&lock);
 	for (signum = 1; signum < SIGNALS; signum++) {

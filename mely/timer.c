@@ -34,8 +34,10 @@ static MELY_TLS uint64_t current_overruns;
 
 static void message(void *arg);
 
+/* Before what the program posts to the core after it: a handler that comes first in the same
+ * wake-up and does not come back would hold up the timer, though others look at the poller. */
 static struct mely_handler message_handler MELY_LASTING =
-    MELY_HANDLER_WITH(message, MELYINT_OWN_HANDLER_NS, 1, 0);
+    MELY_HANDLER_WITH(message, MELYINT_OWN_HANDLER_NS, 1, MELY_PRIORITY_MAX);
 
 static uint64_t
 wall_now_ns(void)

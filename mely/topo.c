@@ -130,7 +130,6 @@ distance(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
 	case HWLOC_OBJ_L2CACHE:
 		return MELY_DISTANCE_L2;
 	case HWLOC_OBJ_L3CACHE:
-	case HWLOC_OBJ_DIE:
 		return MELY_DISTANCE_L3;
 	case HWLOC_OBJ_PACKAGE:
 		return MELY_DISTANCE_PACKAGE;

@@ -98,19 +98,22 @@ worth_of(const struct melyint_core *core, const struct mely_color *color)
 	/* relaxed, all: under the lock, and measurements */
 	const struct mely_event *first = MELY_LOAD(&color->_heads, relaxed);
 	const struct mely_handler *handler;
-	uint64_t recent = (uint64_t)color->_u._worth._recent << MELYINT_WEIGHT_SHIFT;
+	uint64_t recent = color->_u._worth._recent; /* ns: shifted, the product would overflow */
+	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed);
 	uint64_t plain, divided;
 
 	if (first == NULL)
 		first = color->_tails;
 	if (first == NULL)
 		return 0; /* the last was cancelled while it moved */
-	handler = first->_handler;
-	plain = MELY_LOAD(&handler->_weight[MELYINT_WEIGH_TIME - 1], relaxed);
-	divided = MELY_LOAD(&handler->_weight[MELYINT_WEIGH_PENALTY - 1], relaxed);
-	if (divided < plain && MELY_LOAD(&core->rt->weighing, relaxed) == MELYINT_WEIGH_PENALTY)
-		recent = recent * divided / plain;
-	return color->_u._worth._time_left + recent;
+	if (melyint_weighs_penalties(weighing)) {
+		handler = first->_handler;
+		plain = MELY_LOAD(&handler->_weight[melyint_weighing_plain(weighing) - 1], relaxed);
+		divided = MELY_LOAD(&handler->_weight[weighing - 1], relaxed);
+		if (divided < plain)
+			recent = recent * divided / plain;
+	}
+	return color->_u._worth._time_left + (recent << MELYINT_WEIGHT_SHIFT);
 }
 
 bool

@@ -15,18 +15,24 @@ divided(uint32_t weight, uint32_t penalty)
 	return weight != 0 ? weight : 1;
 }
 
+static uint32_t
+penalty_of(unsigned weighing, const struct mely_handler *handler)
+{
+	return melyint_weighs_penalties(weighing) ? melyint_measure_penalty(weighing, handler) : 1;
+}
+
 /* The weight of an ordinary event of a handler, found and kept in the handler. */
 static uint32_t
-weight_of_handler(struct mely_runtime *rt, unsigned weighing, struct mely_handler *handler)
+weight_of_handler(unsigned weighing, struct mely_handler *handler)
 {
-	uint32_t ns = melyint_measure_time(rt, handler);
+	uint32_t ns = melyint_measure_time(weighing, handler);
 	uint32_t plain = divided(melyint_weight_from_ns(ns), 1);
-	uint32_t weighted = divided(plain, melyint_measure_penalty(rt, handler));
+	uint32_t weighted = divided(plain, penalty_of(weighing, handler));
 
 	/* relaxed, both: who finds the same twice stores the same */
-	MELY_STORE(&handler->_weight[MELYINT_WEIGH_TIME - 1], plain, relaxed);
-	MELY_STORE(&handler->_weight[MELYINT_WEIGH_PENALTY - 1], weighted, relaxed);
-	return weighing == MELYINT_WEIGH_PENALTY ? weighted : plain;
+	MELY_STORE(&handler->_weight[melyint_weighing_plain(weighing) - 1], plain, relaxed);
+	MELY_STORE(&handler->_weight[weighing - 1], weighted, relaxed);
+	return weighted;
 }
 
 /* The power of two that is nearest to a penalty from above. */
@@ -42,12 +48,10 @@ shift_of(uint32_t penalty)
 
 /* An embedded event with a time of its own: the time stays, a shift says what was counted. */
 static uint32_t
-weigh_timed(struct mely_runtime *rt, unsigned weighing, struct mely_event *ev)
+weigh_timed(unsigned weighing, struct mely_event *ev)
 {
-	unsigned shift = 0;
+	unsigned shift = shift_of(penalty_of(weighing, ev->_handler));
 
-	if (weighing == MELYINT_WEIGH_PENALTY)
-		shift = shift_of(melyint_measure_penalty(rt, ev->_handler));
 	ev->_flags |= (uint16_t)(MELYINT_EV_WEIGHED | shift << MELYINT_DIVIDED_SHIFT);
 	return melyint_weight_of_timed(ev);
 }
@@ -60,13 +64,12 @@ melyint_weigh_slow(struct mely_runtime *rt, unsigned weighing, struct mely_event
 
 	if (ev->_flags & MELYINT_EV_TIMED) {
 		if (!(ev->_flags & MELYINT_EV_POOLED))
-			return weigh_timed(rt, weighing, ev);
+			return weigh_timed(weighing, ev);
 		weight = divided(melyint_weight_from_ns(ev->_time),
-		    weighing == MELYINT_WEIGH_PENALTY ?
-		    melyint_measure_penalty(rt, ev->_handler) : 1);
+		    penalty_of(weighing, ev->_handler));
 		ev->_flags &= (uint16_t)~MELYINT_EV_TIMED;
-	} else if (weight == 0 && !melyint_measure_wanted(rt, ev->_handler)) {
-		weight = weight_of_handler(rt, weighing, ev->_handler);
+	} else if (weight == 0 && !melyint_measure_wanted(rt, weighing, ev->_handler)) {
+		weight = weight_of_handler(weighing, ev->_handler);
 	} else if (weight == 0) {
 		/* The sooner it is known, the better: this very event is measured. */
 		ev->_flags |= MELYINT_EV_PROBE;

@@ -13,11 +13,15 @@
  *      turn that puts it into the color-queue.
  *   C. The weights of heads and tails that a batch has run or dropped are summed in the batch, and
  *      taken off the color in the turn that puts the batch back (core_run.c).
- *   D. The sum of a color that is idle is 0; builds for developers check it.
+ *   D. What an ordinary event of a handler weighs is kept in the handler, apart for each meaning
+ *      that rt->weighing can have. So a switch that is turned leaves nothing to be thrown away, and
+ *      runtimes with other switches may share the handler.
+ *   E. The sum of a color that is idle is 0; builds for developers check it.
  */
 #ifndef MELYINT_WEIGHT_H
 #define MELYINT_WEIGHT_H
 
+#include <stdbool.h>
 #include <mely/event.h>
 
 #include "atomic.h"
@@ -34,12 +38,44 @@ enum {
 	MELYINT_DIVIDED_MAX = 15
 };
 
-/* rt->weighing: what counts */
+/* rt->weighing: what counts. One less is the place in handler->_weight. */
 enum {
 	MELYINT_WEIGH_NOT = 0,
-	MELYINT_WEIGH_TIME,    /* times alone */
-	MELYINT_WEIGH_PENALTY  /* times and penalties */
+	MELYINT_WEIGH_TIME,           /* times alone */
+	MELYINT_WEIGH_TIME_MEASURED,  /* ... also those that the library has measured */
+	MELYINT_WEIGH_PENALTY,        /* times and penalties; with this and all that follow */
+	MELYINT_WEIGH_PENALTY_MEASURED,
+	MELYINT_WEIGH_PENALTY_LEARNED,
+	MELYINT_WEIGH_PENALTY_MEASURED_LEARNED,
+	MELYINT_WEIGHINGS = MELYINT_WEIGH_PENALTY_MEASURED_LEARNED
 };
+
+/* Do penalties count? */
+MELY_INLINE bool
+melyint_weighs_penalties(unsigned weighing)
+{
+	return weighing >= MELYINT_WEIGH_PENALTY;
+}
+
+/* Do times count that were measured, penalties that were learned? */
+MELY_INLINE bool
+melyint_weighs_measured(unsigned weighing)
+{
+	return weighing != MELYINT_WEIGH_NOT && (weighing - MELYINT_WEIGH_TIME) % 2 != 0;
+}
+
+MELY_INLINE bool
+melyint_weighs_learned(unsigned weighing)
+{
+	return weighing >= MELYINT_WEIGH_PENALTY_LEARNED;
+}
+
+/* The same times without penalties. */
+MELY_INLINE unsigned
+melyint_weighing_plain(unsigned weighing)
+{
+	return melyint_weighs_measured(weighing) ? MELYINT_WEIGH_TIME_MEASURED : MELYINT_WEIGH_TIME;
+}
 
 /* The weight of an event that has a time of its own, or whose handler's is not known. Any thread;
  * the event is not yet in its color-queue, so its handler is there. */

@@ -34,16 +34,16 @@ struct mely_handler {
 	MELY_ATOMIC(uint32_t) _measured_ns;
 	MELY_ATOMIC(uint32_t) _away_ns;
 	MELY_ATOMIC(uint32_t) _number;
-	MELY_ATOMIC(uint32_t) _weight[2];
+	MELY_ATOMIC(uint32_t) _weight[6];
 	void *_reserved;
 };
 
 /** Static initialiser: struct mely_handler h = MELY_HANDLER(fn); named after the function. */
-#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0, 0}, 0}
+#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0}, 0}
 
 /** The same with annotations: usual time in ns, penalty, priority; 0 where not known. */
 #define MELY_HANDLER_WITH(function, time, pen, prio) \
-	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0, 0}, 0}
+	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0}, 0}
 
 /** Fill in a handler at run time without annotations. Any thread; name is not copied. */
 MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg),
@@ -74,7 +74,10 @@ struct mely_event {
  */
 MELY_API void mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg);
 
-/** A time of its own for this event in ns, instead of its handler's; 0: the handler's again. */
+/**
+ * A time of its own for this event in ns, instead of its handler's; 0: the handler's again. Any
+ * thread, while nobody posts the event; on one that is queued it has no effect.
+ */
 MELY_API void mely_event_set_time(struct mely_event *ev, uint32_t time_ns);
 
 /** Is ev queued now? Any thread; only a hint unless asked in a handler of its color. */

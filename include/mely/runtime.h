@@ -184,7 +184,7 @@ MELY_API int mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics);
 enum mely_distance {
 	MELY_DISTANCE_CORE,    /**< a physical core (SMT) */
 	MELY_DISTANCE_L2,
-	MELY_DISTANCE_L3,      /**< an L3 cache or a die */
+	MELY_DISTANCE_L3,      /**< an L3 cache */
 	MELY_DISTANCE_PACKAGE,
 	MELY_DISTANCE_FAR,     /**< the machine, or not known */
 	MELY_DISTANCES
@@ -207,7 +207,7 @@ struct mely_counters {
 	uint64_t stolen_ns;       /**< what was stolen is expected to run, divided by penalties */
 	uint64_t stealing_ns;     /**< time spent on steals that idle cores tried */
 	uint64_t steals_at[MELY_DISTANCES]; /**< won, by distance (enum mely_distance) */
-	uint64_t lock_waits;      /**< a core found the lock of a core held */
+	uint64_t lock_waits;      /**< a core found a spin lock of the library held */
 	uint64_t lock_wait_ns;    /**< time spent waiting for it */
 	uint64_t sleeps;
 	uint64_t wakeups_sent;    /**< wake-up system calls */

@@ -48,14 +48,18 @@ descriptors(void)
 
 /* Colors that cannot move: pinned to another core, their descriptors are on the stuck one. */
 static void
-without_stealing(void)
+without_stealing_by(int pollers)
 {
+	struct mely_config config;
 	struct line line;
 	struct hold hold;
 	int i;
 
-	stuck_make(3, 2);
-	mely_set_stealing(stuck_rt, 0);
+	test_config(&config, 3);
+	config.stuck_ms = 2;
+	config.pollers = pollers;
+	config.steal = 0;
+	stuck_rt = test_runtime_with(&config);
 	test_run_start(&stuck_runner, stuck_rt);
 	line_open(&line, test_color_on(stuck_rt, 0));
 	TEST_OK(mely_color_pin(line.color, 1));
@@ -72,6 +76,13 @@ without_stealing(void)
 	line_close(&line);
 	free(line.color);
 	free(hold.color);
+}
+
+static void
+without_stealing(void)
+{
+	without_stealing_by(0);
+	without_stealing_by(1);
 }
 
 /* One that was armed before, one that is armed meanwhile from outside, one by the clock. */
@@ -113,9 +124,35 @@ timers_on(int core)
 	free(hold.color);
 }
 
+/* A core that sleeps is told of a timer by a message, and gets the handler that it is stuck in
+ * during the same wake-up, of the highest priority. */
+static void
+timer_beside_post(void)
+{
+	struct mely_color *color;
+	struct hold hold;
+	_Atomic uint64_t fired;
+	mely_watch watch;
+
+	atomic_init(&fired, 0);
+	stuck_start(3);
+	color = test_color_on(stuck_rt, 1);
+	hold_init(&hold, 1);
+	hold.urgent = true;
+	test_nap_us(20000); /* it sleeps */
+	TEST_OK(mely_timer_start(color, 1000000, 0, 0, &stuck_count, &fired, &watch));
+	hold_begin(&hold);
+	test_await(&fired, 1);
+	hold_end(&hold);
+	stuck_end();
+	free(color);
+	free(hold.color);
+}
+
 static void
 timers(void)
 {
+	timer_beside_post();
 	timers_on(0);
 	timers_on(1);
 }

@@ -56,6 +56,8 @@ on_hold(void *arg)
 }
 
 static struct mely_handler hold_handler = MELY_HANDLER(on_hold);
+static struct mely_handler urgent_handler =
+    MELY_HANDLER_WITH(on_hold, 0, 0, MELY_PRIORITY_MAX);
 
 void
 hold_init(struct hold *hold, int core)
@@ -69,7 +71,7 @@ hold_init(struct hold *hold, int core)
 void
 hold_begin(struct hold *hold)
 {
-	TEST_OK(mely_color_post(hold->color, &hold_handler, hold));
+	TEST_OK(mely_color_post(hold->color, hold->urgent ? &urgent_handler : &hold_handler, hold));
 	test_await(&hold->in, 1);
 }
 

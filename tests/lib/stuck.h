@@ -23,6 +23,7 @@ struct hold {
 	struct mely_color *color; /* pinned */
 	int core;
 	bool spins;
+	bool urgent;            /* of the highest priority */
 	_Atomic uint64_t in, let_go, out;
 };
 

@@ -80,6 +80,7 @@ sums(void)
 	TEST_EQ(weight(colors[0]), 200 * SIXTEENTHS);
 	TEST_OK(mely_event_post(colors[0], &mine));
 	TEST_EQ(weight(colors[0]), 300 * SIXTEENTHS);
+	mely_event_set_time(&mine, 12345); /* no effect on a queued one: cancelled below */
 	mely_event_set_time(&timed, 70);
 	TEST_OK(mely_event_post_head(colors[0], &timed));
 	TEST_EQ(weight(colors[0]), 370 * SIXTEENTHS);

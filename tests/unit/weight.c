@@ -4,8 +4,10 @@
  * is what is taken off, averages follow and shrug off spikes, a penalty is learned, bounded and
  * forgotten.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "unit.h"
 #include "core.h"
@@ -13,6 +15,7 @@
 #include "weight.h"
 
 enum { ALL = MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN };
+enum { FULL = MELYINT_WEIGH_PENALTY_MEASURED_LEARNED }; /* what follows from these */
 
 static struct mely_runtime *rt;
 static struct mely_handler handler;
@@ -126,14 +129,14 @@ unknown_is_probed(void **state)
 	struct mely_event ev = pooled(0);
 
 	(void)state;
-	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), MELYINT_WEIGHT_UNKNOWN);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME_MEASURED, &ev),
+	    MELYINT_WEIGHT_UNKNOWN);
 	assert_true(ev._flags & MELYINT_EV_PROBE);
 	melyint_measure_home(&handler, 250);
 	ev = pooled(0);
-	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), 4000);
+	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME_MEASURED, &ev), 4000);
 	assert_false(ev._flags & MELYINT_EV_PROBE);
 	/* Nobody is measured where that is switched off. */
-	assert_int_equal(mely_set_heuristics(rt, MELY_STEAL_TIME_LEFT), 0);
 	mely_handler_init(&handler, nothing, "nothing");
 	ev = pooled(0);
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), 1);
@@ -149,9 +152,9 @@ sample_waits(void **state)
 	(void)state;
 	assert_true(melyint_measure_begin(core, &handler, NULL));
 	melyint_probe_run(core);
-	assert_int_equal(melyint_measure_time(rt, &handler), 0);
-	assert_false(melyint_measure_wanted(rt, &handler));
-	assert_true(melyint_measure_time(rt, &handler) > 0);
+	assert_int_equal(melyint_measure_time(FULL, &handler), 0);
+	assert_false(melyint_measure_wanted(rt, FULL, &handler));
+	assert_true(melyint_measure_time(FULL, &handler) > 0);
 	/* An annotated one needs neither. */
 	handler.time_ns = handler.penalty = 1;
 	assert_false(melyint_measure_begin(core, &handler, NULL));
@@ -164,16 +167,16 @@ averages(void **state)
 
 	(void)state;
 	melyint_measure_home(&handler, 1000);
-	assert_int_equal(melyint_measure_time(rt, &handler), 1000);
+	assert_int_equal(melyint_measure_time(FULL, &handler), 1000);
 	for (i = 0; i < 100; i++)
 		melyint_measure_home(&handler, 3000);
-	assert_in_range(melyint_measure_time(rt, &handler), 2900, 3000);
+	assert_in_range(melyint_measure_time(FULL, &handler), 2900, 3000);
 	/* Once preempted for four seconds. */
 	melyint_measure_home(&handler, UINT32_MAX);
-	assert_in_range(melyint_measure_time(rt, &handler), 2900, 11000);
+	assert_in_range(melyint_measure_time(FULL, &handler), 2900, 11000);
 	for (i = 0; i < 100; i++)
 		melyint_measure_home(&handler, 20);
-	assert_in_range(melyint_measure_time(rt, &handler), 1, 30);
+	assert_in_range(melyint_measure_time(FULL, &handler), 1, 30);
 }
 
 static void
@@ -183,20 +186,20 @@ penalty_is_learned(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(melyint_measure_penalty(rt, &handler), 1);
+	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1);
 	melyint_measure_home(&handler, 100);
 	melyint_measure_away(&handler, 120);
-	assert_int_equal(melyint_measure_penalty(rt, &handler), 1); /* as good as nothing */
+	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1); /* as good as nothing */
 	for (i = 0; i < 100; i++)
 		melyint_measure_away(&handler, 800);
-	assert_in_range(melyint_measure_penalty(rt, &handler), 7, 8);
-	assert_in_range(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1600 / 8, 1600 / 7);
+	assert_in_range(melyint_measure_penalty(FULL, &handler), 7, 8);
+	assert_in_range(melyint_weigh(rt, FULL, &ev), 1600 / 8, 1600 / 7);
 	/* Not stolen any more, it is forgotten by and by. */
 	melyint_measure_home(&handler, 100);
-	assert_in_range(melyint_measure_penalty(rt, &handler), 7, 8);
+	assert_in_range(melyint_measure_penalty(FULL, &handler), 7, 8);
 	for (i = 0; i < 1000; i++)
 		melyint_measure_home(&handler, 100);
-	assert_int_equal(melyint_measure_penalty(rt, &handler), 1);
+	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1);
 }
 
 static void
@@ -208,13 +211,112 @@ penalty_is_bounded(void **state)
 	melyint_measure_home(&handler, 1);
 	for (i = 0; i < 1000; i++)
 		melyint_measure_away(&handler, UINT32_MAX);
-	assert_int_equal(melyint_measure_penalty(rt, &handler), 1000);
+	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1000);
 	/* What is written down wins, and nobody learns where that is switched off. */
 	handler.penalty = 5;
-	assert_int_equal(melyint_measure_penalty(rt, &handler), 5);
+	assert_int_equal(melyint_measure_penalty(FULL, &handler), 5);
 	handler.penalty = 0;
+	assert_int_equal(melyint_measure_penalty(MELYINT_WEIGH_PENALTY_MEASURED, &handler), 1);
+}
+
+/* ---- switches -------------------------------------------------------------------------------- */
+
+static uint32_t
+weight_in(struct mely_runtime *runtime)
+{
+	struct mely_event ev = pooled(0);
+
+	return melyint_weigh(runtime, MELY_LOAD(&runtime->weighing, relaxed), &ev); /* a switch */
+}
+
+static unsigned
+weighing_of(unsigned heuristics)
+{
+	assert_int_equal(mely_set_heuristics(rt, heuristics), 0);
+	return MELY_LOAD(&rt->weighing, relaxed); /* a switch */
+}
+
+static void
+switches_mean(void **state)
+{
+	const unsigned both = MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY;
+
+	(void)state;
+	assert_int_equal(weighing_of(ALL), FULL);
+	assert_int_equal(weighing_of(0), MELYINT_WEIGH_NOT);
+	assert_int_equal(weighing_of(MELY_STEAL_MEASURE | MELY_STEAL_LEARN),
+	    MELYINT_WEIGH_NOT);
+	assert_int_equal(weighing_of(MELY_STEAL_TIME_LEFT), MELYINT_WEIGH_TIME);
+	assert_int_equal(weighing_of(MELY_STEAL_TIME_LEFT | MELY_STEAL_LEARN),
+	    MELYINT_WEIGH_TIME);
+	assert_int_equal(weighing_of(MELY_STEAL_TIME_LEFT | MELY_STEAL_MEASURE),
+	    MELYINT_WEIGH_TIME_MEASURED);
+	assert_int_equal(weighing_of(both), MELYINT_WEIGH_PENALTY);
+	assert_int_equal(weighing_of(both | MELY_STEAL_MEASURE),
+	    MELYINT_WEIGH_PENALTY_MEASURED);
+	assert_int_equal(weighing_of(both | MELY_STEAL_LEARN),
+	    MELYINT_WEIGH_PENALTY_LEARNED);
+	mely_set_stealing(rt, 0);
+	assert_int_equal(weighing_of(ALL), MELYINT_WEIGH_NOT);
+	mely_set_stealing(rt, 1);
+	assert_int_equal(MELY_LOAD(&rt->weighing, relaxed), FULL); /* a switch */
+	assert_int_equal(melyint_weighing_plain(FULL), MELYINT_WEIGH_TIME_MEASURED);
+	assert_int_equal(melyint_weighing_plain(MELYINT_WEIGH_PENALTY_LEARNED), MELYINT_WEIGH_TIME);
+	assert_int_equal(melyint_weighing_plain(MELYINT_WEIGH_TIME), MELYINT_WEIGH_TIME);
+}
+
+/* What was found under other switches, here or in another runtime, does not count. */
+static void
+switched_off_is_forgotten(void **state)
+{
+	struct mely_runtime *other;
+	struct mely_config config;
+
+	(void)state;
+	handler.time_ns = 1000;
+	melyint_measure_home(&handler, 1000);
+	melyint_measure_away(&handler, 10000);
+	assert_int_equal(weight_in(rt), 1600);
 	assert_int_equal(mely_set_heuristics(rt, ALL & ~MELY_STEAL_LEARN), 0);
-	assert_int_equal(melyint_measure_penalty(rt, &handler), 1);
+	assert_int_equal(weight_in(rt), 16000);
+	assert_int_equal(mely_set_heuristics(rt, ALL), 0);
+	assert_int_equal(weight_in(rt), 1600);
+	assert_int_equal(mely_config_init(&config), 0);
+	config.cores = 2;
+	config.measure = config.learn_penalty = 0;
+	assert_int_equal(mely_runtime_new(&other, &config), 0);
+	assert_int_equal(weight_in(other), 16000);
+	handler.time_ns = 0;
+	melyint_measure_home(&handler, 1000); /* what was found is found anew */
+	assert_int_equal(weight_in(other), 1);
+	assert_true(weight_in(rt) > 1);
+	assert_int_equal(mely_runtime_free(other), 0);
+}
+
+static void *
+stealing_off(void *arg)
+{
+	(void)arg;
+	mely_set_stealing(rt, 0);
+	return NULL;
+}
+
+/* Who turns a switch sees what another one has turned before, or is seen by it: both at once could
+ * leave a meaning that follows from neither. */
+static void
+one_switch_at_a_time(void **state)
+{
+	struct timespec nap = {0, 20000000};
+	pthread_t thread;
+
+	(void)state;
+	pthread_mutex_lock(&rt->life_lock); /* as another one would */
+	assert_int_equal(pthread_create(&thread, NULL, stealing_off, NULL), 0);
+	nanosleep(&nap, NULL);
+	assert_int_equal(MELY_LOAD(&rt->stealing, relaxed), 1); /* a switch */
+	pthread_mutex_unlock(&rt->life_lock);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(MELY_LOAD(&rt->weighing, relaxed), MELYINT_WEIGH_NOT); /* a switch */
 }
 
 int
@@ -229,6 +331,9 @@ main(void)
 	    cmocka_unit_test_setup_teardown(averages, begin, end),
 	    cmocka_unit_test_setup_teardown(penalty_is_learned, begin, end),
 	    cmocka_unit_test_setup_teardown(penalty_is_bounded, begin, end),
+	    cmocka_unit_test_setup_teardown(switches_mean, begin, end),
+	    cmocka_unit_test_setup_teardown(switched_off_is_forgotten, begin, end),
+	    cmocka_unit_test_setup_teardown(one_switch_at_a_time, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

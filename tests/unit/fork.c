@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork.c: the child of a fork finds every color in a queue, waits for no lock of a thread that is
+ * no more, and counts nothing in a core that it is not.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "core.h"
+
+enum { HANG_S = 30 }; /* a child that takes so long hangs */
+
+static struct mely_runtime *rt;
+
+static int
+begin(void **state)
+{
+	struct mely_config config;
+
+	(void)state;
+	assert_int_equal(mely_config_init(&config), 0);
+	config.cores = 2;
+	return mely_runtime_new(&rt, &config);
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	return mely_runtime_free(rt);
+}
+
+/* The exit status of a child that runs fn. */
+static int
+in_child(int (*fn)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		alarm(HANG_S);
+		_exit(fn());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* ---- lock waits ------------------------------------------------------------------------------ */
+
+static int
+counts_waits(void)
+{
+	return melyint_lock_waits.times != NULL || melyint_lock_waits.ns != NULL;
+}
+
+static void
+waits_are_nobodys(void **state)
+{
+	struct melyint_counters *c = &rt->cores[0].counters;
+
+	(void)state;
+	melyint_lock_waits = (struct melyint_lock_waits){&c->lock_waits, &c->lock_wait_ns};
+	assert_int_equal(in_child(counts_waits), 0);
+	assert_ptr_equal(melyint_lock_waits.times, &c->lock_waits);
+	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
+}
+
+/* ---- outboxes -------------------------------------------------------------------------------- */
+
+static struct mely_color *object;
+static int released;
+
+static void
+on_release(void *arg)
+{
+	(void)arg;
+	released++;
+}
+
+static int
+release(void)
+{
+	return mely_color_release(object, on_release, NULL) == 0 && released == 1 ? 0 : 1;
+}
+
+/* Some thread of the parent delivers an outbox when another one forks. */
+static void
+release_does_not_hang(void **state)
+{
+	struct melyint_outbox *out = &rt->cores[1].outbox;
+
+	(void)state;
+	object = aligned_alloc(MELY_CACHE_LINE, sizeof *object);
+	assert_non_null(object);
+	assert_int_equal(mely_color_init_on(object, rt, 0), 0);
+	/* relaxed, all: one thread */
+	MELY_STORE(&rt->outboxes, true, relaxed);
+	MELY_STORE(&out->tail, 1, relaxed);
+	melyint_lock_take(&out->lock);
+	assert_int_equal(in_child(release), 0);
+	melyint_lock_drop(&out->lock);
+	MELY_STORE(&out->tail, 0, relaxed);
+	assert_int_equal(release(), 0);
+	free(object);
+}
+
+/* ---- colors on their way --------------------------------------------------------------------- */
+
+static _Atomic uint32_t *moving, arrived;
+
+static void
+nap(void)
+{
+	struct timespec ns = {0, 20000000};
+
+	nanosleep(&ns, NULL);
+}
+
+/* Ends a move under the lock of a core, as pull in steal.c does. */
+static void *
+arrive(void *arg)
+{
+	(void)arg;
+	nap();
+	melyint_lock_take(&rt->cores[0].lock);
+	MELY_STORE(moving, 0, relaxed); /* under the lock */
+	melyint_lock_drop(&rt->cores[0].lock);
+	MELY_STORE(&arrived, 1, release); /* it is done with the runtime */
+	return NULL;
+}
+
+static int
+on_its_way(void)
+{
+	return MELY_LOAD(moving, relaxed) != 0; /* one thread */
+}
+
+static void
+fork_while_moving(_Atomic uint32_t *word)
+{
+	pthread_t thread;
+
+	moving = word;
+	/* relaxed, both: the thread starts afterwards */
+	MELY_STORE(&arrived, 0, relaxed);
+	MELY_STORE(moving, 1, relaxed);
+	assert_int_equal(pthread_create(&thread, NULL, arrive, NULL), 0);
+	/* To the race detector one that is to be joined is a leak of the child's. */
+	assert_int_equal(pthread_detach(thread), 0);
+	assert_int_equal(in_child(on_its_way), 0);
+	while (MELY_LOAD(&arrived, acquire) == 0) /* pairs with the release in arrive */
+		nap();
+}
+
+static void
+moves_end_before(void **state)
+{
+	(void)state;
+	fork_while_moving(&rt->cores[0].moving);
+	fork_while_moving(&rt->cores[1].moving);
+	fork_while_moving((_Atomic uint32_t *)&rt->arriving);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(waits_are_nobodys, begin, end),
+	    cmocka_unit_test_setup_teardown(release_does_not_hang, begin, end),
+	    cmocka_unit_test_setup_teardown(moves_end_before, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -65,6 +65,21 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	return 0;
 }
 
+/* B of NOTE(cancel): is it in the batch of this core, or was it PRIVATE elsewhere, and posted to the
+ * color since? That can not happen while the lock of the color is held, which is this core's. */
+static bool
+in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	bool own;
+
+	melyint_lock_take(&self->lock);
+	/* acquire: the state before the color, as in cancel; relaxed: published by the state */
+	own = MELY_LOAD(&ev->_state, acquire) == MELYINT_EV_PRIVATE &&
+	    MELY_LOAD(&ev->_color, relaxed) == color;
+	melyint_lock_drop(&self->lock);
+	return own;
+}
+
 /* C and D of NOTE(cancel). Under the owner's lock. */
 static int
 hang_completion(struct melyint_core *owner, struct mely_color *done_color,
@@ -106,8 +121,9 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 	for (;;) {
 		/* acquire: pairs with the release stores of the posts */
 		uint16_t state = MELY_LOAD(&ev->_state, acquire);
-		/* relaxed: published by the state */
-		struct mely_color *color = MELY_LOAD(&ev->_color, relaxed);
+		/* acquire: pairs with the release of a post that may have come after the state was
+		 * read: the color can be one that this post has made */
+		struct mely_color *color = MELY_LOAD(&ev->_color, acquire);
 		struct melyint_core *owner;
 		int result;
 
@@ -117,8 +133,11 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		}
 		if (color == NULL)
 			return -ENOENT;
-		if (self != NULL && self->batch.color == color && state == MELYINT_EV_PRIVATE)
-			return cancel_own(self, color, ev);
+		if (self != NULL && self->batch.color == color && state == MELYINT_EV_PRIVATE) {
+			if (in_own_batch(self, color, ev))
+				return cancel_own(self, color, ev);
+			continue;
+		}
 		if (self != NULL && self->batch.color == color && state == MELYINT_EV_IDLE)
 			return -ENOENT;
 		owner = melyint_color_lock(color);

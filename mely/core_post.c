@@ -128,7 +128,7 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 		/* relaxed: under the lock. The event keeps the color's address: no trim may free
 		 * it. */
 		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
-		MELY_STORE(&ev->_color, color, relaxed); /* published by the state */
+		MELY_STORE(&ev->_color, color, release); /* pairs with the acquire in cancel.c */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
 		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
 	}
@@ -260,8 +260,8 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 
 		if (!(flags & MELYINT_POST_HEAD)) {
 			if (!(ev->_flags & MELYINT_EV_POOLED)) {
-				/* relaxed: published by the state */
-				MELY_STORE(&ev->_color, color, relaxed);
+				/* release: as in append */
+				MELY_STORE(&ev->_color, color, release);
 				batch->own_embedded = true;
 				/* release: as in append */
 				MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);

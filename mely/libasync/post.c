@@ -52,7 +52,7 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 
 	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
-	MELY_STORE(&ev->_color, color, relaxed); /* published by the state or the lock */
+	MELY_STORE(&ev->_color, color, release); /* pairs with the acquire in cancel.c */
 	if (flags & MELYINT_POST_HEAD)
 		ev->_flags |= MELYINT_EV_HEAD;
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {

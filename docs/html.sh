@@ -19,6 +19,8 @@ pages3=(man/*.3)
 pages1=(webserver/*.1)
 pages7=(man/*.7)
 examples=(examples/*.c)
+# In this order in the menu.
+internals='walk post steal sleep-wake stuck cancel stop io libasync simulation prediction'
 
 # title FILE: the first heading of a Markdown file.
 title()
@@ -50,7 +52,7 @@ menu()
 	entry "$1" annotations.html "Annotations" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
-	for name in walk post steal sleep-wake stuck cancel stop io libasync; do
+	for name in $internals; do
 		entry "$1" "internals/$name.html" "$(title "docs/internals/$name.md")" "$2"
 	done
 	if [ -n "$mandoc" ]; then
@@ -116,7 +118,6 @@ escape()
 markdown()
 {
 	local file=$1 target=$2 root=
-	local internals='walk|post|steal|sleep-wake|stuck|cancel|stop|io|libasync'
 	case $target in
 	*/*) root=../ ;;
 	esac
@@ -125,7 +126,7 @@ markdown()
 	"$cmark" --unsafe -e table "$file" | sed -E \
 	    -e "s#href=\"(\.\./)+#href=\"#g" \
 	    -e 's#href="docs/#href="#g' \
-	    -e "s#href=\"($internals)\.md#href=\"internals/\1.md#g" \
+	    -e "s#href=\"(${internals// /|})\.md#href=\"internals/\1.md#g" \
 	    -e 's#href="README\.md#href="index.html#g' \
 	    -e 's#href="CONTRIBUTING\.md#href="contributing.html#g' \
 	    -e 's#href="COPYING#href="copying.html#g' \

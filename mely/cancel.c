@@ -65,8 +65,8 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	return 0;
 }
 
-/* B of NOTE(cancel): is it in the batch of this core, or was it PRIVATE elsewhere, and posted to the
- * color since? That can not happen while the lock of the color is held, which is this core's. */
+/* B of NOTE(cancel): is it in the batch of this core, or was it PRIVATE elsewhere, and posted to
+ * the color since? That can not happen while the lock of the color is held, which is ours. */
 static bool
 in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {

@@ -118,7 +118,9 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 			hand_over(thief, color);
 		}
 		melyint_lock_drop(&victim->lock);
-		thief->glances[victim->index].ticks = 0;
+		/* Who waits there waits since now; if that was not the reason, as before. */
+		if (color != NULL || reason == MELYINT_WAITED)
+			thief->glances[victim->index].ticks = 0;
 	}
 	count(thief, victim, 1, color != NULL, weight);
 	settle(thief, victim, color != NULL, melyint_ticks() - began);

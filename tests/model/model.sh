@@ -38,6 +38,7 @@ while [ $# -gt 0 ]; do
 	esac
 done
 if ! command -v spin >/dev/null 2>&1; then
+	# Right to skip: no other test needs spin, and ./check, which CI runs, installs it.
 	echo "skipped: spin is not installed (Debian package spin)"
 	exit 77
 fi

@@ -14,11 +14,6 @@ complain()
 	failures=$((failures + 1))
 }
 
-if [ ! -x "$build/sim/mely-sim" ]; then
-	echo "skipped: the simulation is not built with ThreadSanitizer"
-	exit 77
-fi
-
 # trace PROGRAM SEED [PREFIX...]: what a replay prints last.
 trace()
 {

@@ -15,11 +15,6 @@ complain()
 	failures=$((failures + 1))
 }
 
-if [ ! -x "${top_builddir:-.}/sim/mely-sim-predict" ]; then
-	echo "not built with this sanitizer"
-	exit 77
-fi
-
 # run BENCHMARK CONFIGS OPTION...: one JSON object a line into $scratch/out.
 run()
 {

@@ -61,11 +61,10 @@ mely_stats_bucket(const struct mely_stats *stats, const struct mely_stats_hist *
     uint32_t bucket)
 {
 	const char *base = (const char *)stats;
-	const uint64_t *buckets = (const uint64_t *)(const void *)(base + hist->buckets_at);
 
 	if (bucket < hist->first || bucket - hist->first >= hist->buckets)
 		return 0;
-	return buckets[bucket - hist->first];
+	return ((const uint64_t *)(const void *)(base + hist->buckets_at))[bucket - hist->first];
 }
 
 uint64_t

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "core.h"
+#include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
 
@@ -56,6 +57,13 @@ await_cores(struct mely_runtime *rt)
 	}
 }
 
+/* Last, so that a core that does not come is named meanwhile. */
+static void
+halt_monitor(struct mely_runtime *rt)
+{
+	melyint_monitor_halt(rt);
+}
+
 static void
 park_all(void)
 {
@@ -63,6 +71,7 @@ park_all(void)
 		return;
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(halt_monitor);
 }
 
 void

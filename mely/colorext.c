@@ -190,6 +190,18 @@ mely_color_name(const struct mely_color *color, char *buf, size_t size)
 	return length;
 }
 
+void
+melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color, char *buf,
+    size_t size)
+{
+	struct entry *e;
+
+	pthread_mutex_lock(&t->lock);
+	e = *find(t, color);
+	snprintf(buf, size, "%s", e != NULL && e->name != NULL ? e->name : "");
+	pthread_mutex_unlock(&t->lock);
+}
+
 int
 mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
     struct mely_color *drained_color, struct mely_event *drained)

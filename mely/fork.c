@@ -19,6 +19,7 @@
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
+#include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
@@ -231,6 +232,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 	error = melyint_io_renew(rt);
 	if (error == 0)
 		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
 	return error;

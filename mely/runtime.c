@@ -30,6 +30,7 @@
 #include "runtimes.h"
 #include "settings.h"
 #include "steal.h"
+#include "stall.h"
 #include "stuck.h"
 #include "topo.h"
 #include "victim.h"
@@ -200,8 +201,11 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_monitor_new(rt);
 	if (error == 0)
+		error = melyint_stall_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
 	if (error != 0) {
+		melyint_stall_free(rt);
 		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
@@ -231,12 +235,14 @@ mely_runtime_free(struct mely_runtime *rt)
 		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
 		melyint_cores_join(rt);
 		melyint_monitor_join(rt);
+		melyint_stall_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_stall_free(rt);
 	melyint_monitor_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
@@ -273,6 +279,8 @@ attend(struct melyint_core *core, bool on)
 {
 	melyint_lock_take(&core->lock);
 	core->attended = on;
+	if (on)
+		melyint_stall_attend(core);
 	melyint_lock_drop(&core->lock);
 	become(on ? core : NULL);
 	if (on) {
@@ -306,6 +314,8 @@ cores_start(struct mely_runtime *rt)
 	int error = 0;
 
 	melyint_thread_mask(&mask);
+	if (rt->config.stall_signal != 0)
+		sigdelset(&mask, rt->config.stall_signal);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
 	for (rt->threads = 0; rt->threads < rt->cores_count - 1; rt->threads++) {
 		struct melyint_core *core = &rt->cores[rt->threads + 1];
@@ -346,6 +356,7 @@ begin(struct mely_runtime *rt, bool once)
 	} else if (phase == MELYINT_IDLE) {
 		/* release: pairs with the acquire loads of posters and cores */
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
+		melyint_stall_begin(rt);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
 		error = cores_start(rt);
 		melyint_monitor_start(rt);
@@ -364,6 +375,7 @@ finish(struct mely_runtime *rt)
 	melyint_wake_all(rt);
 	melyint_cores_join(rt);
 	melyint_monitor_join(rt);
+	melyint_stall_end(rt);
 	melyint_io_discard(rt);
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))

@@ -183,31 +183,32 @@ send_signal(struct melyint_core *core, int signum)
 }
 
 bool
-melyint_backtrace_ask(struct melyint_core *core, struct melyint_line *why,
+melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
     struct melyint_thread_state *state)
 {
 	int signum = core->rt->config.stall_signal;
 
 	*state = state_of(MELY_LOAD(&core->tid, relaxed), signum); /* written once attended */
 	if (signum == 0 || core->backtrace == NULL) {
-		melyint_line_add(why, "no backtrace: stall_signal is 0");
+		snprintf(why, MELYINT_WHY, "no backtrace: stall_signal is 0");
 	} else if (!is_ours(signum)) {
-		melyint_line_add(why, "no backtrace: the program handles signal %d (%s) itself",
-		    signum, signal_name(signum));
-	} else if (state->signal_blocked) {
-		melyint_line_add(why, "no backtrace: the thread blocks signal %d (%s)", signum,
+		snprintf(why, MELYINT_WHY,
+		    "no backtrace: the program handles signal %d (%s) itself", signum,
 		    signal_name(signum));
+	} else if (state->signal_blocked) {
+		snprintf(why, MELYINT_WHY, "no backtrace: the thread blocks signal %d (%s)",
+		    signum, signal_name(signum));
 	} else if (state->state != 'R' && melyint_call_is_cut_short(state->call)) {
-		melyint_line_add(why, "no backtrace: the call would not outlast a signal");
+		snprintf(why, MELYINT_WHY, "no backtrace: the call would not outlast a signal");
 	} else if (!melyint_backtrace_forget(core)) {
-		melyint_line_add(why, "no backtrace: the last one is still being written");
+		snprintf(why, MELYINT_WHY, "no backtrace: the last one is still being written");
 	} else {
 		/* relaxed: nobody writes there; the signal comes after it */
 		MELY_STORE(&core->backtrace->stage, WANTED, relaxed);
 		if (send_signal(core, signum))
 			return true;
 		MELY_STORE(&core->backtrace->stage, NONE, relaxed); /* as above */
-		melyint_line_add(why, "no backtrace: the thread has gone");
+		snprintf(why, MELYINT_WHY, "no backtrace: the thread has gone");
 	}
 	return false;
 }

@@ -36,8 +36,10 @@ struct melyint_thread_state {
 	long call;          /* the system call it waits in; -1: none, or not known */
 };
 
-/* Ask core's thread for its backtrace. Monitor. False: it will not come; why says the line. */
-bool melyint_backtrace_ask(struct melyint_core *core, struct melyint_line *why,
+enum { MELYINT_WHY = 80 };
+
+/* Ask core's thread for its backtrace. Monitor. False: it will not come, and why. */
+bool melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
     struct melyint_thread_state *state);
 /* Is it there? Monitor. */
 bool melyint_backtrace_taken(struct melyint_core *core);

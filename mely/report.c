@@ -68,8 +68,10 @@ melyint_rate_add(struct melyint_rate *rate, struct melyint_line *line, const cha
 {
 	if (rate->hidden == 0)
 		return;
-	melyint_line_add(line, line->used != 0 ? " (%" PRIu32 " %s before it were not shown)" :
-	    "%" PRIu32 " %s were not shown", rate->hidden, things);
+	if (line->used != 0)
+		melyint_line_add(line, " (%" PRIu32 " more before it not shown)", rate->hidden);
+	else
+		melyint_line_add(line, "%s not shown: %" PRIu32, things, rate->hidden);
 	rate->hidden = 0;
 }
 

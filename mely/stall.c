@@ -13,8 +13,8 @@
  *      a quarter more is reported, where the monitor gets a processor.
  *   C. A report waits up to ANSWER_NS for the backtrace, by looks that follow soon; the monitor
  *      goes on meanwhile. The backtrace counts only if the same call runs when it is there.
- *   D. What the monitor reads at a time need not belong together: all of it has to stay the same for
- *      a limit's time to count.
+ *   D. What the monitor reads at a time need not belong together: all of it has to stay the same
+ *      for a limit's time to count.
  */
 #include "stall.h"
 
@@ -30,6 +30,7 @@
 #include "colorext.h"
 #include "handlers.h"
 #include "monitor.h"
+#include "syscalls.h"
 
 /* The shortest limit that a handler of this process has been given; anyone. */
 static _Atomic uint32_t shortest_ms MELY_LASTING = UINT32_MAX;
@@ -93,7 +94,7 @@ enum {
 	ANSWER_NS = 100 * MS,
 	ANSWER_LOOK_NS = MS,
 	LATER = 10,         /* times as long until it is reported again */
-	WHY = 80
+	COLOR = 96
 };
 
 /* One call of a handler: the same numbers, the same call. */
@@ -109,11 +110,13 @@ struct seen {
 	struct call call;
 	uint64_t since_ns;     /* it has run at least since then, */
 	uint64_t cpu_ns;       /* ... when this was the thread's CPU time */
+	uint64_t seen_ns, cpu_now_ns; /* the same at the last look that saw it */
 	uint64_t next_ns;      /* to be reported when it has run for so long; 0: not yet known */
-	uint64_t asked_ns;     /* when its backtrace was asked for; 0: it was not */
-	struct melyint_thread_state state; /* found then */
+	uint64_t asked_ns;     /* a report is due since then, and waits; 0: it does not */
+	char color[COLOR];     /* found then, as what follows; "": it has ended already */
+	struct melyint_thread_state state;
 	bool counted;
-	char why[WHY];         /* there will be no backtrace */
+	char why[MELYINT_WHY]; /* there will be no backtrace; "": there may be */
 };
 
 struct melyint_stall {
@@ -161,17 +164,6 @@ cpu_time(const struct melyint_core *core)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Another call than the last time. */
-static void
-begin(struct melyint_core *core, struct seen *seen, const struct call *call, uint64_t now_ns)
-{
-	if (seen->asked_ns != 0)
-		(void)melyint_backtrace_forget(core);
-	*seen = (struct seen){.call = *call, .since_ns = now_ns};
-	if (call->runs)
-		seen->cpu_ns = cpu_time(core);
-}
-
 /* The limit of a handler in ns; 0: none. */
 static uint64_t
 limit_of(const struct mely_runtime *rt, const struct melyint_handler_entry *entry)
@@ -185,14 +177,17 @@ limit_of(const struct mely_runtime *rt, const struct melyint_handler_entry *entr
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
+/* The color that runs on core, in words; "" when none does any more. */
 static void
-add_color(struct melyint_core *core, struct melyint_line *line)
+name_color(struct melyint_core *core, char text[COLOR])
 {
 	struct mely_color *color;
-	char name[64] = "";
+	char name[COLOR / 2] = "";
 	unsigned flags = 0;
 	uint32_t id = 0;
+	int n = 0;
 
+	text[0] = '\0';
 	melyint_lock_take(&core->lock);
 	color = MELY_LOAD(&core->running, relaxed); /* under the lock, as its flags */
 	if (color != NULL) {
@@ -203,14 +198,14 @@ add_color(struct melyint_core *core, struct melyint_line *line)
 	if (color == NULL)
 		return;
 	if (flags & MELYINT_COLOR_OBJECT)
-		melyint_line_add(line, " of color %p", (void *)color);
+		n = snprintf(text, COLOR, " of color %p", (void *)color);
 	else
-		melyint_line_add(line, " of color %" PRIu32, id);
+		n = snprintf(text, COLOR, " of color %" PRIu32, id);
 	/* It may be gone by now: only its address is used. */
 	if (flags & MELYINT_COLOR_NAMED)
 		melyint_colorext_name(core->rt->colorext, color, name, sizeof name);
 	if (name[0] != '\0')
-		melyint_line_add(line, " (%s)", name);
+		snprintf(text + n, COLOR - (size_t)n, " (%s)", name);
 }
 
 static void
@@ -231,36 +226,35 @@ add_state(const struct seen *seen, struct melyint_line *line)
 		melyint_line_add(line, ", waiting in system call %ld", seen->state.call);
 }
 
+/* ended: another call runs by now. */
 static void
-report(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen, uint64_t now_ns)
+report(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen, bool ended)
 {
 	const struct melyint_handler_entry *entry = melyint_handler_entry(seen->call.handler);
-	struct call call = call_of(core);
-	bool there = seen->asked_ns != 0 && melyint_backtrace_taken(core) &&
-	    same(&call, &seen->call);
-	uint64_t cpu_ns = cpu_time(core);
 	struct melyint_line line = {0};
 
-	melyint_line_add(&line, "core %d: handler %s", core->index,
-	    entry != NULL ? entry->name : "(unknown)");
-	if (same(&call, &seen->call))
-		add_color(core, &line);
-	melyint_line_add(&line, " has run for ");
-	melyint_line_number(&line, (now_ns - seen->since_ns) / MS);
+	melyint_line_add(&line, "core %d: handler %s%s has run for ", core->index,
+	    entry != NULL ? entry->name : "(unknown)", seen->color);
+	melyint_line_number(&line, (seen->seen_ns - seen->since_ns) / MS);
 	melyint_line_add(&line, " ms");
-	if (cpu_ns >= seen->cpu_ns && cpu_ns != 0)
+	if (seen->cpu_now_ns >= seen->cpu_ns && seen->cpu_now_ns != 0)
 		melyint_line_add(&line, ", %" PRIu64 " of them on a processor",
-		    (cpu_ns - seen->cpu_ns) / MS);
+		    (seen->cpu_now_ns - seen->cpu_ns) / MS);
 	add_state(seen, &line);
-	if (there) {
+	if (ended) {
+		melyint_line_add(&line, "; no backtrace: it has ended meanwhile");
+	} else if (seen->why[0] != '\0') {
+		melyint_line_add(&line, "; %s", seen->why);
+	} else if (!melyint_backtrace_taken(core)) {
+		melyint_line_add(&line, "; no backtrace: the thread did not answer in time");
+	} else {
 		melyint_line_add(&line, ", at ");
 		melyint_backtrace_add(core, entry != NULL ? entry->fn : NULL, &line);
-	} else {
-		melyint_line_add(&line, "; %s", seen->why[0] != '\0' ? seen->why :
-		    "no backtrace: the thread did not answer in time");
 	}
 	melyint_rate_add(&stall->rate, &line, "stalls");
 	melyint_report(stall->rt, &line);
+	(void)melyint_backtrace_forget(core);
+	seen->asked_ns = 0;
 }
 
 /* May the handler be reported now? */
@@ -279,15 +273,41 @@ may_report(struct melyint_stall *stall, uint32_t handler, uint64_t now_ns)
 	return true;
 }
 
-/* Ask for the backtrace. True: it will come. */
-static bool
-ask(struct melyint_core *core, struct seen *seen)
+/* Another call than the last time. */
+static void
+begin(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen,
+    const struct call *call, uint64_t now_ns)
 {
-	struct melyint_line why = {0};
-	bool comes = melyint_backtrace_ask(core, &why, &seen->state);
+	if (seen->asked_ns != 0)
+		report(stall, core, seen, true);
+	*seen = (struct seen){.call = *call, .since_ns = now_ns};
+	if (call->runs)
+		seen->cpu_ns = cpu_time(core);
+}
 
-	snprintf(seen->why, sizeof seen->why, "%s", why.text);
-	return comes;
+static void
+count(struct melyint_core *core, struct seen *seen, struct melyint_handler_entry *entry)
+{
+	seen->counted = true;
+	/* relaxed: a count */
+	if (entry != NULL)
+		MELY_ADD(&entry->stalls, 1, relaxed);
+	MELY_COUNT(&core->counters.stalls, 1); /* the monitor's */
+}
+
+/* A report of a call that goes on is due: find out what there is to say. */
+static void
+ask(struct melyint_core *core, struct seen *seen, uint64_t now_ns)
+{
+	struct call call;
+
+	seen->asked_ns = now_ns;
+	seen->why[0] = '\0';
+	name_color(core, seen->color);
+	(void)melyint_backtrace_ask(core, seen->why, &seen->state);
+	call = call_of(core);
+	if (!same(&call, &seen->call))
+		seen->color[0] = '\0'; /* may be another one */
 }
 
 /* The call of a core goes on. True: a backtrace is on its way, look again soon. */
@@ -296,35 +316,32 @@ goes_on(struct melyint_stall *stall, struct melyint_core *core, struct seen *see
 {
 	struct melyint_handler_entry *entry = melyint_handler_entry(seen->call.handler);
 	uint64_t limit_ns = limit_of(stall->rt, entry), ran_ns = now_ns - seen->since_ns;
+	struct call call;
 
+	seen->seen_ns = now_ns;
 	if (limit_ns == 0 || ran_ns < limit_ns)
 		return false;
+	seen->cpu_now_ns = cpu_time(core);
 	if (!seen->counted) {
-		seen->counted = true;
+		count(core, seen, entry);
 		seen->next_ns = limit_ns;
-		/* relaxed: a count */
-		if (entry != NULL)
-			MELY_ADD(&entry->stalls, 1, relaxed);
-		MELY_COUNT(&core->counters.stalls, 1); /* the monitor's */
 	}
-	if (seen->asked_ns == 0) {
-		if (ran_ns < seen->next_ns)
-			return false;
+	if (seen->asked_ns == 0 && ran_ns >= seen->next_ns) {
 		while (seen->next_ns <= ran_ns)
 			seen->next_ns *= LATER;
-		if (!may_report(stall, seen->call.handler, now_ns))
-			return false;
-		if (ask(core, seen))
-			seen->asked_ns = now_ns;
+		if (may_report(stall, seen->call.handler, now_ns))
+			ask(core, seen, now_ns);
 	}
-	if (seen->asked_ns != 0 && !melyint_backtrace_taken(core) &&
+	if (seen->asked_ns == 0)
+		return false;
+	if (seen->why[0] == '\0' && !melyint_backtrace_taken(core) &&
 	    now_ns - seen->asked_ns < ANSWER_NS)
 		return true;
-	report(stall, core, seen, now_ns);
-	if (seen->asked_ns != 0)
-		(void)melyint_backtrace_forget(core);
-	seen->asked_ns = 0;
-	return false;
+	/* What was taken is of this call if it still runs. */
+	call = call_of(core);
+	if (same(&call, &seen->call))
+		report(stall, core, seen, false);
+	return seen->asked_ns != 0;
 }
 
 static uint64_t
@@ -343,7 +360,7 @@ look(struct melyint_step *step, uint64_t now_ns)
 		struct call call = call_of(core);
 
 		if (!same(&call, &seen->call))
-			begin(core, seen, &call, now_ns);
+			begin(stall, core, seen, &call, now_ns);
 		else if (call.runs)
 			soon |= goes_on(stall, core, seen, now_ns);
 	}
@@ -437,11 +454,18 @@ melyint_stall_attend(struct melyint_core *core)
 void
 melyint_stall_end(struct mely_runtime *rt)
 {
+	struct melyint_stall *stall = rt->stall;
 	struct melyint_line line = {0};
+	int i;
 
-	if (rt->stall == NULL)
+	if (stall == NULL)
 		return;
-	melyint_rate_add(&rt->stall->rate, &line, "stalls");
+	for (i = 0; i < rt->cores_count; i++) {
+		if (stall->seen[i].asked_ns != 0)
+			report(stall, &rt->cores[i], &stall->seen[i], true);
+		stall->seen[i] = (struct seen){0};
+	}
+	melyint_rate_add(&stall->rate, &line, "stalls");
 	if (line.used != 0)
 		melyint_report(rt, &line);
 }

@@ -96,12 +96,12 @@ struct mely_config {
 	uint32_t spin_us_max;     /**< longest spin before sleep; default 10, tuned down to 0 */
 	uint32_t stuck_ms;        /**< a core that has not come back from a handler for so long is
 	                           *   stuck: others look at its poller; default 4; 0: never */
-	/** A handler that has run for so long, other than its own limit says (mely_handler_set_stall),
-	 *  is reported in one line and counted; default 100; 0: nobody looks. Where stuck_ms is
-	 *  about what a long handler holds up, and mends it, this is about telling people. */
+	/** A call of a handler that runs for longer is reported in one line and counted; default
+	 *  100; 0: nobody looks. mely_handler_set_stall gives a handler a limit of its own. Where
+	 *  stuck_ms is about what a long handler holds up, and mends it, this tells people. */
 	uint32_t stall_ms;
-	/** The signal by which a thread is asked for the backtrace of a stall; default SIGURG; 0: no
-	 *  backtraces. Left alone where the program has a handler for it. */
+	/** The signal by which a thread is asked for the backtrace of a stall; default SIGURG; 0:
+	 *  no backtraces. Left alone where the program has a handler for it. */
 	int stall_signal;
 	mely_report_fn *report;   /**< gets such lines; NULL: they go to stderr after "mely: " */
 	void *report_ctx;

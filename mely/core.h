@@ -35,6 +35,8 @@ struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
 struct melyint_colortab;
 struct melyint_colorext;
+struct melyint_ages;    /* age.c */
+struct melyint_aging;   /* age.h */
 struct melyint_backtrace; /* backtrace.h */
 struct melyint_monitor; /* monitor.h */
 struct melyint_stall;   /* stall.c */
@@ -176,6 +178,7 @@ struct melyint_core {
 
 	/* set when the runtime is made, then constant */
 	_Alignas(MELY_CACHE_LINE) struct melyint_poller *poller;
+	struct melyint_aging *aging; /* NULL: its age is of no interest */
 	struct melyint_backtrace *backtrace; /* NULL: none is ever asked for */
 	pthread_t thread;
 	int pu;                     /* OS index of its processing unit; -1 unpinned */
@@ -201,6 +204,9 @@ struct mely_runtime {
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
 	struct melyint_monitor *monitor; /* constant */
+	struct melyint_ages *ages;  /* constant; NULL: old queues are not reported */
+	uint64_t aging_ticks;       /* constant: too old */
+	uint64_t aging_from_ticks;  /* when the run began */
 	struct melyint_stall *stall; /* constant; NULL: stalls are not reported */
 	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
 	struct melyint_depot depot; /* spare events of all cores */

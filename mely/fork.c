@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "colortab.h"
 #include "core.h"
@@ -236,6 +237,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		error = melyint_monitor_renew(rt);
 	if (error == 0)
 		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
 	return error;

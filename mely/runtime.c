@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "clock.h"
 #include "colorext.h"
@@ -205,8 +206,11 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_stall_new(rt);
 	if (error == 0)
+		error = melyint_age_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
 	if (error != 0) {
+		melyint_age_free(rt);
 		melyint_stall_free(rt);
 		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
@@ -238,12 +242,14 @@ mely_runtime_free(struct mely_runtime *rt)
 		melyint_cores_join(rt);
 		melyint_monitor_join(rt);
 		melyint_stall_end(rt);
+		melyint_age_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_age_free(rt);
 	melyint_stall_free(rt);
 	melyint_monitor_free(rt);
 	melyint_colorext_free(rt->colorext);
@@ -359,6 +365,7 @@ begin(struct mely_runtime *rt, bool once)
 		/* release: pairs with the acquire loads of posters and cores */
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
 		melyint_stall_begin(rt);
+		melyint_age_begin(rt);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
 		error = cores_start(rt);
 		melyint_monitor_start(rt);
@@ -378,6 +385,7 @@ finish(struct mely_runtime *rt)
 	melyint_cores_join(rt);
 	melyint_monitor_join(rt);
 	melyint_stall_end(rt);
+	melyint_age_end(rt);
 	melyint_io_discard(rt);
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))

@@ -83,6 +83,7 @@ defaults(struct mely_config *config)
 	config->spin_us_max = 10;
 	config->stuck_ms = 4;
 	config->stall_ms = 100;
+	config->age_ms = 1000;
 	config->stall_signal = SIGURG;
 	config->drain_deadline_ns = 30000000000u;
 	config->fd_residency_ms = 10;
@@ -98,7 +99,7 @@ mely_config_init(struct mely_config *config)
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
 	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck, price;
-	long stall, signum;
+	long stall, age, signum;
 	bool good = true;
 
 	defaults(config);
@@ -108,6 +109,7 @@ mely_config_init(struct mely_config *config)
 	spin = config->spin_us_max;
 	stuck = config->stuck_ms;
 	stall = config->stall_ms;
+	age = config->age_ms;
 	signum = config->stall_signal;
 	price = config->steal_ns;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
@@ -126,6 +128,7 @@ mely_config_init(struct mely_config *config)
 	good &= env_number("MELY_SPIN_US", 0, 1000, &spin);
 	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
 	good &= env_number("MELY_STALL_MS", 0, STALL_MS_MAX, &stall);
+	good &= env_number("MELY_AGE_MS", 0, STALL_MS_MAX, &age);
 	good &= env_number("MELY_STALL_SIGNAL", 0, SIGRTMAX, &signum);
 	config->cores = (int)cores;
 	config->pinning = (enum mely_pinning)pin;
@@ -135,6 +138,7 @@ mely_config_init(struct mely_config *config)
 	config->spin_us_max = (uint32_t)spin;
 	config->stuck_ms = (uint32_t)stuck;
 	config->stall_ms = (uint32_t)stall;
+	config->age_ms = (uint32_t)age;
 	config->stall_signal = (int)signum;
 	config->steal_ns = (uint32_t)price;
 	return good ? 0 : -EINVAL;
@@ -170,6 +174,7 @@ melyint_settings_check(const struct mely_config *config)
 	        MELY_PRIORITY_LAST_POST) &&
 	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
 	    in_range("stall_ms", config->stall_ms, 0, STALL_MS_MAX) &&
+	    in_range("age_ms", config->age_ms, 0, STALL_MS_MAX) &&
 	    in_range("stall_signal", config->stall_signal, 0, SIGRTMAX) &&
 	    in_range("helpers_files", config->helpers_files, 1, HELPERS_MAX) &&
 	    in_range("helpers_names", config->helpers_names, 1, HELPERS_MAX) &&

@@ -48,45 +48,7 @@ mely_handler_set_stall(struct mely_handler *handler, uint32_t ms)
 		;
 }
 
-#ifdef MELYINT_SIM
-int
-melyint_stall_new(struct mely_runtime *rt)
-{
-	(void)rt;
-	return 0;
-}
-
-void
-melyint_stall_free(struct mely_runtime *rt)
-{
-	(void)rt;
-}
-
-int
-melyint_stall_renew(struct mely_runtime *rt)
-{
-	(void)rt;
-	return 0;
-}
-
-void
-melyint_stall_begin(struct mely_runtime *rt)
-{
-	(void)rt;
-}
-
-void
-melyint_stall_attend(struct melyint_core *core)
-{
-	(void)core;
-}
-
-void
-melyint_stall_end(struct mely_runtime *rt)
-{
-	(void)rt;
-}
-#else
+#ifndef MELYINT_SIM
 
 enum {
 	MS = 1000000,

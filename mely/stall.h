@@ -9,6 +9,15 @@
 
 #include "core.h"
 
+#ifdef MELYINT_SIM /* no monitor there */
+#define melyint_stall_new(rt) ((void)(rt), 0)
+#define melyint_stall_free(rt) ((void)(rt))
+#define melyint_stall_renew(rt) ((void)(rt), 0)
+#define melyint_stall_begin(rt) ((void)(rt))
+#define melyint_stall_attend(core) ((void)(core))
+#define melyint_stall_end(rt) ((void)(rt))
+#else
+
 /* With a runtime, once its monitor is there; and in the child of a fork. 0 or a negative errno. */
 int melyint_stall_new(struct mely_runtime *rt);
 void melyint_stall_free(struct mely_runtime *rt);
@@ -19,5 +28,7 @@ void melyint_stall_begin(struct mely_runtime *rt);
 void melyint_stall_attend(struct melyint_core *core);
 /* The end of a run, the monitor's thread is no more: say how much was not shown. */
 void melyint_stall_end(struct mely_runtime *rt);
+
+#endif
 
 #endif

@@ -74,6 +74,7 @@ typedef void mely_report_fn(void *ctx, const char *line);
  *   MELY_SPIN_US     longest spin before sleep, microseconds
  *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
  *   MELY_STALL_MS    a handler so long is reported as a stall, milliseconds; 0: none ever
+ *   MELY_AGE_MS      a queue in which an event waits so long is reported, milliseconds; 0: never
  *   MELY_STALL_SIGNAL
  *                    number of the signal that asks a thread for its backtrace; 0: no backtraces
  */
@@ -100,6 +101,9 @@ struct mely_config {
 	 *  100; 0: nobody looks. mely_handler_set_stall gives a handler a limit of its own. Where
 	 *  stuck_ms is about what a long handler holds up, and mends it, this tells people. */
 	uint32_t stall_ms;
+	/** When an event has waited so long in a core's queue, a line says so, and which handlers
+	 *  have most events there; default 1,000; 0: nobody looks. */
+	uint32_t age_ms;
 	/** The signal by which a thread is asked for the backtrace of a stall; default SIGURG; 0:
 	 *  no backtraces. Left alone where the program has a handler for it. */
 	int stall_signal;

@@ -3,13 +3,13 @@
  * age.c: see age.h.
  *
  * NOTE(age)
- *   A. Every event that waits has a stamp (NOTE(tally)). The monitor looks at the first event of the
- *      colors at the front of each core's queue, under the core's lock, a few dozen of them. Colors
- *      come to the front in turn, so none is overlooked for long, unless nothing moves: then those
- *      in front have waited the longest.
- *   B. What a core has taken out as a batch nobody else may look at; and a color that has the core to
- *      itself is hardly ever seen in the queue. So the core says when it meets an event that has
- *      waited for too long, among those whose delay it measures anyhow.
+ *   A. Every event that waits has a stamp (NOTE(tally)). The monitor looks at the first event of
+ *      the colors at the front of each core's queue, under the core's lock, a few dozen of them.
+ *      Colors come to the front in turn, so none is overlooked for long, unless nothing moves:
+ *      then those in front have waited the longest.
+ *   B. What a core has taken out as a batch nobody else may look at; and a color that has the core
+ *      to itself is hardly ever seen in the queue. So the core says when it meets an event that
+ *      has waited for too long, among those whose delay it measures anyhow.
  *   C. Then the monitor asks the core to count the events of its batch and its queue, which it does
  *      between two batches. Where it has not come to that after ANSWER_NS, a handler runs for
  *      long: the monitor counts the queue itself, without what the batch has taken.
@@ -320,7 +320,7 @@ report(struct melyint_ages *ages, struct melyint_core *core, uint64_t ticks,
 	melyint_line_number(&line, melyint_ticks_to_ns(ticks) / MS);
 	melyint_line_add(&line, " ms; %s", census->more ? "more than " : "");
 	melyint_line_number(&line, census->events);
-	melyint_line_add(&line, " are queued%s", census->more ? ", of which these" : "");
+	melyint_line_add(&line, " queued%s", census->more ? ", of which these" : "");
 	add_rows(&line, census);
 	if (!by_core)
 		melyint_line_add(&line, "; without the color that runs");

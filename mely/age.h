@@ -23,8 +23,8 @@ struct melyint_census {
 
 /* Of a core. */
 struct melyint_aging {
-	_Atomic uint64_t late_ticks; /* the last event that had waited for too long had so long; ... */
-	_Atomic uint32_t lates;      /* ... how many of them were met; the core */
+	_Atomic uint64_t late_ticks; /* so long had the last event waited that had for too long; */
+	_Atomic uint32_t lates;      /* ... how many of them were met; both the core */
 	_Atomic int stage;           /* of the census: C of NOTE(age); the monitor and the core */
 	struct melyint_census census;/* the core, then the monitor */
 };

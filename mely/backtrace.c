@@ -36,7 +36,14 @@
 /* backtrace->stage */
 enum { NONE, WANTED, TAKING, TAKEN };
 
-enum { SHOWN = 16 };
+enum {
+	SHOWN = 16,
+#ifdef MELYINT_COLOR_CHECK /* handlers run on stacks of their own, which it must not disturb */
+	HERE = 0
+#else
+	HERE = 1
+#endif
+};
 
 /* ---- in the thread --------------------------------------------------------------------------- */
 
@@ -189,8 +196,10 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 	int signum = core->rt->config.stall_signal;
 
 	*state = state_of(MELY_LOAD(&core->tid, relaxed), signum); /* written once attended */
-	if (signum == 0 || core->backtrace == NULL) {
+	if (signum == 0) {
 		snprintf(why, MELYINT_WHY, "no backtrace: stall_signal is 0");
+	} else if (core->backtrace == NULL) {
+		snprintf(why, MELYINT_WHY, "no backtrace: not under the color checker");
 	} else if (!is_ours(signum)) {
 		snprintf(why, MELYINT_WHY,
 		    "no backtrace: the program handles signal %d (%s) itself", signum,
@@ -293,7 +302,7 @@ melyint_backtrace_new(struct mely_runtime *rt)
 {
 	size_t n = (size_t)rt->cores_count, i;
 
-	if (rt->config.stall_ms == 0 || rt->config.stall_signal == 0)
+	if (rt->config.stall_ms == 0 || rt->config.stall_signal == 0 || !HERE)
 		return 0;
 	rt->backtraces = calloc(n, sizeof rt->backtraces[0]);
 	if (rt->backtraces == NULL)

@@ -18,6 +18,7 @@
 #include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
@@ -482,6 +483,7 @@ next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampl
 		if (MELY_UNLIKELY(MELY_LOAD(&ev->_handler->_number, relaxed) !=
 		    core->tallies.number))
 			melyint_tally_change(&core->tallies, ev->_handler, ran);
+		melyint_check_next(ev);
 		call->fn = ev->_handler->fn;
 		call->arg = ev->_arg;
 		flags = ev->_flags;
@@ -520,7 +522,7 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 	    next_call(core, &call, ran, mode == SAMPLED && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
 		MELY_STORE(&core->tallies.begun, ran, relaxed); /* for who looks whether we go on */
-		call.fn(call.arg);
+		melyint_check_call(call.fn, call.arg);
 		if (mode != PLAIN && rt->batch_ticks != 0 &&
 		    melyint_ticks() - MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >=
 		    rt->batch_ticks)

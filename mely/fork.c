@@ -15,6 +15,7 @@
 
 #include "age.h"
 #include "check.h"
+#include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
@@ -24,6 +25,8 @@
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
+
+static MELY_TLS struct melyint_check_where forking; /* of the thread that forks */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 
@@ -83,6 +86,7 @@ unlock_all(bool child)
 static void
 before_fork(void)
 {
+	melyint_check_enter(&forking);
 	lock_all();
 	/* Whoever moves a color waits for nothing but the locks. */
 	while (any_moving()) {
@@ -96,12 +100,15 @@ static void
 after_in_parent(void)
 {
 	unlock_all(false);
+	melyint_check_leave(&forking);
 }
 
 static void
 after_in_child(void)
 {
 	unlock_all(true);
+	melyint_check_leave(&forking);
+	melyint_check_forked();
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
@@ -225,6 +232,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		/* The stock may have been in use by a thread that is no more. */
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
+	/* Its holder may be a thread that is no more. */
+	pthread_mutex_init(&rt->look_lock, NULL);
 	rt->threads = 0;
 	rt->attended = rt->once_started = false;
 	/* relaxed, all: one thread */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "colorcheck.h"
 #include "report.h"
 
 static const char cut[] = "...";
@@ -84,7 +85,9 @@ melyint_report(const struct mely_runtime *rt, struct melyint_line *line)
 
 	line->text[line->used] = '\0';
 	if (rt->config.report != NULL) {
+		melyint_check_out();
 		rt->config.report(rt->config.report_ctx, line->text);
+		melyint_check_in();
 	} else {
 		/* One write, so that lines of several threads do not mix. */
 		memcpy(whole, name, sizeof name - 1);

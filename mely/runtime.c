@@ -21,6 +21,7 @@
 #include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "colortab.h"
 #include "core_loop.h"
@@ -135,6 +136,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
+	pthread_mutex_init(&rt->look_lock, NULL);
+	rt->made_ns = melyint_now_ns();
 }
 
 /* What counts where colors are stolen. */
@@ -243,8 +246,10 @@ mely_runtime_free(struct mely_runtime *rt)
 		melyint_monitor_join(rt);
 		melyint_stall_end(rt);
 		melyint_age_end(rt);
+		melyint_check_run_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
+		melyint_check_run_end(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
@@ -255,6 +260,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
+	pthread_mutex_destroy(&rt->look_lock);
 	pthread_mutex_destroy(&rt->life_lock);
 	free(rt);
 	return 0;
@@ -291,6 +297,7 @@ attend(struct melyint_core *core, bool on)
 		melyint_stall_attend(core);
 	melyint_lock_drop(&core->lock);
 	become(on ? core : NULL);
+	melyint_check_attend(on);
 	if (on) {
 		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
@@ -307,10 +314,12 @@ core_thread(void *arg)
 
 	snprintf(name, sizeof name, "mely/%d", core->index);
 	pthread_setname_np(pthread_self(), name);
+	melyint_check_thread(true);
 	melyint_topo_bind(core);
 	attend(core, true);
 	melyint_core_loop(core);
 	attend(core, false);
+	melyint_check_thread(false);
 	return NULL;
 }
 
@@ -367,6 +376,7 @@ begin(struct mely_runtime *rt, bool once)
 		melyint_stall_begin(rt);
 		melyint_age_begin(rt);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
+		melyint_check_run_begin(rt);
 		error = cores_start(rt);
 		melyint_monitor_start(rt);
 		rt->once_started = once;
@@ -386,7 +396,9 @@ finish(struct mely_runtime *rt)
 	melyint_monitor_join(rt);
 	melyint_stall_end(rt);
 	melyint_age_end(rt);
+	melyint_check_run_end(rt);
 	melyint_io_discard(rt);
+	melyint_check_run_end(rt); /* of what helpers still did, too */
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))
 		melyint_handback_all(rt);
@@ -451,11 +463,13 @@ mely_run_once(struct mely_runtime *rt)
 	if (result != 0)
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	attend(core, true);
+	melyint_check_pass(rt, true);
 	/* acquire, both: pairs with the release stores of the life cycle */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		result = melyint_core_pass(core);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
 		melyint_core_loop(core);
+	melyint_check_pass(rt, false);
 	attend(core, false);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED)
 		finish(rt);

@@ -165,7 +165,7 @@ name_color(struct melyint_core *core, char text[COLOR])
 		n = snprintf(text, COLOR, " of color %" PRIu32, id);
 	/* It may be gone by now: only its address is used. */
 	if (flags & MELYINT_COLOR_NAMED)
-		melyint_colorext_name(core->rt->colorext, color, name, sizeof name);
+		(void)melyint_colorext_name(core->rt->colorext, color, name, sizeof name);
 	if (name[0] != '\0')
 		snprintf(text + n, COLOR - (size_t)n, " (%s)", name);
 }

@@ -113,12 +113,12 @@ behind_a_handler(void)
 	} while (some != 0);
 	/* It may have been looked at before all were there; then the next line has them. */
 	while (!said("core 0: an event has waited for ",
-	    " are queued: huge 1,500, large 800, middle 300, small 70, few 20 (of 6 handlers)") &&
+	    " queued: huge 1,500, large 800, middle 300, small 70, few 20 (of 6 handlers)") &&
 	    test_get(&lines.came) == 0)
 		test_nap_us(500);
-	TEST_CHECK(said("core 0: an event has waited for ", " are queued: huge "));
-	TEST_CHECK(said(" are queued: ", "; without the color that runs"));
-	if (said(" ms; 2,693 are queued", ""))
+	TEST_CHECK(said("core 0: an event has waited for ", " queued: huge "));
+	TEST_CHECK(said(" queued: ", "; without the color that runs"));
+	if (said(" ms; 2,693 queued", ""))
 		TEST_CHECK(said(": huge 1,500, large 800, middle 300, small 70, few 20 (of 6 ",
 		    "handlers)"));
 	TEST_EQ(test_get(&ran), 0);
@@ -164,7 +164,7 @@ in_one_color(void)
 	/* Between two batches the core counts all it has. If it gets no processor for so long that
 	 * the monitor does it instead, that can not see what the batch has taken. */
 	if (!said("; without the color that runs", ""))
-		TEST_CHECK(said(" are queued: steady 200, second 100", ""));
+		TEST_CHECK(said(" queued: steady 200, second 100", ""));
 	TEST_OK(mely_runtime_free(rt));
 }
 
@@ -189,7 +189,7 @@ many(struct mely_handler *handlers)
 	for (i = 0; i < MANY_HANDLERS * MANY_EACH; i++)
 		TEST_OK(mely_post(rt, 2 + i % 7, &handlers[i % MANY_HANDLERS], NULL));
 	test_await(&lines.came, 1);
-	complete = said(" ms; more than 16,384 are queued, of which these: h", "");
+	complete = said(" ms; more than 16,384 queued, of which these: h", "");
 	if (complete)
 		TEST_CHECK(said(" (of 64 handlers and more); without the color that runs", ""));
 	atomic_store(&let_go, 1);

@@ -79,6 +79,7 @@ make(int cores, uint32_t stall_ms)
 	struct mely_config config;
 
 	test_config(&config, cores);
+	config.age_ms = 0;
 	config.stall_ms = stall_ms;
 	config.report = on_report;
 	config.report_ctx = &lines;
@@ -373,6 +374,7 @@ short_ones_in_a_row(void)
 
 	test_config(&config, 1);
 	config.batch_events = 1000;
+	config.age_ms = 0;
 	config.stall_ms = 100;
 	config.report = on_report;
 	config.report_ctx = &lines;
@@ -534,6 +536,7 @@ no_signal(void)
 	struct mely_config config;
 
 	test_config(&config, 1);
+	config.age_ms = 0;
 	config.stall_ms = LIMIT_MS;
 	config.stall_signal = 0;
 	config.report = on_report;

@@ -230,8 +230,10 @@ waiting_for_a_byte(void)
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(rt, 3, &reads, NULL));
 	await_line("handler on_read of color 3 has run for ", ", waiting in read");
-	TEST_CHECK(said("on_read", ", at "));
-	TEST_CHECK(said("on_read", "stall_test_reads+0x"));
+	if (!TEST_TSAN) { /* as in spins_on */
+		TEST_CHECK(said("on_read", ", at "));
+		TEST_CHECK(said("on_read", "stall_test_reads+0x"));
+	}
 	TEST_EQ(test_get(&out), 0);
 	TEST_EQ(write(ends[1], "x", 1), 1);
 	test_await(&out, 1);

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "colorcheck.h"
 #include "core.h"
+#include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
 
@@ -57,6 +58,13 @@ await_cores(struct mely_runtime *rt)
 	}
 }
 
+/* Last, so that a core that does not come is named meanwhile. */
+static void
+halt_monitor(struct mely_runtime *rt)
+{
+	melyint_monitor_halt(rt);
+}
+
 static void
 park_all(void)
 {
@@ -67,6 +75,7 @@ park_all(void)
 	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(halt_monitor);
 	melyint_check_leave(&where);
 }
 

@@ -18,6 +18,7 @@
 #include "core.h"
 #include "iostate.h"
 #include "runtimes.h"
+#include "serve.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
@@ -230,5 +231,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 	error = melyint_io_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

@@ -27,6 +27,7 @@
 #include "iostate.h"
 #include "park.h"
 #include "runtimes.h"
+#include "serve.h"
 #include "settings.h"
 #include "steal.h"
 #include "stuck.h"
@@ -198,6 +199,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		error = melyint_colorext_new(&rt->colorext);
 	if (error == 0)
 		error = melyint_io_init(rt);
+	if (error == 0)
+		error = melyint_live_new(rt);
 	if (error != 0) {
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
@@ -206,6 +209,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		return error;
 	}
 	melyint_runtimes_add(rt);
+	melyint_live_begin(rt);
 	*out = rt;
 	return 0;
 }
@@ -232,6 +236,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link.c: see link.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "link.h"
+
+enum { PATIENCE_MS = 5000 }; /* for the next bytes */
+
+int
+link_open(struct link *link, const char *path)
+{
+	struct sockaddr_un at;
+	int error;
+
+	if (strlen(path) >= sizeof at.sun_path)
+		return -ENAMETOOLONG;
+	link->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (link->fd < 0)
+		return -errno;
+	memset(&at, 0, sizeof at);
+	at.sun_family = AF_UNIX;
+	memcpy(at.sun_path, path, strlen(path));
+	if (connect(link->fd, (struct sockaddr *)&at, sizeof at) != 0) {
+		error = -errno;
+		link_close(link);
+		return error;
+	}
+	snprintf(link->path, sizeof link->path, "%s", path);
+	return 0;
+}
+
+void
+link_close(struct link *link)
+{
+	if (link->fd >= 0)
+		close(link->fd);
+	link->fd = -1;
+}
+
+static int
+await(int fd, short events)
+{
+	struct pollfd wait = {fd, events, 0};
+
+	for (;;) {
+		int n = poll(&wait, 1, PATIENCE_MS);
+
+		if (n > 0)
+			return 0;
+		if (n == 0)
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static int
+send_all(int fd, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = send(fd, bytes, length, MSG_NOSIGNAL);
+
+		if (n >= 0) {
+			bytes += n;
+			length -= (size_t)n;
+		} else if (errno == EAGAIN) {
+			int error = await(fd, POLLOUT);
+
+			if (error != 0)
+				return error;
+		} else if (errno == EPIPE) {
+			return -ECONNRESET;
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 0;
+}
+
+static int
+receive_all(int fd, char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = recv(fd, bytes, length, 0);
+
+		if (n > 0) {
+			bytes += n;
+			length -= (size_t)n;
+		} else if (n == 0) {
+			return -ECONNRESET;
+		} else if (errno == EAGAIN) {
+			int error = await(fd, POLLIN);
+
+			if (error != 0)
+				return error;
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return 0;
+}
+
+int
+link_ask(struct link *link, const char *request, char **answer, size_t *length)
+{
+	char head[LINK_HEAD];
+	bool ok;
+	int error;
+
+	*answer = NULL;
+	error = send_all(link->fd, request, strlen(request));
+	/* One who turns us away may have told why before it closed. */
+	if (error == 0 || error == -ECONNRESET)
+		error = receive_all(link->fd, head, sizeof head);
+	if (error != 0)
+		return error;
+	if (!link_head(head, &ok, length))
+		return -EPROTO;
+	*answer = malloc(*length + 1);
+	if (*answer == NULL)
+		return -ENOMEM;
+	error = receive_all(link->fd, *answer, *length);
+	if (error != 0) {
+		free(*answer);
+		*answer = NULL;
+		return error;
+	}
+	(*answer)[*length] = '\0';
+	return ok ? 0 : -EREMOTEIO;
+}
+
+int
+link_look(struct link *link, const char *request, struct mely_stats **stats)
+{
+	char *answer;
+	size_t length;
+	int error = link_ask(link, request, &answer, &length);
+
+	/* malloc aligns to 8 and more */
+	if (error == 0)
+		error = mely_stats_check(answer, length);
+	if (error == -EINVAL)
+		error = -EPROTO;
+	if (error != 0) {
+		free(answer);
+		return error;
+	}
+	*stats = (struct mely_stats *)(void *)answer;
+	return 0;
+}

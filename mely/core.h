@@ -34,6 +34,7 @@ struct melyint_io;     /* io.h */
 struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
+struct melyint_monitor; /* monitor.h */
 
 /* core->sleep */
 enum {
@@ -186,6 +187,7 @@ struct mely_runtime {
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
 	struct melyint_live *live;  /* constant: serve.h */
+	struct melyint_monitor *monitor; /* constant */
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */
 	uint32_t batch_events;      /* constant copies of hot settings */

@@ -10,6 +10,7 @@
 
 #include "check.h"
 #include "core.h"
+#include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
 #include "serve.h"
@@ -57,6 +58,13 @@ await_cores(struct mely_runtime *rt)
 	}
 }
 
+/* Last, so that a core that does not come is named meanwhile. */
+static void
+halt_monitor(struct mely_runtime *rt)
+{
+	melyint_monitor_halt(rt);
+}
+
 static void
 park_all(void)
 {
@@ -64,6 +72,7 @@ park_all(void)
 		return;
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(halt_monitor);
 	melyint_runtimes_each(melyint_live_exit);
 }
 

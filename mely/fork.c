@@ -17,6 +17,7 @@
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "runtimes.h"
 #include "serve.h"
 
@@ -229,6 +230,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->arriving, 0, relaxed);
 	MELY_STORE(&rt->searching, 0, relaxed);
 	error = melyint_io_renew(rt);
+	if (error == 0)
+		error = melyint_monitor_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
 	if (error == 0)

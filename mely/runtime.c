@@ -25,6 +25,7 @@
 #include "core_loop.h"
 #include "handback.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
 #include "serve.h"
@@ -198,10 +199,13 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_colorext_new(&rt->colorext);
 	if (error == 0)
+		error = melyint_monitor_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
 	if (error == 0)
 		error = melyint_live_new(rt);
 	if (error != 0) {
+		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
 		cores_free(rt);
@@ -230,12 +234,14 @@ mely_runtime_free(struct mely_runtime *rt)
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
 		melyint_cores_join(rt);
+		melyint_monitor_join(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_monitor_free(rt);
 	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
@@ -247,9 +253,8 @@ mely_runtime_free(struct mely_runtime *rt)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* All but the signals that a thread's own faults raise. */
-static void
-worker_mask(sigset_t *mask)
+void
+melyint_thread_mask(sigset_t *mask)
 {
 	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 	size_t i;
@@ -274,10 +279,13 @@ attend(struct melyint_core *core, bool on)
 	melyint_lock_take(&core->lock);
 	core->attended = on;
 	melyint_lock_drop(&core->lock);
-	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
 	become(on ? core : NULL);
-	if (on)
+	if (on) {
+		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
+	} else {
+		MELY_STORE(&core->busy, 0, relaxed); /* others' glances */
+	}
 }
 
 static void *
@@ -302,7 +310,7 @@ cores_start(struct mely_runtime *rt)
 	sigset_t mask, old;
 	int error = 0;
 
-	worker_mask(&mask);
+	melyint_thread_mask(&mask);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
 	for (rt->threads = 0; rt->threads < rt->cores_count - 1; rt->threads++) {
 		struct melyint_core *core = &rt->cores[rt->threads + 1];
@@ -345,6 +353,7 @@ begin(struct mely_runtime *rt, bool once)
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
 		error = cores_start(rt);
+		melyint_monitor_start(rt);
 		rt->once_started = once;
 	}
 	if (error != -EBUSY && error != -ECHILD)
@@ -359,6 +368,7 @@ finish(struct mely_runtime *rt)
 {
 	melyint_wake_all(rt);
 	melyint_cores_join(rt);
+	melyint_monitor_join(rt);
 	melyint_io_discard(rt);
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))

@@ -13,8 +13,6 @@
 
 #include "link.h"
 
-enum { PATIENCE_MS = 5000 }; /* for the next bytes */
-
 int
 link_open(struct link *link, const char *path)
 {
@@ -34,7 +32,9 @@ link_open(struct link *link, const char *path)
 		link_close(link);
 		return error;
 	}
-	snprintf(link->path, sizeof link->path, "%s", path);
+	link->patience_ms = LINK_PATIENCE_MS;
+	if (path != link->path)
+		snprintf(link->path, sizeof link->path, "%s", path);
 	return 0;
 }
 
@@ -47,12 +47,12 @@ link_close(struct link *link)
 }
 
 static int
-await(int fd, short events)
+await(const struct link *link, short events)
 {
-	struct pollfd wait = {fd, events, 0};
+	struct pollfd wait = {link->fd, events, 0};
 
 	for (;;) {
-		int n = poll(&wait, 1, PATIENCE_MS);
+		int n = poll(&wait, 1, link->patience_ms);
 
 		if (n > 0)
 			return 0;
@@ -64,16 +64,16 @@ await(int fd, short events)
 }
 
 static int
-send_all(int fd, const char *bytes, size_t length)
+send_all(const struct link *link, const char *bytes, size_t length)
 {
 	while (length > 0) {
-		ssize_t n = send(fd, bytes, length, MSG_NOSIGNAL);
+		ssize_t n = send(link->fd, bytes, length, MSG_NOSIGNAL);
 
 		if (n >= 0) {
 			bytes += n;
 			length -= (size_t)n;
 		} else if (errno == EAGAIN) {
-			int error = await(fd, POLLOUT);
+			int error = await(link, POLLOUT);
 
 			if (error != 0)
 				return error;
@@ -87,10 +87,10 @@ send_all(int fd, const char *bytes, size_t length)
 }
 
 static int
-receive_all(int fd, char *bytes, size_t length)
+receive_all(const struct link *link, char *bytes, size_t length)
 {
 	while (length > 0) {
-		ssize_t n = recv(fd, bytes, length, 0);
+		ssize_t n = recv(link->fd, bytes, length, 0);
 
 		if (n > 0) {
 			bytes += n;
@@ -98,7 +98,7 @@ receive_all(int fd, char *bytes, size_t length)
 		} else if (n == 0) {
 			return -ECONNRESET;
 		} else if (errno == EAGAIN) {
-			int error = await(fd, POLLIN);
+			int error = await(link, POLLIN);
 
 			if (error != 0)
 				return error;
@@ -117,10 +117,10 @@ link_ask(struct link *link, const char *request, char **answer, size_t *length)
 	int error;
 
 	*answer = NULL;
-	error = send_all(link->fd, request, strlen(request));
+	error = send_all(link, request, strlen(request));
 	/* One who turns us away may have told why before it closed. */
 	if (error == 0 || error == -ECONNRESET)
-		error = receive_all(link->fd, head, sizeof head);
+		error = receive_all(link, head, sizeof head);
 	if (error != 0)
 		return error;
 	if (!link_head(head, &ok, length))
@@ -128,7 +128,7 @@ link_ask(struct link *link, const char *request, char **answer, size_t *length)
 	*answer = malloc(*length + 1);
 	if (*answer == NULL)
 		return -ENOMEM;
-	error = receive_all(link->fd, *answer, *length);
+	error = receive_all(link, *answer, *length);
 	if (error != 0) {
 		free(*answer);
 		*answer = NULL;

@@ -17,10 +17,13 @@ enum {
 
 struct link {
 	int fd;
+	int patience_ms;         /* for the next bytes */
 	char path[128];
 };
 
-/* Connect. 0 or a negative errno. */
+enum { LINK_PATIENCE_MS = 5000 };
+
+/* Connect, with that patience. 0 or a negative errno. */
 int link_open(struct link *link, const char *path);
 void link_close(struct link *link);
 

@@ -195,7 +195,9 @@ drop_batch(struct melyint_core *core)
 	core->leaving = core->released = NULL;
 	core->waiters = NULL;
 	core->has_batch = core->attended = core->searching = false;
+	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
+	MELY_STORE(&core->running, NULL, relaxed);
 	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed);
 	MELY_STORE(&core->moving, 0, relaxed);
 	MELY_STORE(&core->busy, 0, relaxed);

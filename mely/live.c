@@ -21,6 +21,13 @@
 
 #define DUMP_NS UINT64_C(3000000000) /* for an fd that takes nothing */
 
+static bool
+forked(const struct mely_runtime *rt)
+{
+	/* acquire: pairs with the store in the child of a fork */
+	return MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED;
+}
+
 /* ---- the life of rt->live -------------------------------------------------------------------- */
 
 /* Nothing is open. Nobody else is there. */
@@ -99,7 +106,8 @@ melyint_live_free(struct mely_runtime *rt)
 void
 melyint_live_exit(struct mely_runtime *rt)
 {
-	if (rt->live == NULL)
+	/* In the child of a fork the socket is not ours, nor is the lock anybody's. */
+	if (rt->live == NULL || forked(rt))
 		return;
 	pthread_mutex_lock(&rt->live->lock);
 	shut(rt->live);
@@ -109,12 +117,16 @@ melyint_live_exit(struct mely_runtime *rt)
 void
 melyint_live_begin(struct mely_runtime *rt)
 {
+	int error = 0;
+
 	/* What went wrong has been said; the program goes on without. */
 	if (rt->live->wanted != NULL)
 		(void)mely_socket_open(rt, rt->live->wanted);
-	if (rt->config.dump_signal != 0 &&
-	    mely_dump_on_signal(rt, rt->config.dump_signal) != 0)
-		melyint_say("no dump on signal %d: it is in use", rt->config.dump_signal);
+	if (rt->config.dump_signal != 0)
+		error = mely_dump_on_signal(rt, rt->config.dump_signal);
+	if (error != 0)
+		melyint_say("no dump on signal %d: %s", rt->config.dump_signal,
+		    error == -EBUSY ? "it is in use" : strerror(-error));
 }
 
 void
@@ -128,13 +140,6 @@ melyint_live_renew(struct mely_runtime *rt)
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
-
-static bool
-forked(const struct mely_runtime *rt)
-{
-	/* acquire: pairs with the store in the child of a fork */
-	return MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED;
-}
 
 /* The epoll set is there. Under the lock. */
 static int

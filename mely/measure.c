@@ -83,14 +83,26 @@ melyint_measure_away(struct mely_handler *handler, uint32_t ns)
 
 /* ---- samples on their way: B of NOTE(measure) ------------------------------------------------ */
 
-/* The sample under a number, which is then gone; 0: none. */
+/* Under which word a sample of the handler is left: its number, or where that is shared with others
+ * what tells functions apart. */
 static uint32_t
-take(_Atomic uint64_t *samples, uint32_t number)
+key_of(struct mely_handler *handler)
 {
-	_Atomic uint64_t *sample = &samples[number % MELYINT_SAMPLES];
+	uint32_t number = melyint_handler_number(handler);
+
+	if (MELY_UNLIKELY(number == MELYINT_HANDLER_OTHER))
+		number = (uint32_t)((uintptr_t)handler->fn >> 4) | 1u << 31;
+	return number;
+}
+
+/* The sample under a key, which is then gone; 0: none. */
+static uint32_t
+take(_Atomic uint64_t *samples, uint32_t key)
+{
+	_Atomic uint64_t *sample = &samples[key % MELYINT_SAMPLES];
 	uint64_t seen = MELY_LOAD(sample, relaxed); /* all in one word */
 
-	if (seen >> 32 != number)
+	if (seen >> 32 != key)
 		return 0;
 	/* relaxed: nothing is published with it; of two collectors one gets it */
 	return MELY_CAS(sample, &seen, 0, relaxed) ? (uint32_t)seen : 0;
@@ -99,9 +111,9 @@ take(_Atomic uint64_t *samples, uint32_t number)
 static void
 collect(struct mely_runtime *rt, struct mely_handler *handler)
 {
-	uint32_t number = melyint_handler_number(handler);
-	uint32_t home = take(rt->samples.home, number);
-	uint32_t away = take(rt->samples.away, number);
+	uint32_t key = key_of(handler);
+	uint32_t home = take(rt->samples.home, key);
+	uint32_t away = take(rt->samples.away, key);
 
 	if (home != 0)
 		melyint_measure_home(handler, home);
@@ -149,20 +161,21 @@ melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler)
 
 /* ---- the probe ------------------------------------------------------------------------------- */
 
-bool
+void
 melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, void *arg)
 {
 	struct melyint_probe *probe = &core->probe;
 	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
 
-	if (!wants_time(weighing, handler) && !wants_penalty(weighing, handler))
-		return false;
-	collect(core->rt, handler);
 	probe->fn = handler->fn;
 	probe->arg = arg;
-	probe->number = melyint_handler_number(handler);
 	probe->away = core->away;
-	return true;
+	probe->key = 0;
+	if (wants_time(weighing, handler) || wants_penalty(weighing, handler)) {
+		collect(core->rt, handler);
+		probe->key = key_of(handler);
+	}
+	melyint_handler_known(melyint_handler_number(handler), handler);
 }
 
 void
@@ -177,9 +190,12 @@ melyint_probe_run(void *arg)
 	probe.fn(probe.arg);
 	/* The handler may be no more. */
 	ns = melyint_ticks_to_ns(melyint_ticks() - before);
+	if (!probe.away)
+		melyint_tally_time(&core->tallies, ns); /* B of NOTE(tally) */
+	if (probe.key == 0)
+		return;
 	ns = ns == 0 ? 1 : ns < UINT32_MAX ? ns : UINT32_MAX;
 	samples = probe.away ? rt->samples.away : rt->samples.home;
 	/* relaxed: all in one word */
-	MELY_STORE(&samples[probe.number % MELYINT_SAMPLES], (uint64_t)probe.number << 32 | ns,
-	    relaxed);
+	MELY_STORE(&samples[probe.key % MELYINT_SAMPLES], (uint64_t)probe.key << 32 | ns, relaxed);
 }

@@ -59,6 +59,7 @@ core_init(struct mely_runtime *rt, int index)
 	core->index = index;
 	core->pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
+	melyint_tallies_init(&core->tallies);
 	core->spin_ns = rt->spin_ns_max;
 	core->sample_in = 1;
 	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
@@ -97,6 +98,7 @@ cores_free(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].glances);
+		melyint_tallies_fini(&rt->cores[i].tallies);
 		melyint_core_free_worthy(&rt->cores[i]);
 	}
 	melyint_topo_free(rt);

@@ -66,7 +66,8 @@ answer_end(struct melyint_client *client, const char *status)
 
 	if (text->length < HEAD)
 		return false;
-	snprintf(head, sizeof head, "mely/1 %-5s %10zu\n", status, text->length - HEAD);
+	snprintf(head, sizeof head, "mely/1 %-5.5s %10u\n", status,
+	    (unsigned)(text->length - HEAD));
 	memcpy(text->bytes, head, HEAD);
 	return true;
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -105,7 +106,6 @@ static int
 listen_at(struct melyint_socket *s, const char *path)
 {
 	struct sockaddr_un at;
-	struct stat st;
 	int fd, error;
 
 	if (strlen(path) >= sizeof s->path)
@@ -123,7 +123,7 @@ listen_at(struct melyint_socket *s, const char *path)
 		if (error == 0 && bind(fd, (struct sockaddr *)&at, sizeof at) != 0)
 			error = -errno;
 	}
-	if (error == 0 && (lstat(path, &st) != 0 || listen(fd, BACKLOG) != 0)) {
+	if (error == 0 && listen(fd, BACKLOG) != 0) {
 		error = -errno;
 		(void)unlink(path); /* it was made here */
 	}
@@ -133,8 +133,6 @@ listen_at(struct melyint_socket *s, const char *path)
 	}
 	s->fd = fd;
 	s->pid = getpid();
-	s->dev = st.st_dev;
-	s->ino = st.st_ino;
 	memcpy(s->path, path, strlen(path) + 1);
 	return 0;
 }
@@ -227,16 +225,18 @@ melyint_socket_listen(struct melyint_socket *s, const char *path)
 void
 melyint_socket_close(struct melyint_socket *s)
 {
-	struct stat st;
+	bool own = s->pid == getpid();
 
 	if (s->fd < 0)
 		return;
+	/* The child of a fork may have it, too: whoever it is that closes last, nobody listens. */
+	if (own)
+		shutdown(s->fd, SHUT_RDWR);
 	close(s->fd);
 	s->fd = -1;
-	/* The child of a fork has it too, and somebody else may have taken the name meanwhile. */
-	if (s->pid == getpid() && lstat(s->path, &st) == 0 && S_ISSOCK(st.st_mode) &&
-	    st.st_dev == s->dev && st.st_ino == s->ino)
-		(void)unlink(s->path);
+	/* Unless somebody else has taken the name meanwhile. */
+	if (own)
+		(void)remove_stale(s->path);
 }
 
 /* ---- peers ----------------------------------------------------------------------------------- */

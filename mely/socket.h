@@ -7,7 +7,6 @@
 #define MELYINT_SOCKET_H
 
 #include <stdbool.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/un.h>
 
@@ -16,15 +15,13 @@ enum { MELYINT_SOCKET_PATH = sizeof ((struct sockaddr_un *)0)->sun_path };
 struct melyint_socket {
 	int fd;                         /* listening, does not block; -1: closed */
 	pid_t pid;                      /* the process that made it, and alone removes it */
-	dev_t dev;                      /* the file, which another may have replaced */
-	ino_t ino;
 	char path[MELYINT_SOCKET_PATH];
 };
 
 /* Listen at path; NULL or "": at the default place. 0, or a negative error after one line on
  * stderr that names the place. */
 int melyint_socket_listen(struct melyint_socket *socket, const char *path);
-/* Close it, and remove the file when it is still this one and of this process. */
+/* Close it, and, in the process that made it, remove the file unless somebody listens there. */
 void melyint_socket_close(struct melyint_socket *socket);
 
 /* May a process of user peer see what a process of user own does? */

@@ -3,11 +3,13 @@
  * link.c: see link.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -16,19 +18,23 @@
 int
 link_open(struct link *link, const char *path)
 {
+	/* connect waits so long where many others do */
+	const struct timeval limit = {LINK_PATIENCE_MS / 1000, 0};
 	struct sockaddr_un at;
 	int error;
 
 	if (strlen(path) >= sizeof at.sun_path)
 		return -ENAMETOOLONG;
-	link->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	link->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (link->fd < 0)
 		return -errno;
 	memset(&at, 0, sizeof at);
 	at.sun_family = AF_UNIX;
 	memcpy(at.sun_path, path, strlen(path));
-	if (connect(link->fd, (struct sockaddr *)&at, sizeof at) != 0) {
-		error = -errno;
+	if (setsockopt(link->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0 ||
+	    connect(link->fd, (struct sockaddr *)&at, sizeof at) != 0 ||
+	    fcntl(link->fd, F_SETFL, O_NONBLOCK) != 0) {
+		error = errno == EAGAIN ? -ETIMEDOUT : -errno;
 		link_close(link);
 		return error;
 	}

@@ -175,9 +175,11 @@ bar_of(char *bar, int width, const struct core_rates *r)
 	int at = 0, i;
 
 	for (i = 0; i < 4; i++) {
+		int to;
+
 		sum += parts[i];
+		to = (int)((sum < 1 ? sum : 1) * width + 0.5);
 		/* What is there at all, but for sleep, is seen. */
-		int to = (int)(sum * width + 0.5);
 
 		if (parts[i] > 0.001 && i < 3 && to == at)
 			to++;

@@ -2,11 +2,27 @@
 /*
  * answer.c: see answer.h.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <mely/stats.h>
 
 #include "answer.h"
 #include "dump.h"
+
+static int
+add(struct melyint_text *text, const void *bytes, size_t length)
+{
+	size_t at;
+
+	if (length > MELYINT_ANSWER_MOST)
+		return -EMSGSIZE;
+	at = melyint_text_reserve(text, length, 1);
+	if (text->failed)
+		return -ENOMEM;
+	memcpy(text->data + at, bytes, length);
+	return 0;
+}
 
 static int
 made_of(struct mely_runtime *rt, const struct melyint_request *request, struct melyint_text *text)
@@ -20,14 +36,14 @@ made_of(struct mely_runtime *rt, const struct melyint_request *request, struct m
 	if (error != 0)
 		return error;
 	if (request->kind == MELYINT_REQUEST_STATS)
-		melyint_text_add_bytes(text, (const char *)stats, stats->size);
+		error = add(text, stats, stats->size);
 	else if (request->kind == MELYINT_REQUEST_JSON)
 		error = mely_stats_json(stats, &made, &length);
 	else
 		error = mely_stats_prometheus(stats, &made, &length);
 	mely_stats_free(stats);
-	if (made != NULL)
-		melyint_text_add_bytes(text, made, length);
+	if (error == 0 && made != NULL)
+		error = add(text, made, length);
 	free(made);
 	return error;
 }

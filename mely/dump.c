@@ -3,13 +3,15 @@
  * dump.c: see dump.h. All of it is made from one look (mely_stats_take), with no lock held.
  */
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <mely/stats.h>
 
 #include "clock.h"
 #include "dump.h"
-
-enum { DUMP_MOST = 1 << 20 }; /* bytes */
 
 /* A duration as people read it: three digits and a unit. */
 struct spell {
@@ -31,6 +33,15 @@ spell(uint64_t ns)
 	return s;
 }
 
+/* A name of the program's, on one line whatever it holds. */
+static void
+add_name(struct melyint_text *text, const char *name)
+{
+	for (; *name != '\0'; name++)
+		melyint_text_add(text, "%c", (unsigned char)*name < ' ' || *name == 0x7f ? '?' :
+		    *name);
+}
+
 /* "color 7 (connection)"; an object is known by its address. */
 static void
 add_color(struct melyint_text *text, const struct mely_stats *stats, uint32_t kind, uint32_t id,
@@ -42,7 +53,7 @@ add_color(struct melyint_text *text, const struct mely_stats *stats, uint32_t ki
 		melyint_text_add(text, "color %lu", (unsigned long)id);
 	if (name_at != 0) {
 		melyint_text_add(text, " (");
-		melyint_text_add_name(text, mely_stats_name(stats, name_at));
+		add_name(text, mely_stats_name(stats, name_at));
 		melyint_text_add(text, ")");
 	}
 }
@@ -52,7 +63,7 @@ add_handler(struct melyint_text *text, const struct mely_stats *stats, uint32_t 
 {
 	const struct mely_stats_handler *handler = mely_stats_handler_numbered(stats, number);
 
-	melyint_text_add_name(text, handler != NULL ? mely_stats_name(stats, handler->name_at) :
+	add_name(text, handler != NULL ? mely_stats_name(stats, handler->name_at) :
 	    "a handler not known");
 }
 
@@ -117,7 +128,7 @@ melyint_dump_text(struct mely_runtime *rt, struct melyint_text *text)
 		return error;
 	melyint_text_add(text, "mely %s, process %lu (", mely_stats_name(stats, stats->version_at),
 	    (unsigned long)stats->pid);
-	melyint_text_add_name(text, mely_stats_name(stats, stats->program_at));
+	add_name(text, mely_stats_name(stats, stats->program_at));
 	melyint_text_add(text, "): %lu core%s, runtime made %s ago\n",
 	    (unsigned long)stats->cores_count, stats->cores_count == 1 ? "" : "s",
 	    spell(stats->taken_ns - stats->made_ns).text);
@@ -132,20 +143,60 @@ melyint_dump_text(struct mely_runtime *rt, struct melyint_text *text)
 	if (stats->colors_found > stats->colors_count)
 		melyint_text_add(text, "  and %llu more\n", (unsigned long long)left);
 	mely_stats_free(stats);
-	return text->cut ? -ENOMEM : 0;
+	return text->failed ? -ENOMEM : 0;
+}
+
+/* ---- writing it ------------------------------------------------------------------------------ */
+
+/* Can fd take something? 1, 0 when the time is over first, or an error. */
+static int
+await_room(int fd, uint64_t until_ns)
+{
+	for (;;) {
+		struct pollfd ready = {fd, POLLOUT, 0};
+		uint64_t now = melyint_now_ns();
+		int found = poll(&ready, 1, now < until_ns ?
+		    (int)((until_ns - now) / 1000000 + 1) : 0);
+
+		if (found >= 0)
+			return found;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+/* All of it to fd, in pieces that a pipe takes without blocking, once fd can take them; gives up
+ * when that is not done by until_ns, on the monotonic clock. */
+static int
+write_all(const char *bytes, size_t length, int fd, uint64_t until_ns)
+{
+	while (length > 0) {
+		int room = await_room(fd, until_ns);
+		/* A pipe that polls as writable takes so much at once. */
+		ssize_t n;
+
+		if (room <= 0)
+			return room == 0 ? -ETIMEDOUT : room;
+		n = write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
+		if (n >= 0) {
+			bytes += n;
+			length -= (size_t)n;
+		} else if (errno != EINTR && errno != EAGAIN) {
+			return -errno;
+		}
+	}
+	return 0;
 }
 
 int
 melyint_dump(struct mely_runtime *rt, int fd, uint64_t patience_ns)
 {
-	struct melyint_text text;
+	struct melyint_text text = {0};
 	int error;
 
-	melyint_text_init(&text, DUMP_MOST);
 	error = melyint_dump_text(rt, &text);
 	if (error == 0)
-		error = melyint_text_write(text.bytes, text.length, fd,
-		    melyint_now_ns() + patience_ns);
-	melyint_text_free(&text);
+		error = write_all(text.data, text.length, fd, melyint_now_ns() + patience_ns);
+	free(text.data);
 	return error;
 }

@@ -74,6 +74,7 @@ shut(struct melyint_live *live)
 	int i;
 
 	melyint_socket_close(&live->socket);
+	live->deaf_until_ns = 0;
 	for (i = 0; i < MELYINT_CLIENTS; i++) {
 		if (live->clients[i].fd >= 0)
 			melyint_client_drop(&live->clients[i]);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -26,16 +27,24 @@ enum {
 #define LINE_NS UINT64_C(2000000000)    /* from the first byte of a request to its newline */
 #define ANSWER_NS UINT64_C(5000000000)  /* from a request until its answer is taken */
 #define DUMP_NS UINT64_C(100000000)     /* for a stderr that takes nothing */
+#define DEAF_NS UINT64_C(500000000)     /* until the next try, without a free descriptor */
 #define IDLE_NS UINT64_C(60000000000)   /* from an answer to the next request */
 
 /* ---- clients --------------------------------------------------------------------------------- */
+
+static void
+answer_free(struct melyint_client *client)
+{
+	free(client->answer.data);
+	memset(&client->answer, 0, sizeof client->answer);
+}
 
 void
 melyint_client_drop(struct melyint_client *client)
 {
 	close(client->fd);
 	client->fd = -1;
-	melyint_text_free(&client->answer);
+	answer_free(client);
 }
 
 int
@@ -50,10 +59,8 @@ melyint_live_watch(struct melyint_live *live, int op, int fd, uint32_t events, u
 static void
 answer_begin(struct melyint_client *client)
 {
-	static const char room[HEAD];
-
-	melyint_text_init(&client->answer, HEAD + MELYINT_ANSWER_MOST);
-	melyint_text_add_bytes(&client->answer, room, HEAD);
+	answer_free(client);
+	(void)melyint_text_reserve(&client->answer, HEAD, 1); /* answer_end looks */
 	client->sent = 0;
 }
 
@@ -64,18 +71,17 @@ answer_end(struct melyint_client *client, const char *status)
 	struct melyint_text *text = &client->answer;
 	char head[HEAD + 1];
 
-	if (text->length < HEAD)
+	if (text->failed)
 		return false;
 	snprintf(head, sizeof head, "mely/1 %-5.5s %10u\n", status,
 	    (unsigned)(text->length - HEAD));
-	memcpy(text->bytes, head, HEAD);
+	memcpy(text->data, head, HEAD);
 	return true;
 }
 
 static bool
 answer_error(struct melyint_client *client, const char *what)
 {
-	melyint_text_free(&client->answer);
 	answer_begin(client);
 	melyint_text_add(&client->answer, "%s\n", what);
 	client->last = true;
@@ -89,7 +95,7 @@ push(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 	struct melyint_text *text = &client->answer;
 
 	while (client->sent < text->length) {
-		ssize_t n = send(client->fd, text->bytes + client->sent,
+		ssize_t n = send(client->fd, text->data + client->sent,
 		    text->length - client->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n >= 0)
@@ -101,7 +107,7 @@ push(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 	}
 	if (client->last)
 		return false;
-	melyint_text_free(text);
+	answer_free(client);
 	client->until_ns = now + IDLE_NS;
 	return melyint_live_watch(live, EPOLL_CTL_MOD, client->fd, EPOLLIN,
 	    (uint32_t)(client - live->clients)) == 0;
@@ -126,9 +132,8 @@ reply(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 
 		answer_begin(client);
 		error = melyint_answer(live->rt, &request, &client->answer);
-		made = error == 0 && !client->answer.cut ? answer_end(client, "ok") :
-		    answer_error(client, error == 0 ? "the answer is too long" :
-		        strerror(-error));
+		made = error == 0 ? answer_end(client, "ok") :
+		    answer_error(client, strerror(-error));
 	}
 	client->got = 0;
 	client->until_ns = now + ANSWER_NS;
@@ -153,19 +158,30 @@ pull(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 	return reply(live, client, now);
 }
 
+static int
+listening(struct melyint_live *live, bool on)
+{
+	live->deaf_until_ns = 0;
+	return melyint_live_watch(live, EPOLL_CTL_MOD, live->socket.fd, on ? EPOLLIN : 0,
+	    MELYINT_SLOT_LISTENER);
+}
+
 /* Somebody wants to talk. One a step: others wait in the backlog. */
 static void
 welcome(struct melyint_live *live, uint64_t now)
 {
 	static const char busy[] = "mely/1 error          5\nbusy\n";
-	bool turned_away;
 	int fd, i;
 
 	if (live->socket.fd < 0)
 		return;
-	fd = melyint_socket_accept(&live->socket, &turned_away);
-	if (fd < 0)
+	fd = melyint_socket_accept(&live->socket);
+	if (fd < 0) {
+		/* Out of descriptors: they wait in the backlog, and we do not spin. */
+		if (fd != -EAGAIN && fd != -EACCES && listening(live, false) == 0)
+			live->deaf_until_ns = now + DEAF_NS;
 		return;
+	}
 	for (i = 0; i < MELYINT_CLIENTS && live->clients[i].fd >= 0; i++)
 		;
 	if (i < MELYINT_CLIENTS && melyint_live_watch(live, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)i) == 0) {
@@ -189,6 +205,10 @@ expire(struct melyint_live *live, uint64_t now)
 	uint64_t next = MELYINT_STEP_NEVER;
 	int i;
 
+	if (live->deaf_until_ns != 0 && live->deaf_until_ns <= now)
+		(void)listening(live, true); /* it was listening before */
+	if (live->deaf_until_ns != 0)
+		next = live->deaf_until_ns;
 	for (i = 0; i < MELYINT_CLIENTS; i++) {
 		struct melyint_client *client = &live->clients[i];
 

@@ -52,6 +52,7 @@ struct melyint_live {
 	pthread_mutex_t lock;
 	int epoll;                   /* -1 until wanted, then constant until the runtime is freed */
 	bool added;                  /* the step is the monitor's */
+	uint64_t deaf_until_ns;      /* nobody is accepted; 0: they are */
 	char *wanted;                /* constant: config.socket, a copy */
 	int signo;                   /* that is dumped on; 0: none */
 	int dump_fd;                 /* its eventfd: NOTE(dumpsig) */

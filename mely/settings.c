@@ -95,7 +95,7 @@ env_signal(const char *name, int *signo)
 static void
 env_socket(const char *name, const char **path)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name); /* files are made and removed there */
 
 	if (text == NULL || *text == '\0')
 		return;

@@ -248,19 +248,17 @@ melyint_socket_admits(uid_t peer, uid_t own)
 }
 
 int
-melyint_socket_accept(const struct melyint_socket *s, bool *turned_away)
+melyint_socket_accept(const struct melyint_socket *s)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
 	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	*turned_away = false;
 	if (fd < 0)
-		return -1;
+		return errno == EINTR || errno == ECONNABORTED ? -EAGAIN : -errno;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
 	    melyint_socket_admits(peer.uid, geteuid()))
 		return fd;
-	*turned_away = true;
 	close(fd);
-	return -1;
+	return -EACCES;
 }

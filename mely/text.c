@@ -1,130 +1,90 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * text.c: see text.h.
- */
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
+/* text.c: see text.h. */
+#include "text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "text.h"
-
-enum { FIRST_SIZE = 4096 };
+enum { ROOM_MIN = 4096 };
 
 void
-melyint_text_init(struct melyint_text *text, size_t most)
+melyint_text_fail(struct melyint_text *text)
 {
-	memset(text, 0, sizeof *text);
-	text->most = most;
+	free(text->data);
+	text->data = NULL;
+	text->failed = true;
 }
 
-void
-melyint_text_free(struct melyint_text *text)
-{
-	free(text->bytes);
-	memset(text, 0, sizeof *text);
-}
-
-/* Room for so many bytes and a NUL. */
+/* Room for n more bytes and a zero. */
 static bool
-reserve(struct melyint_text *text, size_t more)
+grow(struct melyint_text *text, size_t n)
 {
-	size_t size = text->size != 0 ? text->size : FIRST_SIZE;
-	char *bytes;
+	size_t room = text->room != 0 ? text->room : ROOM_MIN;
+	char *data;
 
-	if (text->cut || more > text->most - text->length) {
-		text->cut = true;
+	if (text->failed)
 		return false;
-	}
-	while (size <= text->length + more)
-		size *= 2;
-	if (size == text->size)
+	while (room - text->length <= n)
+		room *= 2;
+	if (room == text->room)
 		return true;
-	bytes = realloc(text->bytes, size);
-	if (bytes == NULL) {
-		text->cut = true;
+	data = realloc(text->data, room);
+	if (data == NULL) {
+		melyint_text_fail(text);
 		return false;
 	}
-	text->bytes = bytes;
-	text->size = size;
+	text->data = data;
+	text->room = room;
 	return true;
-}
-
-void
-melyint_text_add_bytes(struct melyint_text *text, const char *bytes, size_t length)
-{
-	if (!reserve(text, length))
-		return;
-	memcpy(text->bytes + text->length, bytes, length);
-	text->length += length;
-	text->bytes[text->length] = '\0';
 }
 
 void
 melyint_text_add(struct melyint_text *text, const char *format, ...)
 {
-	char line[512];
 	va_list args;
 	int n;
 
+	if (!grow(text, 0))
+		return;
 	va_start(args, format);
-	n = vsnprintf(line, sizeof line, format, args);
+	n = vsnprintf(text->data + text->length, text->room - text->length, format, args);
 	va_end(args);
-	if (n > 0)
-		melyint_text_add_bytes(text, line,
-		    (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+	if (n < 0 || !grow(text, (size_t)n))
+		return;
+	va_start(args, format);
+	n = vsnprintf(text->data + text->length, text->room - text->length, format, args);
+	va_end(args);
+	text->length += (size_t)n;
 }
 
-void
-melyint_text_add_name(struct melyint_text *text, const char *name)
+size_t
+melyint_text_reserve(struct melyint_text *text, size_t n, size_t align)
 {
-	char line[256];
-	size_t n = 0;
+	size_t at = (text->length + align - 1) & ~(align - 1);
 
-	for (; *name != '\0' && n < sizeof line; name++)
-		line[n++] = (unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name;
-	melyint_text_add_bytes(text, line, n);
+	if (!grow(text, at - text->length + n))
+		return 0;
+	memset(text->data + text->length, 0, at - text->length + n + 1);
+	text->length = at + n;
+	return at;
 }
 
-/* Can fd take something? 1, 0 when the time is over first, or an error. */
-static int
-await_room(int fd, uint64_t until_ns)
+unsigned
+melyint_text_utf8(const char *at)
 {
-	for (;;) {
-		struct pollfd ready = {fd, POLLOUT, 0};
-		uint64_t now = melyint_now_ns();
-		int ms = now < until_ns ? (int)((until_ns - now) / 1000000 + 1) : 0;
-		int found = poll(&ready, 1, ms);
+	const unsigned char *s = (const unsigned char *)at;
+	unsigned length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 :
+	    s[0] < 0xf5 ? 4 : 0;
+	unsigned i;
 
-		if (found >= 0)
-			return found;
-		if (errno != EINTR)
-			return -errno;
-	}
-}
-
-int
-melyint_text_write(const char *bytes, size_t length, int fd, uint64_t until_ns)
-{
-	while (length > 0) {
-		int room = await_room(fd, until_ns);
-		/* A pipe that polls as writable takes so much at once. */
-		ssize_t n;
-
-		if (room <= 0)
-			return room == 0 ? -ETIMEDOUT : room;
-		n = write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
-		if (n >= 0) {
-			bytes += n;
-			length -= (size_t)n;
-		} else if (errno != EINTR && errno != EAGAIN) {
-			return -errno;
-		}
-	}
-	return 0;
+	for (i = 1; i < length; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Longer than need be, a half of a pair, beyond the last one. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return length;
 }

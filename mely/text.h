@@ -1,33 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h: a text that grows up to a limit. What does not fit is left out, and remembered, so that
- * those who append need not look each time.
+ * text.h: memory that grows while it is written: texts, and blocks of records that refer to each
+ * other by offset. No errors on the way: who ran out of memory is told at the end. One thread.
  */
 #ifndef MELYINT_TEXT_H
 #define MELYINT_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "compiler.h"
 
 struct melyint_text {
-	char *bytes;       /* malloc */
-	size_t length;
-	size_t size;       /* allocated */
-	size_t most;       /* length never exceeds it */
-	bool cut;          /* something did not fit, or there was no memory */
+	char *data;      /* for free() */
+	size_t length;   /* without the zero at the end */
+	size_t room;
+	bool failed;     /* no memory; data is gone */
 };
 
-void melyint_text_init(struct melyint_text *text, size_t most);
-void melyint_text_free(struct melyint_text *text);
-void melyint_text_add(struct melyint_text *text, const char *format, ...) MELY_PRINTF(2, 3);
-void melyint_text_add_bytes(struct melyint_text *text, const char *bytes, size_t length);
-/* A name of the program's, on one line whatever it holds. */
-void melyint_text_add_name(struct melyint_text *text, const char *name);
+/* There is no memory. */
+void melyint_text_fail(struct melyint_text *text);
 
-/* All of it to fd, in pieces that a pipe takes without blocking, once fd can take them; gives up
- * when that is not done by until_ns, on the monotonic clock. 0, -ETIMEDOUT, or what the system
- * said. */
-int melyint_text_write(const char *bytes, size_t length, int fd, uint64_t until_ns);
+/* printf at the end. */
+void melyint_text_add(struct melyint_text *text, const char *format, ...) MELY_PRINTF(2, 3);
+
+/* n zero bytes at the end, at a multiple of align, a power of two. Where; 0 when there is no
+ * memory. They stay where they are until the next call. */
+size_t melyint_text_reserve(struct melyint_text *text, size_t n, size_t align);
+
+/* The bytes at an offset of reserve's; NULL when there was no memory. */
+MELY_INLINE void *
+melyint_text_at(struct melyint_text *text, size_t offset)
+{
+	return text->failed ? NULL : text->data + offset;
+}
+
+/* Bytes of the UTF-8 character there, 1 for the zero at the end; 0: it is none. */
+unsigned melyint_text_utf8(const char *at);
+
+/* Bytes of the UTF-8 character there, 1 for the zero at the end; 0: it is none. */
+unsigned melyint_text_utf8(const char *at);
 
 #endif

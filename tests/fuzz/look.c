@@ -3,9 +3,9 @@
  * look.c: fuzz target for looks (mely/stats.h) as mely-top gets them from a socket: what
  * mely_stats_check accepts, all that mely-top does with a look can be done with.
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target, and "look --seed DIR" of another build
- * writes looks to begin with. Otherwise main takes a look at a runtime and runs the target on it,
- * on its beginnings, and on it with bytes changed at random, the same ones each time.
+ * Built with --enable-fuzz (clang) it is a libFuzzer target, whose inputs are made from a look at a
+ * runtime. Otherwise main takes such a look and runs the target on it, on its beginnings, and on it
+ * with bytes changed at random, the same ones each time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-#ifndef MELY_LIBFUZZER
+/* ---- inputs ----------------------------------------------------------------------------------- */
 
 enum { EVENTS = 500, COLORS = 40, ROUNDS = 3000 };
 
@@ -161,23 +161,35 @@ spoil(uint8_t *data, size_t size, uint64_t *state)
 	}
 }
 
-static int
-seed(const char *dir, const struct mely_stats *look)
-{
-	char path[4096];
-	FILE *f;
+#ifdef MELY_LIBFUZZER
 
-	snprintf(path, sizeof path, "%s/look", dir);
-	f = fopen(path, "wb");
-	if (f == NULL || fwrite(look, look->size, 1, f) != 1 || fclose(f) != 0) {
-		perror(path);
-		return 1;
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+
+/* Nothing that does not begin as a look does gets far. */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+	static struct mely_stats *look;
+	uint64_t state = seed + UINT64_C(88172645463325252);
+
+	if (look == NULL)
+		look = real();
+	if (size < sizeof *look && look->size <= most) {
+		memcpy(data, look, look->size);
+		size = look->size;
 	}
-	return 0;
+	if (seed % 3 == 0)
+		return LLVMFuzzerMutate(data, size, most);
+	if (size >= sizeof *look)
+		spoil(data, size, &state);
+	return size;
 }
 
+#else
+
 int
-main(int argc, char **argv)
+main(void)
 {
 	struct mely_stats *look = real();
 	size_t size = look->size, n;
@@ -187,8 +199,6 @@ main(int argc, char **argv)
 
 	if (copy == NULL)
 		return 1;
-	if (argc == 3 && strcmp(argv[1], "--seed") == 0)
-		return seed(argv[2], look);
 	LLVMFuzzerTestOneInput((const uint8_t *)look, size);
 	/* What the library made it accepts. */
 	if (accepted != 1) {

@@ -5,6 +5,7 @@ return: what is asked is answered, what is garbage is turned away, and the progr
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import stat
@@ -240,6 +241,21 @@ def never_reads(program):
     s.close()
 
 
+def no_descriptors(program):
+    """The program has as many descriptors as it may: whoever comes waits until it has one."""
+    fds = os.listdir("/proc/%d/fd" % program.pid)
+    soft, hard = resource.prlimit(program.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(program.pid, resource.RLIMIT_NOFILE, (max(map(int, fds)) + 1, hard))
+    held = [program.connect() for _ in range(3)]  # in what holes there may be, and the backlog
+    s = program.connect()
+    s.sendall(b"version\n")
+    time.sleep(0.7)
+    resource.prlimit(program.pid, resource.RLIMIT_NOFILE, (soft, hard))
+    check((read_answer(s) or "closed")[0] == "ok", "answers once there is a descriptor")
+    for c in held + [s]:
+        c.close()
+
+
 def signals(program):
     os.kill(program.pid, signal.SIGUSR1)
     deadline = time.monotonic() + PATIENCE
@@ -404,6 +420,7 @@ def main():
             garbage(program)
             half_requests(program)
             many_clients(program)
+            no_descriptors(program)
             signals(program)
             if have_top:
                 once(run, program)

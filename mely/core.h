@@ -238,6 +238,8 @@ struct mely_runtime {
 	_Atomic bool drained;       /* the stop ended with nothing left */
 	_Atomic uint64_t drain_until_ns;
 	char why_cores[96];         /* for mely_runtime_describe */
+	pthread_mutex_t look_lock;  /* one walk through the queues at a time: look.h */
+	uint64_t made_ns;           /* constant */
 };
 
 /* color->_state; written under the lock of the color's owner */

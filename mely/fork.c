@@ -224,6 +224,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		/* The stock may have been in use by a thread that is no more. */
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
+	/* Its holder may be a thread that is no more. */
+	pthread_mutex_init(&rt->look_lock, NULL);
 	rt->threads = 0;
 	rt->attended = rt->once_started = false;
 	/* relaxed, all: one thread */

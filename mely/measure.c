@@ -13,8 +13,7 @@ enum {
 	AVERAGE_SHIFT = 3,
 	DECAY_SHIFT = 6,
 	SPIKE_FACTOR = 16,   /* a preempted sample is cut to so many times the average ... */
-	SPIKE_NS = 10000,    /* ... and this */
-	PENALTY_MAX = 1000
+	SPIKE_NS = 10000     /* ... and this */
 };
 
 /* From the meaning of weights alone, not from a switch that may have been turned since that was
@@ -149,14 +148,13 @@ melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler)
 {
 	/* relaxed, both: measurements */
 	uint64_t away = MELY_LOAD(&handler->_away_ns, relaxed);
-	uint64_t home = MELY_LOAD(&handler->_measured_ns, relaxed), ratio;
+	uint64_t home = MELY_LOAD(&handler->_measured_ns, relaxed);
 
 	if (handler->penalty != 0)
 		return handler->penalty;
-	if (away <= home || home == 0 || !wants_penalty(weighing, handler))
+	if (home == 0 || !wants_penalty(weighing, handler))
 		return 1;
-	ratio = (away + home / 2) / home;
-	return ratio < PENALTY_MAX ? (uint32_t)ratio : PENALTY_MAX;
+	return melyint_measure_ratio(home, away);
 }
 
 /* ---- the probe ------------------------------------------------------------------------------- */

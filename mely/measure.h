@@ -32,6 +32,7 @@ enum {
 	MELYINT_SAMPLES = 64,
 	MELYINT_SAMPLE_EVERY = 251, /* batches; a prime, so that rows of colors have their turns */
 	MELYINT_SAMPLED_MAX = 3,    /* events of a sampled batch that are measured */
+	MELYINT_PENALTY_MAX = 1000, /* that is learned */
 	MELYINT_SAMPLE_STEALS = 4   /* of so many steals one is followed by a measured batch */
 };
 
@@ -60,6 +61,16 @@ uint32_t melyint_measure_time(unsigned weighing, const struct mely_handler *hand
 
 /* The penalty of a handler, annotated or learned; at least 1. As above. */
 uint32_t melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler);
+
+/* The penalty that follows from two averages, both known. */
+MELY_INLINE uint32_t
+melyint_measure_ratio(uint64_t home_ns, uint64_t away_ns)
+{
+	uint64_t ratio = (away_ns + home_ns / 2) / home_ns;
+
+	return away_ns <= home_ns ? 1 :
+	    ratio < MELYINT_PENALTY_MAX ? (uint32_t)ratio : MELYINT_PENALTY_MAX;
+}
 
 /* Owner, before it enters fn(arg) of a handler: collect, and prepare the probe, for which
  * melyint_probe_run(core) then stands in. */

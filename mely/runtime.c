@@ -134,6 +134,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
+	pthread_mutex_init(&rt->look_lock, NULL);
+	rt->made_ns = melyint_now_ns();
 }
 
 /* What counts where colors are stolen. */
@@ -248,6 +250,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
+	pthread_mutex_destroy(&rt->look_lock);
 	pthread_mutex_destroy(&rt->life_lock);
 	free(rt);
 	return 0;

@@ -8,7 +8,7 @@
 #include "once.h"
 #include "rows.h"
 
-enum { WIDTH = 100, CORE_WIDTH = 60 };
+enum { WIDTH = 100 };
 
 /* Without blanks at the end. */
 static void
@@ -36,7 +36,7 @@ once_text(const struct sample *sample)
 	say(line);
 	printf("\nCORES  # busy  + stealing  - polling  . asleep\n");
 	for (i = 0; i < sample->now->cores_count; i++) {
-		row_core(line, CORE_WIDTH, sample, i, &bar, &bar_width);
+		row_core(line, WIDTH, sample, i, &bar, &bar_width);
 		say(line);
 	}
 	printf("\n");

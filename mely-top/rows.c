@@ -164,6 +164,8 @@ row_steals(char *buf, int width, const struct sample *sample)
 	add(&row, "   wake-ups/s %s  sleeps/s %s", a, b);
 }
 
+#define LONG_NS UINT64_C(10000000) /* a batch that its length is told of */
+
 /* ---- cores ----------------------------------------------------------------------------------- */
 
 static void
@@ -190,13 +192,30 @@ bar_of(char *bar, int width, const struct core_rates *r)
 		bar[at] = BAR_AWAY;
 }
 
+/* The handler it is in, and for how long where that is long. */
+static void
+add_running(struct row *row, const struct sample *sample, const struct mely_stats_core *core)
+{
+	const struct mely_stats_handler *handler =
+	    mely_stats_handler_numbered(sample->now, core->handler);
+	char text[16];
+
+	if (core->color_kind == MELY_STATS_NO_COLOR || handler == NULL)
+		return;
+	add(row, " ");
+	add_name(row, name_of(sample, handler->name_at), 16);
+	row_time(text, sizeof text, core->running_ns);
+	if (core->running_ns >= LONG_NS)
+		add(row, "%7s", text);
+}
+
 void
 row_core(char *buf, int width, const struct sample *sample, uint32_t core, int *bar, int *bar_width)
 {
 	const struct mely_stats_core *now = mely_stats_core(sample->now, core);
 	const struct core_rates *r = &sample->cores[core];
 	struct row row = begin(buf, width);
-	int extra = width >= 50 ? 23 : width >= 32 ? 9 : 0;
+	int extra = width >= 74 ? 47 : width >= 50 ? 23 : width >= 32 ? 9 : 0;
 	char text[ROW_MOST], rate[16];
 	int bars = width - 11 - extra;
 
@@ -212,6 +231,8 @@ row_core(char *buf, int width, const struct sample *sample, uint32_t core, int *
 		add(&row, " %6s/s", rate);
 	if (extra >= 23)
 		add(&row, " %5u waiting", now->colors_waiting);
+	if (extra >= 47)
+		add_running(&row, sample, now);
 }
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -263,7 +284,7 @@ row_handler(char *buf, int width, const struct sample *sample, const struct hand
 	add(&row, "%7s", r->samples > 0 ? text : "-");
 	row_time(text, sizeof text, r->delay_p99_ns);
 	add(&row, "%8s", r->delays > 0 ? text : "-");
-	if (r->samples > 0)
+	if (r->samples > 0 || r->share > 0)
 		add(&row, "%6.1f%%", r->share * 100);
 	else
 		add(&row, "%7s", "-");
@@ -306,7 +327,10 @@ row_color(char *buf, int width, const struct sample *sample, const struct mely_s
 	add_name(&row, name, name_width(width, COLOR_NUMBERS));
 	add(&row, "%5u", color->owner);
 	row_rate(text, sizeof text, (double)color->length);
-	add(&row, "%8s%c", text, color->flags & MELY_STATS_LENGTH_AT_LEAST ? '+' : ' ');
+	if (color->length == 0 && color->flags & MELY_STATS_LENGTH_AT_LEAST)
+		add(&row, "%8s ", "-");
+	else
+		add(&row, "%8s%c", text, color->flags & MELY_STATS_LENGTH_AT_LEAST ? '+' : ' ');
 	row_time(text, sizeof text, color->oldest_ns);
 	add(&row, "%8s%c ", color->length > 0 ? text : "-",
 	    color->length > 0 && color->flags & MELY_STATS_AGE_AT_LEAST ? '+' : ' ');

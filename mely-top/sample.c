@@ -9,6 +9,8 @@
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
+#define LONG_NS UINT64_C(10000000) /* a batch that is worth telling of before it ends */
+
 /* What has come into a histogram between two looks. */
 struct spread {
 	uint64_t count, sum_ns, max_ns;
@@ -58,12 +60,34 @@ spread_quantile(const struct spread *s, double part)
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
+/* Time of the interval in events that have not ended; *cores: how many run. Only of batches that
+ * are long: others are in the samples. */
+static uint64_t
+under_way(const struct sample *sample, uint32_t number, uint32_t *cores)
+{
+	uint64_t most = (uint64_t)(sample->seconds * 1e9), ns = 0;
+	uint32_t i;
+
+	*cores = 0;
+	for (i = 0; i < sample->now->cores_count; i++) {
+		const struct mely_stats_core *core = mely_stats_core(sample->now, i);
+
+		if (core->color_kind == MELY_STATS_NO_COLOR || core->handler != number)
+			continue;
+		++*cores;
+		if (core->running_ns >= LONG_NS)
+			ns += core->running_ns < most ? core->running_ns : most;
+	}
+	return ns;
+}
+
 static void
 handler_rates(struct sample *sample, struct handler_rates *r, const struct mely_stats_handler *row)
 {
 	const struct mely_stats_handler *before = sample->before == NULL ? NULL :
 	    mely_stats_handler_numbered(sample->before, row->number);
 	double count = (double)less(row->count, before != NULL ? before->count : 0);
+	double whole_ns = sample->seconds * 1e9 * (double)sample->now->cores_count;
 	struct spread s;
 
 	memset(r, 0, sizeof *r);
@@ -76,9 +100,12 @@ handler_rates(struct sample *sample, struct handler_rates *r, const struct mely_
 		r->average_ns = s.sum_ns / s.count;
 		r->p50_ns = spread_quantile(&s, 0.5);
 		r->p99_ns = spread_quantile(&s, 0.99);
-		r->share = count * (double)r->average_ns /
-		    (sample->seconds * 1e9 * (double)sample->now->cores_count);
+		r->share = count * (double)r->average_ns / whole_ns;
 	}
+	r->share += (double)under_way(sample, row->number, &r->running) / whole_ns;
+	/* One that ends has run for longer than the interval, maybe. */
+	if (r->share > 1)
+		r->share = 1;
 	spread_make(&s, sample, &row->delay, before != NULL ? &before->delay : NULL);
 	r->delays = s.count;
 	r->delay_p99_ns = s.count > 0 ? spread_quantile(&s, 0.99) : 0;
@@ -92,8 +119,11 @@ all_handlers(struct sample *sample)
 	for (i = 0; i < sample->now->handlers_count; i++) {
 		const struct mely_stats_handler *row = mely_stats_handler(sample->now, i);
 
-		if (row->count > 0 || row->stalls > 0)
-			handler_rates(sample, &sample->handlers[sample->handlers_count++], row);
+		struct handler_rates *r = &sample->handlers[sample->handlers_count];
+
+		handler_rates(sample, r, row);
+		if (row->count > 0 || row->stalls > 0 || r->running > 0)
+			sample->handlers_count++;
 	}
 }
 

@@ -22,7 +22,9 @@ struct handler_rates {
 	uint64_t average_ns, p50_ns, p99_ns;
 	uint64_t delays;          /* samples */
 	uint64_t delay_p99_ns;
-	double share;             /* of the time of all cores, reckoned from the samples */
+	uint32_t running;         /* cores that are in it now */
+	double share;             /* of the time of all cores, reckoned from the samples, and from
+	                           * what runs and has not ended */
 	uint64_t stalls;
 };
 

@@ -97,11 +97,14 @@ static void
 add_color_row(struct melyint_text *text, const struct mely_stats *stats,
     const struct mely_stats_color *color)
 {
+	bool at_least = color->flags & MELY_STATS_LENGTH_AT_LEAST;
+
 	melyint_text_add(text, "  ");
 	add_color(text, stats, color->kind, color->id, color->object, color->name_at);
-	melyint_text_add(text, ": core %lu, %s%llu event%s waiting", (unsigned long)color->owner,
-	    color->flags & MELY_STATS_LENGTH_AT_LEAST ? "at least " : "",
-	    (unsigned long long)color->length, color->length == 1 ? "" : "s");
+	melyint_text_add(text, ": core %lu", (unsigned long)color->owner);
+	if (color->length > 0 || !at_least)
+		melyint_text_add(text, ", %s%llu event%s waiting", at_least ? "at least " : "",
+		    (unsigned long long)color->length, color->length == 1 ? "" : "s");
 	if (color->length > 0) {
 		melyint_text_add(text, ", the oldest for %s%s",
 		    color->flags & MELY_STATS_AGE_AT_LEAST ? "at least " : "",

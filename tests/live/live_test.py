@@ -277,10 +277,11 @@ def file(program):
 def once(run, program):
     result = top(run, "--once", "--interval", "0.2", str(program.pid))
     check(result.returncode == 0 and result.stderr == "", "--once", result)
-    check("on_spin" not in result.stdout or "CORES" in result.stdout, "--once text",
-          result.stdout)
-    check(re.search(r"^ +0 \[#+ *\] *\d+%", result.stdout, re.M), "a busy core is drawn",
-          result.stdout)
+    for i in range(2):
+        check(re.search(r"^ +%d \[#+ *\] *\d+%% .* on_spin +[0-9.]+m?s$" % i, result.stdout, re.M),
+              "what core %d is in is drawn" % i, result.stdout)
+    check(re.search(r"^on_spin +0 .* \d+\.\d%", result.stdout, re.M),
+          "a handler that has never ended is listed", result.stdout)
     check("2000 waiting 0" in result.stdout, "a waiting color is drawn", result.stdout)
     result = top(run, "--once", "--json", "--interval", "0.2", str(program.pid))
     check(result.returncode == 0 and result.stderr == "", "--once --json", result)

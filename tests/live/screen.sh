@@ -60,8 +60,10 @@ start()
 # view WIDTH HEIGHT PID
 view()
 {
+	# tmux is not to keep open what the programs wait for the end of.
 	tmux -L "$server" -f /dev/null new-session -d -s top -x "$1" -y "$2" \
-	    "TERM=screen-256color $top --interval 0.2 $3; echo status \$?; exec sleep 1000"
+	    "TERM=screen-256color $top --interval 0.2 $3; echo status \$?; exec sleep 1000" \
+	    7>&- 8>&-
 }
 
 leave()

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -189,6 +190,7 @@ main(int argc, char **argv)
 	struct mely_runtime *rts[8];
 	struct mely_config config;
 	pthread_t threads[8];
+	struct pollfd input = {STDIN_FILENO, POLLIN, 0};
 	char path[256], byte;
 	int i, k;
 
@@ -210,8 +212,10 @@ main(int argc, char **argv)
 		snprintf(path, sizeof path, "-");
 	printf("ready %d %s\n", (int)getpid(), path);
 	fflush(stdout);
-	while (read(STDIN_FILENO, &byte, 1) > 0)
-		;
+	/* ThreadSanitizer lets a signal in while poll waits, but not in read. */
+	while (poll(&input, 1, -1) >= 0 || errno == EINTR)
+		if (input.revents != 0 && read(STDIN_FILENO, &byte, 1) <= 0)
+			break;
 	atomic_store_explicit(&over, true, memory_order_release);
 	for (i = 0; i < plan.runtimes; i++) {
 		while (mely_stop(rts[i], MELY_STOP_DRAIN) == -EALREADY)

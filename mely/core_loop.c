@@ -5,8 +5,10 @@
  * every look_max_ticks; libev and the balance every tick_ticks. With nothing to run: look at the
  * own poller, then steal, then sleep.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
@@ -28,6 +30,7 @@ tick(struct melyint_core *core, uint64_t now)
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
+	melyint_age_count(core);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;
@@ -84,7 +87,7 @@ run_batch(struct melyint_core *core)
 		if (MELY_LOAD(&core->stealable, relaxed) != 0)
 			melyint_offer_behind(core, core);
 	}
-	melyint_batch_run(core);
+	melyint_check_batch(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */
 	if (MELY_UNLIKELY(melyint_self != core))
 		melyint_bug(__FILE__, __LINE__, "a handler returned in the child of a fork");

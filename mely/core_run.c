@@ -15,8 +15,10 @@
  *      QUEUED again under the lock.
  *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
@@ -454,10 +456,12 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 		melyint_measure_begin(core, handler, ev->_arg);
 		call = (struct call){melyint_probe_run, core};
 	}
-	if (!melyint_event_enter(core, ev, flags))
+	if (!melyint_event_enter(core, ev, flags)) {
 		call.fn = NULL;
-	else if (flags & MELYINT_EV_STAMPED)
+	} else if (flags & MELYINT_EV_STAMPED) {
 		melyint_tally_delay(&core->tallies, stamp_ticks);
+		melyint_age_saw(core, stamp_ticks);
+	}
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	return call;
@@ -479,6 +483,7 @@ next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampl
 		if (MELY_UNLIKELY(MELY_LOAD(&ev->_handler->_number, relaxed) !=
 		    core->tallies.number))
 			melyint_tally_change(&core->tallies, ev->_handler, ran);
+		melyint_check_next(ev);
 		call->fn = ev->_handler->fn;
 		call->arg = ev->_arg;
 		flags = ev->_flags;
@@ -517,7 +522,7 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 	    next_call(core, &call, ran, mode == SAMPLED && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
 		MELY_STORE(&core->tallies.begun, ran, relaxed); /* for who looks whether we go on */
-		call.fn(call.arg);
+		melyint_check_call(call.fn, call.arg);
 		if (mode != PLAIN && rt->batch_ticks != 0 &&
 		    melyint_ticks() - MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >=
 		    rt->batch_ticks)

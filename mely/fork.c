@@ -13,16 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
+#include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
 #include "serve.h"
+#include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
+
+static MELY_TLS struct melyint_check_where forking; /* of the thread that forks */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 
@@ -82,6 +87,7 @@ unlock_all(bool child)
 static void
 before_fork(void)
 {
+	melyint_check_enter(&forking);
 	lock_all();
 	/* Whoever moves a color waits for nothing but the locks. */
 	while (any_moving()) {
@@ -95,12 +101,15 @@ static void
 after_in_parent(void)
 {
 	unlock_all(false);
+	melyint_check_leave(&forking);
 }
 
 static void
 after_in_child(void)
 {
 	unlock_all(true);
+	melyint_check_leave(&forking);
+	melyint_check_forked();
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
@@ -236,6 +245,10 @@ mely_runtime_renew(struct mely_runtime *rt)
 	error = melyint_io_renew(rt);
 	if (error == 0)
 		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
 	if (error == 0)

@@ -35,6 +35,7 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 
 enum {
 	POLLS_FIRST = 8,
@@ -220,6 +221,7 @@ monitor_thread(void *arg)
 
 	pthread_setname_np(pthread_self(), "mely/mon");
 	monitor_self = m;
+	melyint_check_thread(true);
 	while (on) {
 		pthread_mutex_lock(&m->turn);
 		/* acquire: pairs with the release in melyint_monitor_join */
@@ -235,6 +237,7 @@ monitor_thread(void *arg)
 	}
 	/* relaxed: a core that sees it arms a timer that nobody waits for */
 	MELY_STORE(&m->resting, false, relaxed);
+	melyint_check_thread(false);
 	return NULL;
 }
 

@@ -26,7 +26,7 @@ struct melyint_step {
 	int fd;              /* to wait for; -1: none */
 	short events;        /* of poll(2) */
 	short revents;
-	bool while_awake;    /* its time counts only while some core is awake; not woken otherwise */
+	bool while_awake;    /* its time counts while some core is awake; it is not woken else */
 	uint64_t due_ns;     /* the monitor's */
 	struct melyint_step *next; /* the monitor's */
 };

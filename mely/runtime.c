@@ -18,8 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "colortab.h"
 #include "core_loop.h"
@@ -31,6 +33,7 @@
 #include "serve.h"
 #include "settings.h"
 #include "steal.h"
+#include "stall.h"
 #include "stuck.h"
 #include "topo.h"
 #include "victim.h"
@@ -205,10 +208,16 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_monitor_new(rt);
 	if (error == 0)
+		error = melyint_stall_new(rt);
+	if (error == 0)
+		error = melyint_age_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
 	if (error == 0)
 		error = melyint_live_new(rt);
 	if (error != 0) {
+		melyint_age_free(rt);
+		melyint_stall_free(rt);
 		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
@@ -239,12 +248,18 @@ mely_runtime_free(struct mely_runtime *rt)
 		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
 		melyint_cores_join(rt);
 		melyint_monitor_join(rt);
+		melyint_stall_end(rt);
+		melyint_age_end(rt);
+		melyint_check_run_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
+		melyint_check_run_end(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_age_free(rt);
+	melyint_stall_free(rt);
 	melyint_monitor_free(rt);
 	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
@@ -283,8 +298,11 @@ attend(struct melyint_core *core, bool on)
 {
 	melyint_lock_take(&core->lock);
 	core->attended = on;
+	if (on)
+		melyint_stall_attend(core);
 	melyint_lock_drop(&core->lock);
 	become(on ? core : NULL);
+	melyint_check_attend(on);
 	if (on) {
 		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
@@ -301,10 +319,12 @@ core_thread(void *arg)
 
 	snprintf(name, sizeof name, "mely/%d", core->index);
 	pthread_setname_np(pthread_self(), name);
+	melyint_check_thread(true);
 	melyint_topo_bind(core);
 	attend(core, true);
 	melyint_core_loop(core);
 	attend(core, false);
+	melyint_check_thread(false);
 	return NULL;
 }
 
@@ -316,6 +336,8 @@ cores_start(struct mely_runtime *rt)
 	int error = 0;
 
 	melyint_thread_mask(&mask);
+	if (rt->config.stall_signal != 0)
+		sigdelset(&mask, rt->config.stall_signal);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
 	for (rt->threads = 0; rt->threads < rt->cores_count - 1; rt->threads++) {
 		struct melyint_core *core = &rt->cores[rt->threads + 1];
@@ -356,7 +378,10 @@ begin(struct mely_runtime *rt, bool once)
 	} else if (phase == MELYINT_IDLE) {
 		/* release: pairs with the acquire loads of posters and cores */
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
+		melyint_stall_begin(rt);
+		melyint_age_begin(rt);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
+		melyint_check_run_begin(rt);
 		error = cores_start(rt);
 		melyint_monitor_start(rt);
 		rt->once_started = once;
@@ -374,7 +399,11 @@ finish(struct mely_runtime *rt)
 	melyint_wake_all(rt);
 	melyint_cores_join(rt);
 	melyint_monitor_join(rt);
+	melyint_stall_end(rt);
+	melyint_age_end(rt);
+	melyint_check_run_end(rt);
 	melyint_io_discard(rt);
+	melyint_check_run_end(rt); /* of what helpers still did, too */
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))
 		melyint_handback_all(rt);
@@ -439,11 +468,13 @@ mely_run_once(struct mely_runtime *rt)
 	if (result != 0)
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	attend(core, true);
+	melyint_check_pass(rt, true);
 	/* acquire, both: pairs with the release stores of the life cycle */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		result = melyint_core_pass(core);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
 		melyint_core_loop(core);
+	melyint_check_pass(rt, false);
 	attend(core, false);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED)
 		finish(rt);

@@ -15,6 +15,7 @@ enum {
 	BATCH_EVENTS_MAX = 1000000,
 	HELPERS_MAX = 1024,
 	STUCK_MS_MAX = 3600000,
+	STALL_MS_MAX = 3600000,
 	STEAL_NS_MAX = 100000000,
 	SIGNAL_MAX = 64
 };
@@ -117,6 +118,9 @@ defaults(struct mely_config *config)
 	config->batch_events = 10;
 	config->spin_us_max = 10;
 	config->stuck_ms = 4;
+	config->stall_ms = 100;
+	config->age_ms = 1000;
+	config->stall_signal = SIGURG;
 	config->drain_deadline_ns = 30000000000u;
 	config->fd_residency_ms = 10;
 	config->fd_residency_events = 1000;
@@ -131,6 +135,7 @@ mely_config_init(struct mely_config *config)
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
 	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck, price;
+	long stall, age, signum;
 	bool good = true;
 
 	defaults(config);
@@ -139,6 +144,9 @@ mely_config_init(struct mely_config *config)
 	batch_us = config->batch_us;
 	spin = config->spin_us_max;
 	stuck = config->stuck_ms;
+	stall = config->stall_ms;
+	age = config->age_ms;
+	signum = config->stall_signal;
 	price = config->steal_ns;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
 	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
@@ -157,6 +165,9 @@ mely_config_init(struct mely_config *config)
 	good &= env_signal("MELY_DUMP_SIGNAL", &config->dump_signal);
 	env_socket("MELY_SOCKET", &config->socket);
 	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
+	good &= env_number("MELY_STALL_MS", 0, STALL_MS_MAX, &stall);
+	good &= env_number("MELY_AGE_MS", 0, STALL_MS_MAX, &age);
+	good &= env_number("MELY_STALL_SIGNAL", 0, SIGRTMAX, &signum);
 	config->cores = (int)cores;
 	config->pinning = (enum mely_pinning)pin;
 	config->pollers = (int)poller;
@@ -164,6 +175,9 @@ mely_config_init(struct mely_config *config)
 	config->batch_us = (uint32_t)batch_us;
 	config->spin_us_max = (uint32_t)spin;
 	config->stuck_ms = (uint32_t)stuck;
+	config->stall_ms = (uint32_t)stall;
+	config->age_ms = (uint32_t)age;
+	config->stall_signal = (int)signum;
 	config->steal_ns = (uint32_t)price;
 	return good ? 0 : -EINVAL;
 }
@@ -198,6 +212,9 @@ melyint_settings_check(const struct mely_config *config)
 	        MELY_PRIORITY_LAST_POST) &&
 	    in_range("dump_signal", config->dump_signal, 0, SIGNAL_MAX) &&
 	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
+	    in_range("stall_ms", config->stall_ms, 0, STALL_MS_MAX) &&
+	    in_range("age_ms", config->age_ms, 0, STALL_MS_MAX) &&
+	    in_range("stall_signal", config->stall_signal, 0, SIGRTMAX) &&
 	    in_range("helpers_files", config->helpers_files, 1, HELPERS_MAX) &&
 	    in_range("helpers_names", config->helpers_names, 1, HELPERS_MAX) &&
 	    in_range("helpers_user", config->helpers_user, 1, HELPERS_MAX);

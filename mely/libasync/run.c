@@ -11,8 +11,10 @@
  *      are always empty.
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
+#include "../age.h"
 #include "../check.h"
 #include "../clock.h"
+#include "../colorcheck.h"
 #include "../core.h"
 #include "../core_end.h"
 #include "../core_run.h"
@@ -142,10 +144,12 @@ run_sampled(struct melyint_core *core, const struct call *call)
 	bool sampled = core->sample_in == 0;
 	uint64_t before;
 
-	if (call->flags & MELYINT_EV_STAMPED)
+	if (call->flags & MELYINT_EV_STAMPED) {
 		melyint_tally_delay(&core->tallies, call->stamp_ticks);
+		melyint_age_saw(core, call->stamp_ticks);
+	}
 	before = melyint_ticks();
-	call->fn(call->arg);
+	melyint_check_call(call->fn, call->arg);
 	if (!sampled)
 		return;
 	melyint_tally_time(&core->tallies, melyint_ticks_to_ns(melyint_ticks() - before));
@@ -162,6 +166,7 @@ melyint_batch_run(struct melyint_core *core)
 	/* A of NOTE(tally). relaxed: given once */
 	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
 		melyint_tally_change(&core->tallies, handler, 0);
+	melyint_check_next(ev);
 	if (--core->sample_in == 0)
 		melyint_handler_known(melyint_handler_number(handler), handler);
 	if (call.flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, call.flags)) {
@@ -175,7 +180,7 @@ melyint_batch_run(struct melyint_core *core)
 	if (MELY_UNLIKELY(core->sample_in == 0 || (call.flags & MELYINT_EV_STAMPED)))
 		run_sampled(core, &call);
 	else
-		call.fn(call.arg);
+		melyint_check_call(call.fn, call.arg);
 	melyint_tally_flush(&core->tallies, 1);
 	MELY_COUNT(&core->counters.batches, 1);
 }

@@ -12,7 +12,7 @@
 static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_TIME_LEFT",
     "MELY_PENALTY", "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_BALANCE",
     "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US", "MELY_STUCK_MS",
-    "MELY_SOCKET", "MELY_DUMP_SIGNAL"};
+    "MELY_SOCKET", "MELY_DUMP_SIGNAL", "MELY_STALL_MS", "MELY_AGE_MS", "MELY_STALL_SIGNAL"};
 
 static void
 clear_environment(void)
@@ -110,6 +110,9 @@ environment_is_read(void)
 	setenv("MELY_BATCH_US", "70", 1);
 	setenv("MELY_SPIN_US", "0", 1);
 	setenv("MELY_STUCK_MS", "25", 1);
+	setenv("MELY_STALL_MS", "70", 1);
+	setenv("MELY_AGE_MS", "0", 1);
+	setenv("MELY_STALL_SIGNAL", "40", 1);
 	TEST_OK(mely_config_init(&config));
 	TEST_EQ(config.cores, 13);
 	TEST_EQ(config.pinning, MELY_PIN_NO);
@@ -121,6 +124,9 @@ environment_is_read(void)
 	TEST_EQ(config.batch_us, 70);
 	TEST_EQ(config.spin_us_max, 0);
 	TEST_EQ(config.stuck_ms, 25);
+	TEST_EQ(config.stall_ms, 70);
+	TEST_EQ(config.age_ms, 0);
+	TEST_EQ(config.stall_signal, 40);
 	TEST_OK(mely_runtime_new(&rt, NULL));
 	TEST_EQ(mely_cores(rt), 13);
 	test_run_dry(rt);
@@ -214,6 +220,8 @@ bad_environment(void)
 	    {"MELY_SPIN_US", "x"}, {"MELY_SPIN_US", "4294967296"},
 	    {"MELY_STUCK_MS", "-1"}, {"MELY_STUCK_MS", "4ms"}, {"MELY_STUCK_MS", "3600001"},
 	    {"MELY_DUMP_SIGNAL", "USR9"}, {"MELY_DUMP_SIGNAL", "65"}, {"MELY_DUMP_SIGNAL", "-1"},
+	    {"MELY_STALL_MS", "-1"}, {"MELY_STALL_MS", "3600001"}, {"MELY_AGE_MS", "1s"},
+	    {"MELY_STALL_SIGNAL", "65"}, {"MELY_STALL_SIGNAL", "URG"},
 	};
 	struct mely_config config;
 	char line[512];

@@ -21,6 +21,7 @@
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
+#include "serve.h"
 #include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
@@ -250,5 +251,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 		error = melyint_age_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

@@ -8,6 +8,7 @@
  */
 #include "colorcheck.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,14 +123,20 @@ make_runtime_fiber(void)
 	(void)pthread_setspecific(thread_key, here.runtime); /* without memory it is not freed */
 }
 
-/* A signal that came in program code waits for the next call that ThreadSanitizer sees on the same
- * fiber, which may be long in coming. */
+/* A signal that came while a fiber was in no call that ThreadSanitizer sees waits for the next such
+ * call of that fiber, which may be long in coming. */
 static void
 let_signals_in(void)
 {
-	static size_t (*_Atomic seen)(const char *) = strlen; /* so that it is called */
+	const char *text = "";
+	int error = errno;
+	size_t length;
 
-	(void)MELY_LOAD(&seen, relaxed)(""); /* never changes */
+	/* Any such call; the compiler is not to know what it gives. */
+	__asm__ __volatile__("" : "+r"(text));
+	length = strlen(text);
+	__asm__ __volatile__("" : : "r"(length));
+	errno = error;
 }
 
 void
@@ -191,6 +198,13 @@ melyint_check_fork(bool begins, bool child)
 	/* relaxed: the child has one thread */
 	if (child && (MELY_LOAD(&runtime_fibers, relaxed) != 0 || melyint_colorfiber_any()))
 		forked = true;
+}
+
+void
+melyint_check_signals(void)
+{
+	if (on())
+		let_signals_in();
 }
 
 void

@@ -57,6 +57,8 @@ void melyint_check_fork(bool begins, bool child);
 /* A program function that belongs to no color, on the thread and on behalf of its caller. */
 void melyint_check_out(void);
 void melyint_check_in(void);
+/* After a system call that ThreadSanitizer does not see: signals that came in it are due. */
+void melyint_check_signals(void);
 
 /* B: ev is about to be posted. A pooled event's memory has no past. */
 void melyint_check_posted(struct mely_event *ev, bool pooled);
@@ -128,6 +130,11 @@ melyint_check_fork(int begins, int child)
 {
 	(void)begins;
 	(void)child;
+}
+
+MELY_INLINE void
+melyint_check_signals(void)
+{
 }
 
 MELY_INLINE void

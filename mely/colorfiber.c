@@ -17,7 +17,7 @@
 
 enum {
 	BUCKETS = 16384,
-	FIBERS_DEFAULT = 512,
+	FIBERS_DEFAULT = 1000,
 	FIBERS_LEAST = 16,
 	/* gcc 12's runtime has room for 8,128 threads and fibers, and takes a millisecond for one */
 	FIBERS_MOST = 8000

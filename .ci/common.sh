@@ -52,7 +52,7 @@ make_configure()
 {
 	local source
 	if [ -x configure ] && [ -e Makefile.in ] && [ -e config/config.h.in ]; then
-		for source in configure.ac Makefile.am */*.am; do
+		for source in configure.ac Makefile.am */*.am */*/*.am; do
 			if [ "$source" -nt Makefile.in ] || [ "$source" -nt configure ]; then
 				source=
 				break

@@ -156,7 +156,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 			return cancel_queued(self, owner, color, ev);
 		if (state != MELYINT_EV_IDLE)
 			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
-		/* acquire: pairs with the release in core_run.c: when it is another by now, the
+		/* acquire: pairs with the release in core_end.h: when it is another by now, the
 		 * handler has ended, and the event's memory is the program's */
 		else if (MELY_LOAD(&owner->current, acquire) == ev)
 			result = hang_completion(owner, done_color, done);

@@ -20,8 +20,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "check.h"
-#include "colorext.h"
 #include "colortab.h"
 #include "core.h"
 #include "park.h"
@@ -38,22 +36,6 @@ priority_of(const struct mely_event *ev)
 	if (MELY_UNLIKELY(priority > MELY_PRIORITY_MAX))
 		return MELY_PRIORITY_MAX;
 	return (int8_t)priority;
-}
-
-/* May a thread that is no core of rt post now? */
-static int
-admit(struct mely_runtime *rt, const struct melyint_core *self, unsigned flags)
-{
-	/* acquire: pairs with the release stores of the life cycle (runtime.c) */
-	int phase = MELY_LOAD(&rt->phase, acquire);
-
-	if (MELY_UNLIKELY(phase == MELYINT_FORKED))
-		return -ECHILD;
-	if (self != NULL && self->rt == rt)
-		return 0;
-	if (MELY_UNLIKELY(phase >= MELYINT_DRAINING) && !(flags & MELYINT_POST_INTERNAL))
-		return -ESHUTDOWN;
-	return 0;
 }
 
 /* The core-queue's order follows the priority of the colors. Under the owner's lock. */
@@ -273,65 +255,7 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 	return enqueue_slow(self, color, ev, flags);
 }
 
-static MELY_NOINLINE int
-post_marked(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
-    unsigned flags)
-{
-	if (!melyint_mark_admit(color)) {
-		if (self != NULL)
-			MELY_COUNT(&self->counters.refused, 1);
-		else
-			/* relaxed: a count */
-			MELY_ADD(&mely_color_runtime(color)->outside_refused, 1, relaxed);
-		return -EAGAIN;
-	}
-	ev->_flags |= MELYINT_EV_COUNTED;
-	return enqueue(self, color, ev, flags);
-}
-
-/* The rules for posts of the program that are not to the running color. */
-static int
-post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
-    unsigned flags)
-{
-	/* acquire: as in melyint_color_lock */
-	struct mely_runtime *rt = MELY_LOAD(&color->_owner, acquire)->rt;
-	int error = admit(rt, self, flags);
-
-	if (error != 0)
-		return error;
-	/* relaxed: a mark set at this moment may count from the next post on */
-	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MARKED) &&
-	    !(flags & MELYINT_POST_INTERNAL))
-		return post_marked(self, color, ev, flags);
-	return enqueue(self, color, ev, flags);
-}
-
-int
-melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
-{
-	struct melyint_core *self = melyint_self;
-	uint16_t state = MELY_LOAD(&ev->_state, relaxed); /* a hint; the exchange decides */
-	int error;
-
-	if (MELY_UNLIKELY(state != MELYINT_EV_IDLE))
-		return -EALREADY;
-	/* acquire: pairs with the release in core_run.c that gave the event back */
-	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
-		return -EALREADY;
-	/* Its own time outlasts a post, what it weighed does not. */
-	ev->_flags &= MELYINT_EV_TIMED;
-	if (MELY_LIKELY(ev->_flags == 0))
-		ev->_time = 0;
-	if (MELY_LIKELY(self != NULL && self->batch.color == color))
-		return enqueue(self, color, ev, flags);
-	error = post_ruled(self, color, ev, flags);
-	if (MELY_UNLIKELY(error != 0)) {
-		/* release: gives the claim back to whoever posts next */
-		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
-	}
-	return error;
-}
+#include "post_rules.h" /* uses enqueue */
 
 /* ---- pooled events -------------------------------------------------------------------------- */
 
@@ -381,22 +305,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	return error;
 }
 
-static MELY_NOINLINE int
-post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
-    struct mely_handler *handler, void *arg, unsigned flags)
-{
-	struct mely_color *color;
-	int error;
-
-	do {
-		error = melyint_colortab_enter(rt, self, id, &color);
-		if (error != 0)
-			return error;
-		error = post_pooled(self, color, handler, arg, 0, flags);
-		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
-	return error;
-}
+#include "post_calls.h" /* uses post_pooled */
 
 int
 mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
@@ -428,62 +337,4 @@ mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, vo
 		return 0;
 	free(ev);
 	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
-}
-
-int
-mely_post_head(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
-{
-	return post_id_slow(melyint_self, rt, id, handler, arg, MELYINT_POST_HEAD);
-}
-
-int
-mely_color_post(struct mely_color *color, struct mely_handler *handler, void *arg)
-{
-	return post_pooled(melyint_self, color, handler, arg, 0, 0);
-}
-
-int
-mely_color_post_head(struct mely_color *color, struct mely_handler *handler, void *arg)
-{
-	return post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
-}
-
-int
-mely_color_post_timed(struct mely_color *color, struct mely_handler *handler, void *arg,
-    uint32_t time_ns)
-{
-	return post_pooled(melyint_self, color, handler, arg, time_ns, 0);
-}
-
-/* ---- embedded events ------------------------------------------------------------------------ */
-
-int
-mely_event_post(struct mely_color *color, struct mely_event *ev)
-{
-	return melyint_post(color, ev, 0);
-}
-
-int
-mely_event_post_head(struct mely_color *color, struct mely_event *ev)
-{
-	return melyint_post(color, ev, MELYINT_POST_HEAD);
-}
-
-int
-mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
-{
-	struct melyint_core *self = melyint_self;
-	struct mely_color *color;
-	int error;
-
-	if (self != NULL && self->batch.color_id == id && self->rt == rt)
-		return melyint_post(mely_current_color(), ev, 0); /* held, as in append */
-	do {
-		error = melyint_colortab_enter(rt, self, id, &color);
-		if (error != 0)
-			return error;
-		error = melyint_post(color, ev, 0);
-		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
-	return error;
 }

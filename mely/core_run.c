@@ -17,10 +17,9 @@
  */
 #include "check.h"
 #include "clock.h"
-#include "colorext.h"
 #include "core.h"
+#include "core_end.h"
 #include "core_run.h"
-#include "cancel.h"
 #include "park.h"
 
 enum {
@@ -29,19 +28,6 @@ enum {
 };
 
 /* ---- giving a batch back -------------------------------------------------------------------- */
-
-/* An event that was cancelled after it had been taken is the caller's again. Its mark is taken
- * off after the turn: that may post, which nothing under a core's lock may. */
-static void
-drop(struct melyint_core *core, struct mely_event *ev)
-{
-	if (ev->_flags & MELYINT_EV_COUNTED) {
-		core->unmarked_color = core->batch.color;
-		core->unmarked++;
-	}
-	/* release: pairs with the acquire of the post that claims it next */
-	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
-}
 
 /* Mark a taken list QUEUED again; drop what has been cancelled. Under the lock. */
 static struct mely_event *
@@ -65,7 +51,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 				kept = melyint_evq_append(kept, ev);
 			} else {
 				melyint_batch_lose(&core->batch, ev);
-				drop(core, ev);
+				melyint_event_drop(core, ev);
 			}
 		}
 		if (last)
@@ -302,39 +288,6 @@ melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 /* ---- the turn -------------------------------------------------------------------------------- */
 
 static void
-turn_afterwards(struct melyint_core *core, struct mely_event *waiters)
-{
-	struct mely_color *color = core->leaving;
-
-	if (color != NULL) {
-		core->leaving = NULL;
-		melyint_color_arrive(color);
-	}
-	for (; core->unmarked > 0; core->unmarked--)
-		melyint_mark_ran(core->unmarked_color);
-	color = core->released;
-	if (color != NULL) {
-		core->released = NULL;
-		melyint_color_finish(color);
-	}
-	melyint_cancel_complete(waiters);
-}
-
-/* What a finished batch leaves to be done without the lock: it is dropped meanwhile. No batch runs
- * then, but has_batch tells a drain that the core is not done. */
-static MELY_NOINLINE void
-turn_afterwards_slow(struct melyint_core *core)
-{
-	struct mely_event *waiters = core->waiters;
-
-	core->waiters = NULL;
-	core->has_batch = true;
-	melyint_lock_drop(&core->lock);
-	turn_afterwards(core, waiters);
-	melyint_lock_take(&core->lock);
-}
-
-static void
 prefetch_next(struct melyint_coreq *ready, const struct mely_color *taken)
 {
 	unsigned level = melyint_coreq_level(taken);
@@ -374,7 +327,7 @@ turn(struct melyint_core *core, bool take_one)
 		put_back(core);
 	if (MELY_UNLIKELY(((uintptr_t)core->waiters | (uintptr_t)core->leaving |
 	    (uintptr_t)core->released | core->unmarked) != 0))
-		turn_afterwards_slow(core);
+		melyint_turn_afterwards(core);
 	taken = take_one && take_next(core);
 	core->has_batch = taken;
 	melyint_lock_drop(&core->lock);
@@ -441,27 +394,6 @@ next_event(struct melyint_core *core)
 	return NULL;
 }
 
-/* Embedded or counted: false when it has been cancelled. */
-MELY_INLINE bool
-unqueue(struct melyint_core *core, struct mely_event *ev, unsigned flags)
-{
-	if (!(flags & MELYINT_EV_POOLED)) {
-		/* relaxed: a cancel from elsewhere that we just miss has said -EINPROGRESS */
-		if (MELY_UNLIKELY(MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_PRIVATE)) {
-			drop(core, ev);
-			return false;
-		}
-		/* release: pairs with the acquire in cancel.c: the handler before has ended */
-		MELY_STORE(&core->current, ev, release);
-		/* release: pairs with the acquire of the post that claims it next, and of a
-		 * cancel that then looks whether it is the current one */
-		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
-	}
-	if (MELY_UNLIKELY(flags & MELYINT_EV_COUNTED))
-		melyint_mark_ran(core->batch.color);
-	return true;
-}
-
 /* B of NOTE(outbox). In the child of a fork the core is nobody's any more. */
 static void
 end_row(struct melyint_core *core)
@@ -491,7 +423,7 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	if ((sampled || melyint_measure_wanted(core->rt, weighing, handler)) &&
 	    melyint_measure_begin(core, handler, ev->_arg))
 		call = (struct call){melyint_probe_run, core};
-	if (flags != MELYINT_EV_POOLED && !unqueue(core, ev, flags))
+	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
 		call.fn = NULL;
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
@@ -523,7 +455,7 @@ next_call(struct melyint_core *core, struct call *call, bool sampled)
 				continue;
 			return true;
 		}
-		if (!unqueue(core, ev, flags))
+		if (!melyint_event_enter(core, ev, flags))
 			continue;
 		if (flags & MELYINT_EV_POOLED)
 			melyint_pool_put(&core->pool, ev);

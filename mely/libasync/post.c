@@ -3,33 +3,15 @@
  * post.c: posting under the other scheduler, in place of core_post.c. Any thread. Every post locks
  * the core that owns the color and appends to its FIFO, a handler's to its own color, too. A color
  * stays where its number or a steal has put it: nothing is adopted and nothing held in an outbox.
- * Who may post, and what is refused, is as in core_post.c.
+ * Who may post, and what is refused, is in post_rules.h.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "../check.h"
-#include "../colorext.h"
 #include "../colortab.h"
 #include "../core.h"
 #include "../park.h"
 #include "../post.h"
-
-/* May a thread that is no core of rt post now? */
-static int
-admit(struct mely_runtime *rt, const struct melyint_core *self, unsigned flags)
-{
-	/* acquire: pairs with the release stores of the life cycle (runtime.c) */
-	int phase = MELY_LOAD(&rt->phase, acquire);
-
-	if (MELY_UNLIKELY(phase == MELYINT_FORKED))
-		return -ECHILD;
-	if (self != NULL && self->rt == rt)
-		return 0;
-	if (MELY_UNLIKELY(phase >= MELYINT_DRAINING) && !(flags & MELYINT_POST_INTERNAL))
-		return -ESHUTDOWN;
-	return 0;
-}
 
 /* ---- the FIFO ------------------------------------------------------------------------------- */
 
@@ -112,63 +94,7 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
 }
 
-/* ---- the rules ------------------------------------------------------------------------------ */
-
-static bool
-mark_admits(struct melyint_core *self, struct mely_color *color)
-{
-	if (melyint_mark_admit(color))
-		return true;
-	if (self != NULL)
-		MELY_COUNT(&self->counters.refused, 1);
-	else
-		/* relaxed: a count */
-		MELY_ADD(&mely_color_runtime(color)->outside_refused, 1, relaxed);
-	return false;
-}
-
-static int
-post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
-    unsigned flags)
-{
-	int error;
-
-	/* A handler's posts to its own color are never refused. */
-	if (self != NULL && self->batch.color == color)
-		return enqueue(self, color, ev, flags);
-	/* acquire: as in melyint_color_lock */
-	error = admit(MELY_LOAD(&color->_owner, acquire)->rt, self, flags);
-	if (error != 0)
-		return error;
-	/* relaxed: a mark set at this moment may count from the next post on */
-	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MARKED) &&
-	    !(flags & MELYINT_POST_INTERNAL)) {
-		if (!mark_admits(self, color))
-			return -EAGAIN;
-		ev->_flags |= MELYINT_EV_COUNTED;
-	}
-	return enqueue(self, color, ev, flags);
-}
-
-int
-melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
-{
-	uint16_t state = MELY_LOAD(&ev->_state, relaxed); /* a hint; the exchange decides */
-	int error;
-
-	if (MELY_UNLIKELY(state != MELYINT_EV_IDLE))
-		return -EALREADY;
-	/* acquire: pairs with the release in run.c that gave the event back */
-	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
-		return -EALREADY;
-	ev->_flags = 0;
-	error = post_ruled(melyint_self, color, ev, flags);
-	if (MELY_UNLIKELY(error != 0)) {
-		/* release: gives the claim back to whoever posts next */
-		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
-	}
-	return error;
-}
+#include "../post_rules.h" /* uses enqueue */
 
 /* ---- pooled events -------------------------------------------------------------------------- */
 
@@ -186,28 +112,16 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	ev->_arg = arg;
 	ev->_time = time_ns;
 	ev->_flags = MELYINT_EV_POOLED;
+	/* A handler's posts to its own color are never refused. */
+	if (self != NULL && self->batch.color == color)
+		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0))
 		free(ev);
 	return error;
 }
 
-static MELY_NOINLINE int
-post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
-    struct mely_handler *handler, void *arg, unsigned flags)
-{
-	struct mely_color *color;
-	int error;
-
-	do {
-		error = melyint_colortab_enter(rt, self, id, &color);
-		if (error != 0)
-			return error;
-		error = post_pooled(self, color, handler, arg, 0, flags);
-		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
-	return error;
-}
+#include "../post_calls.h" /* uses post_pooled */
 
 int
 mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
@@ -223,60 +137,4 @@ mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, vo
 		return post_id_slow(self, rt, id, handler, arg, 0);
 	error = post_pooled(self, color, handler, arg, 0, 0);
 	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
-}
-
-int
-mely_post_head(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
-{
-	return post_id_slow(melyint_self, rt, id, handler, arg, MELYINT_POST_HEAD);
-}
-
-int
-mely_color_post(struct mely_color *color, struct mely_handler *handler, void *arg)
-{
-	return post_pooled(melyint_self, color, handler, arg, 0, 0);
-}
-
-int
-mely_color_post_head(struct mely_color *color, struct mely_handler *handler, void *arg)
-{
-	return post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
-}
-
-int
-mely_color_post_timed(struct mely_color *color, struct mely_handler *handler, void *arg,
-    uint32_t time_ns)
-{
-	return post_pooled(melyint_self, color, handler, arg, time_ns, 0);
-}
-
-/* ---- embedded events ------------------------------------------------------------------------ */
-
-int
-mely_event_post(struct mely_color *color, struct mely_event *ev)
-{
-	return melyint_post(color, ev, 0);
-}
-
-int
-mely_event_post_head(struct mely_color *color, struct mely_event *ev)
-{
-	return melyint_post(color, ev, MELYINT_POST_HEAD);
-}
-
-int
-mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
-{
-	struct melyint_core *self = melyint_self;
-	struct mely_color *color;
-	int error;
-
-	do {
-		error = melyint_colortab_enter(rt, self, id, &color);
-		if (error != 0)
-			return error;
-		error = melyint_post(color, ev, 0);
-		melyint_colortab_leave(rt, self);
-	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
-	return error;
 }

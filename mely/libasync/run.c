@@ -11,10 +11,9 @@
  *      are always empty.
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
-#include "../cancel.h"
 #include "../check.h"
-#include "../colorext.h"
 #include "../core.h"
+#include "../core_end.h"
 #include "../core_run.h"
 
 /* ---- ending --------------------------------------------------------------------------------- */
@@ -61,29 +60,6 @@ put_back(struct melyint_core *core)
 	}
 }
 
-/* What an ended event leaves to be done without the lock: as in core_run.c. */
-static MELY_NOINLINE void
-turn_afterwards_slow(struct melyint_core *core)
-{
-	struct mely_event *waiters = core->waiters;
-	struct mely_color *color = core->leaving;
-
-	core->waiters = NULL;
-	core->has_batch = true; /* for a drain: the core is not done */
-	melyint_lock_drop(&core->lock);
-	core->leaving = NULL;
-	if (color != NULL)
-		melyint_color_arrive(color);
-	for (; core->unmarked > 0; core->unmarked--)
-		melyint_mark_ran(core->unmarked_color);
-	color = core->released;
-	core->released = NULL;
-	if (color != NULL)
-		melyint_color_finish(color);
-	melyint_cancel_complete(waiters);
-	melyint_lock_take(&core->lock);
-}
-
 /* ---- taking --------------------------------------------------------------------------------- */
 
 /* A of NOTE(one). Under the lock. */
@@ -122,7 +98,7 @@ turn(struct melyint_core *core, bool take)
 		put_back(core);
 	if (MELY_UNLIKELY(core->waiters != NULL || core->leaving != NULL ||
 	    core->released != NULL || core->unmarked != 0))
-		turn_afterwards_slow(core);
+		melyint_turn_afterwards(core);
 	taken = take && take_next(core);
 	core->has_batch = taken;
 	melyint_lock_drop(&core->lock);
@@ -143,28 +119,6 @@ melyint_turn_end(struct melyint_core *core)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* Embedded: the caller's from here on. False: it was cancelled after it had been taken. */
-static bool
-unqueue_embedded(struct melyint_core *core, struct mely_event *ev, unsigned flags)
-{
-	/* relaxed: a cancel from elsewhere that we just miss has said -EINPROGRESS */
-	if (MELY_UNLIKELY(MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_PRIVATE)) {
-		if (flags & MELYINT_EV_COUNTED) {
-			core->unmarked_color = core->batch.color;
-			core->unmarked++;
-		}
-		/* release: pairs with the acquire of the post that claims it next */
-		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
-		return false;
-	}
-	/* relaxed: published by the state */
-	MELY_STORE(&core->current, ev, relaxed);
-	/* release: pairs with the acquire of the post that claims it next, and of a cancel that
-	 * then looks whether it is the current one */
-	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
-	return true;
-}
-
 void
 melyint_batch_run(struct melyint_core *core)
 {
@@ -173,10 +127,8 @@ melyint_batch_run(struct melyint_core *core)
 	void *arg = ev->_arg;
 	unsigned flags = ev->_flags;
 
-	if (!(flags & MELYINT_EV_POOLED) && !unqueue_embedded(core, ev, flags))
+	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
 		return;
-	if (MELY_UNLIKELY(flags & MELYINT_EV_COUNTED))
-		melyint_mark_ran(core->batch.color);
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	core->batch.ran = 1;

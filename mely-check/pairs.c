@@ -82,8 +82,8 @@ party_of(const struct access *access)
 {
 	if (access->name != NULL && text_begins(access->name, "color "))
 		return PARTY_COLOR;
-	if (access->name != NULL && (text_begins(access->name, "mely/files") ||
-	    text_begins(access->name, "mely/names") || text_begins(access->name, "mely/user")))
+	if (access->name != NULL && (text_begins(access->name, "mely/file") ||
+	    text_begins(access->name, "mely/name") || text_begins(access->name, "mely/user")))
 		return PARTY_HELPER;
 	return text_equal(access->thread, "main thread") ? PARTY_MAIN : PARTY_THREAD;
 }

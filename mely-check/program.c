@@ -18,7 +18,7 @@
 #include "text.h"
 
 /* The checker keeps this string in the library (mely/colorcheck.c). */
-static const char mark[] = "mely-color-checker";
+static const char mark[] = "mely-color-checker", other_mark[] = "melyint_check_posted";
 
 /* The file that execvp would run; NULL with errno. */
 static const char *
@@ -60,6 +60,7 @@ look_inside(struct program *program, const char *data, size_t size)
 	program->shared_library = contains(data, size, needed, sizeof needed - 1) ||
 	    contains(data, size, other, sizeof other - 1);
 	program->checker = contains(data, size, mark, sizeof mark - 1) ||
+	    contains(data, size, other_mark, sizeof other_mark) ||
 	    contains(data, size, with_checker, sizeof with_checker - 1);
 }
 

@@ -22,10 +22,26 @@ unset MELY_CORES TSAN_OPTIONS
 
 [ -e "$library" ] || { echo "skipped: configured without --enable-color-check"; exit 77; }
 
+# try TWIN: run it with the name, cores and run of one; sets status and log.
+try()
+{
+	log=$scratch/$name-$1-$cores-$run
+	MELY_CORES=$cores timeout 60 "$check" "$scratch/$name-$1" >"$log" 2>&1 </dev/null
+	status=$?
+}
+
+# bad WHAT: that went wrong; always false.
+bad()
+{
+	cat "$log"
+	echo "FAIL $name on $cores cores, run $run: $1 (status $status)"
+	return 1
+}
+
 # one NAME: build both and run them; a line for each run that went wrong, and one at the end.
 one()
 {
-	local name=$1 a b object wanted cores run status bad=0
+	local name=$1 a b object wanted twin cores run status log bad=0
 	read -r a b object < <(sed -n 's/^ \* expect: //p' "$src/$name.c")
 	if [ -z "${object:-}" ]; then
 		echo "FAIL $name: its comment expects nothing"
@@ -36,37 +52,24 @@ one()
 	*) object="global '$object'" ;;
 	esac
 	wanted="^ +[0-9]+\. ($a and $b|$b and $a) touch $object"
-	for twin in fault fixed; do
+	for twin in FAULT FIXED; do
 		# shellcheck disable=SC2086 # flags are words
-		$cc -std=gnu11 -g -O1 -Wall -Wextra $instrument ${twin/fault/-DFAULT} \
-		    ${twin/fixed/-DFIXED} -I"$include" -o "$scratch/$name-$twin" "$src/$name.c" \
-		    "$library" $libs 2>"$scratch/$name.log" ||
+		$cc -std=gnu11 -g -O1 -Wall -Wextra $instrument -D$twin -I"$include" \
+		    -o "$scratch/$name-$twin" "$src/$name.c" "$library" $libs \
+		    2>"$scratch/$name.log" ||
 			{ cat "$scratch/$name.log"; echo "FAIL $name: does not build"; return; }
 	done
 	for cores in 1 2 4; do
 		for run in $(seq "$runs"); do
-			log=$scratch/$name-$cores-$run
-			MELY_CORES=$cores timeout 60 "$check" "$scratch/$name-fault" \
-			    >"$log" 2>&1 </dev/null
-			status=$?
-			if [ $status -ne 1 ] || ! grep -qE "$wanted" "$log"; then
-				cat "$log"
-				echo "FAIL $name on $cores cores, run $run: not found (status $status)"
-				bad=1
-			fi
-			MELY_CORES=$cores timeout 60 "$check" "$scratch/$name-fixed" \
-			    >"$log" 2>&1 </dev/null
-			status=$?
-			if [ $status -ne 0 ] || ! grep -q 'ended with status 0$' "$log"; then
-				cat "$log"
-				echo "FAIL $name on $cores cores, run $run: its twin (status $status)"
-				bad=1
-			fi
+			{ try FAULT; [ $status -eq 1 ] && grep -qE "$wanted" "$log"; } ||
+				bad "not found" || bad=1
+			{ try FIXED; [ $status -eq 0 ] && grep -q 'status 0$' "$log"; } ||
+				bad "its twin" || bad=1
 		done
 	done
 	[ $bad -eq 0 ] && echo "ok $name: found, and its twin is silent"
 }
-export -f one
+export -f one try bad
 
 if [ $# -eq 0 ]; then
 	set -- "$src"/*.c

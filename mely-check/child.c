@@ -46,7 +46,7 @@ set_options(const struct child *child)
 	                "suppress_equal_addresses=0:detect_deadlocks=0:report_thread_leaks=0:"
 	                "report_signal_unsafe=0:report_mutex_bugs=0:report_destroy_locked=0:"
 	                "atexit_sleep_ms=0:%s:halt_on_error=0:exitcode=0:color=never:"
-	                "log_exe_name=0:log_suffix='':log_path='%s/report'",
+	                "log_exe_name=0:log_path='%s/report'",
 	        child->io ? 1 : 0, child->every ? 0 : 1, own != NULL ? own : "", child->directory),
 	    1);
 }
@@ -195,4 +195,11 @@ child_words(const struct child *child)
 		return text_format("was ended by signal %d (%s)", WTERMSIG(child->status),
 		    strsignal(WTERMSIG(child->status)));
 	return text_format("ended with status %d", WEXITSTATUS(child->status));
+}
+
+int
+child_status(const struct child *child)
+{
+	return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status)
+	                                  : WEXITSTATUS(child->status);
 }

@@ -24,5 +24,7 @@ unsigned child_reports(const struct child *child, struct reports *reports, FILE 
 void child_clean(const struct child *child);
 /* "ended with status 3", "was ended by signal 11 (Segmentation fault)" */
 const char *child_words(const struct child *child);
+/* As a shell has it: 128 and the signal where one ended it. */
+int child_status(const struct child *child);
 
 #endif

@@ -33,6 +33,8 @@ static const char usage[] =
     "  -j, --json          the summary as JSON\n"
     "  -o, --output FILE   the summary into FILE\n"
     "  -l, --log FILE      keep the sanitizer's own reports in FILE\n"
+    "  -s, --status        when nothing is found, end with the program's own status\n"
+    "  -c, --children      PROGRAM is a shell or the like: check what it starts\n"
     "  -e, --every         count every time, not every pair of stacks once; slow\n"
     "      --io            take a write to a descriptor to come before a read from it\n"
     "      --library FILE  the libmely-check.so to load in libmely's place\n"
@@ -44,7 +46,7 @@ static const char usage[] =
     "checked. The program's own status is in the summary.\n";
 
 struct options {
-	bool json, every, io, reports;
+	bool json, every, io, reports, status, children;
 	const char *output, *log, *library;
 };
 
@@ -91,7 +93,7 @@ prepare(const struct program *program, const struct options *options, struct chi
 {
 	struct program symbolizer;
 
-	if (!program->elf)
+	if (!program->elf || options->children)
 		return 0;
 	if (!program->instrumented)
 		return complain(text_format("%s was compiled without -fsanitize=thread: compile and "
@@ -172,7 +174,8 @@ run(const struct options *options, char **argv)
 		return complain(text_format("%s: %s", options->log, strerror(errno)));
 	if (rc != 0)
 		return complain(text_format("%s: %s", argv[0], strerror(-rc)));
-	return summarise(options, &reports, &child, argv);
+	status = summarise(options, &reports, &child, argv);
+	return status == NOTHING_FOUND && options->status ? child_status(&child) : status;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -183,6 +186,8 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, 'j'},
     {"output", required_argument, NULL, 'o'},
     {"log", required_argument, NULL, 'l'},
+    {"status", no_argument, NULL, 's'},
+    {"children", no_argument, NULL, 'c'},
     {"every", no_argument, NULL, 'e'},
     {"io", no_argument, NULL, OPTION_IO},
     {"library", required_argument, NULL, OPTION_LIBRARY},
@@ -199,11 +204,13 @@ main(int argc, char **argv)
 
 	memset(&options, 0, sizeof options);
 	/* The program's own options are not ours: the first word that is none ends them. */
-	while ((c = getopt_long(argc, argv, "+jo:l:ehV", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+jo:l:scehV", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'j': options.json = true; break;
 		case 'o': options.output = optarg; break;
 		case 'l': options.log = optarg; break;
+		case 's': options.status = true; break;
+		case 'c': options.children = true; break;
 		case 'e': options.every = true; break;
 		case OPTION_IO: options.io = true; break;
 		case OPTION_LIBRARY: options.library = optarg; break;

@@ -20,6 +20,9 @@ foreign(const struct frame *frame)
 	static const char *const functions[] = {
 	    "mely_", "melyint_", "__tsan", "__interceptor", "start_thread", "__libc_start", "_start",
 	    "clone", "__clone"};
+	/* Of the runtime, the hooks of the checker alone call what is instrumented. */
+	static const char *const files[] = {
+	    "libsanitizer/", "sanitizer_common/", "mely/colorcheck"};
 	size_t i;
 
 	for (i = 0; frame->module != NULL && i < sizeof modules / sizeof *modules; i++)
@@ -28,14 +31,12 @@ foreign(const struct frame *frame)
 	for (i = 0; i < sizeof functions / sizeof *functions; i++)
 		if (text_begins(frame->function, functions[i]))
 			return true;
-	return frame->file == NULL || strstr(frame->file, "libsanitizer/") != NULL ||
-	    strstr(frame->file, "sanitizer_common/") != NULL;
+	for (i = 0; frame->file != NULL && i < sizeof files / sizeof *files; i++)
+		if (strstr(frame->file, files[i]) != NULL)
+			return true;
+	return frame->file == NULL;
 }
 
-/*
- * A library linked as an archive is part of the program: the frames that stand inside the
- * outermost call of mely_* or melyint_* are ours as well, whatever they are called.
- */
 static struct frame
 outermost(const struct stack *stack)
 {
@@ -102,8 +103,9 @@ where_of(const struct access *access, enum party_kind party)
 	return text_format("thread %s", access->thread);
 }
 
-static const char *
-verb_of(const struct access *access)
+/* To the heap. */
+static bool
+gives_back(const struct access *access)
 {
 	static const char *const giving[] = {"free", "realloc", "operator delete", "cfree"};
 	const char *function = access->stack.count > 0 ? access->stack.frames[0].function : "";
@@ -111,7 +113,15 @@ verb_of(const struct access *access)
 
 	for (i = 0; i < sizeof giving / sizeof *giving; i++)
 		if (text_begins(function, giving[i]))
-			return "frees";
+			return true;
+	return false;
+}
+
+static const char *
+verb_of(const struct access *access)
+{
+	if (gives_back(access))
+		return "frees";
 	if (access->atomic)
 		return access->write ? "writes (atomically)" : "reads (atomically)";
 	return access->write ? "writes" : "reads";
@@ -137,7 +147,10 @@ static const char *
 object_words(const struct report *report)
 {
 	const struct object *object = &report->object;
-	const char *size = object->size > 0 ? text_format(" (%" PRIu64 " bytes)", object->size) : "";
+	const char *size = "";
+
+	if (object->size > 0)
+		size = text_format(" (%" PRIu64 " byte%s)", object->size, object->size == 1 ? "" : "s");
 
 	switch (object->kind) {
 	case OBJECT_GLOBAL:
@@ -156,6 +169,8 @@ object_words(const struct report *report)
 	case OBJECT_UNKNOWN:
 		break;
 	}
+	if (gives_back(&report->accesses[0]) || gives_back(&report->accesses[1]))
+		return "a heap block that is given back";
 	return "memory of which nothing is known";
 }
 

@@ -152,6 +152,17 @@ number_after(const char *text, const char *what, int base)
 	return at != NULL ? strtoull(at + strlen(what), NULL, base) : 0;
 }
 
+/* "counter.12" is a part of counter, or a static variable of a function: compilers number them. */
+static const char *
+name_of_global(const char *name, size_t length)
+{
+	size_t end = length;
+
+	while (end > 0 && isdigit((unsigned char)name[end - 1]))
+		end--;
+	return text_copy(name, end > 1 && end < length && name[end - 1] == '.' ? end - 1 : length);
+}
+
 /* "global 'counter' of size 4 at 0x12 (...)", "heap block of size 24 at 0x34 allocated by ..." */
 static void
 read_object(struct parser *parser, const char *line)
@@ -168,7 +179,7 @@ read_object(struct parser *parser, const char *line)
 	if ((at = text_after(line, "global '")) != NULL) {
 		object->kind = OBJECT_GLOBAL;
 		if (*at != '?')
-			object->name = text_copy(at, strcspn(at, "'"));
+			object->name = name_of_global(at, strcspn(at, "'"));
 	} else if (text_begins(line, "heap block")) {
 		object->kind = OBJECT_HEAP;
 		parser->stack = &object->allocated;

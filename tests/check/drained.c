@@ -31,14 +31,15 @@ static void
 on_produce(void *arg)
 {
 	(void)arg;
-	while (state.made < ITEMS) {
+	while (!state.stopped && state.made < ITEMS) {
 		if (mely_color_post(consumer, &consume, NULL) == -EAGAIN) {
 			state.stopped = 1;
 			return;
 		}
 		state.made++;
 	}
-	done();
+	if (state.made == ITEMS)
+		done();
 }
 
 static void

@@ -27,7 +27,7 @@ static void
 on_serve(void *arg)
 {
 	(void)arg;
-	served += settings.limit > 0;
+	served += settings.timeout > 0 && settings.limit > 0;
 	done();
 }
 

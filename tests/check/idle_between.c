@@ -9,7 +9,7 @@
 
 enum { PASSERS = 100 };
 
-static int number, copy;
+static int number;
 
 static void on_pass(void *arg);
 static struct mely_handler pass = MELY_HANDLER(on_pass);
@@ -18,7 +18,8 @@ static void
 on_read(void *arg)
 {
 	(void)arg;
-	copy = number;
+	if (number < 0)
+		exit(2);
 	done();
 }
 
@@ -42,7 +43,7 @@ static void
 on_write(void *arg)
 {
 	(void)arg;
-	number = 5;
+	number++;
 	take_turn(1);
 #ifdef FIXED
 	MUST(mely_post(rt, 10, &pass, NULL));

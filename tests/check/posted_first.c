@@ -8,14 +8,14 @@
 #include "fault.h"
 
 static struct mely_color *filler, *user;
-static int used;
 
 static void
 on_use(void *arg)
 {
 	int *cell = arg;
 
-	used = *cell;
+	if (*cell < 0)
+		exit(2);
 	done();
 }
 

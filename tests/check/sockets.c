@@ -56,5 +56,6 @@ main(void)
 	MUST(mely_fd_watch(color(2, "second connection"), second[0], MELY_FD_READ, &request, NULL,
 	    &reader));
 	MUST(mely_color_post(color(1, "first connection"), &reply, NULL));
-	return run();
+	run();
+	return last[0] == 0;
 }

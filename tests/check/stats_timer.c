@@ -12,7 +12,6 @@ static _Atomic long requests;
 #else
 static long requests;
 #endif
-static long reported;
 static int left = 100;
 static mely_watch timer;
 static struct mely_color *connection;
@@ -35,7 +34,8 @@ static void
 on_report(void *arg)
 {
 	(void)arg;
-	reported = requests;
+	if (requests < 0)
+		exit(2);
 	done();
 }
 

@@ -7,6 +7,7 @@
  */
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
@@ -80,7 +81,7 @@ run_batch(struct melyint_core *core)
 		if (MELY_LOAD(&core->stealable, relaxed) != 0)
 			melyint_offer_behind(core, core);
 	}
-	melyint_batch_run(core);
+	melyint_check_batch(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */
 	if (MELY_UNLIKELY(melyint_self != core))
 		melyint_bug(__FILE__, __LINE__, "a handler returned in the child of a fork");

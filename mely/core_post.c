@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "park.h"
@@ -266,6 +267,7 @@ fill(struct mely_event *ev, struct mely_handler *handler, void *arg, uint32_t ti
 	ev->_arg = arg;
 	ev->_time = time_ns;
 	ev->_flags = time_ns != 0 ? MELYINT_EV_POOLED | MELYINT_EV_TIMED : MELYINT_EV_POOLED;
+	melyint_check_posted(ev, true);
 }
 
 /* By a handler, to another color of its own runtime: no rule but the marks can refuse it. */

@@ -17,6 +17,7 @@
  */
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
@@ -442,6 +443,7 @@ next_call(struct melyint_core *core, struct call *call, bool sampled)
 		if (ev == NULL)
 			return false;
 		MELY_PREFETCH(ev->_next);
+		melyint_check_next(ev);
 		call->fn = ev->_handler->fn;
 		call->arg = ev->_arg;
 		flags = ev->_flags;
@@ -478,7 +480,7 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 
 	while (ran < limit && next_call(core, &call, mode == SAMPLED && ran < SAMPLED_MAX)) {
 		ran++;
-		call.fn(call.arg);
+		melyint_check_call(call.fn, call.arg);
 		if (mode != PLAIN && rt->batch_ticks != 0 &&
 		    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
 			break;

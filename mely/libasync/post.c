@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../colorcheck.h"
 #include "../colortab.h"
 #include "../core.h"
 #include "../park.h"
@@ -112,6 +113,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	ev->_arg = arg;
 	ev->_time = time_ns;
 	ev->_flags = MELYINT_EV_POOLED;
+	melyint_check_posted(ev, true);
 	/* A handler's posts to its own color are never refused. */
 	if (self != NULL && self->batch.color == color)
 		return enqueue(self, color, ev, flags);

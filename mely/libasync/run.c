@@ -12,6 +12,7 @@
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
 #include "../check.h"
+#include "../colorcheck.h"
 #include "../core.h"
 #include "../core_end.h"
 #include "../core_run.h"
@@ -127,12 +128,13 @@ melyint_batch_run(struct melyint_core *core)
 	void *arg = ev->_arg;
 	unsigned flags = ev->_flags;
 
+	melyint_check_next(ev);
 	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
 		return;
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	core->batch.ran = 1;
-	fn(arg);
+	melyint_check_call(fn, arg);
 	MELY_COUNT(&core->counters.events, 1);
 	MELY_COUNT(&core->counters.batches, 1);
 }

@@ -11,7 +11,7 @@
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-/* Of the C library, of the sanitizer, or of ours: not what the programmer wrote. */
+/* Of the languages' libraries, of the sanitizer, or of ours: not what the programmer wrote. */
 static bool
 foreign(const struct frame *frame)
 {
@@ -22,7 +22,7 @@ foreign(const struct frame *frame)
 	    "clone", "__clone"};
 	/* Of the runtime, the hooks of the checker alone call what is instrumented. */
 	static const char *const files[] = {
-	    "libsanitizer/", "sanitizer_common/", "mely/colorcheck"};
+	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/colorcheck"};
 	size_t i;
 
 	for (i = 0; frame->module != NULL && i < sizeof modules / sizeof *modules; i++)
@@ -60,6 +60,40 @@ innermost(const struct stack *stack)
 	return outermost(stack);
 }
 
+/*
+ * "void chat::on_say<std::string>(void*)" as "chat::on_say": without what stands in angle brackets
+ * and parentheses, and the type in front. Operators and lambdas stay as they are.
+ */
+static const char *
+short_name(const char *function)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	char *name = text_alloc(strlen(function) + 1), *to = name;
+	const char *from;
+	int depth = 0;
+
+	if (strpbrk(function, "<(") == NULL || strstr(function, "operator") != NULL ||
+	    strchr(function, '{') != NULL)
+		return function;
+	for (from = function; *from != '\0'; from++) {
+		if (depth == 0 && text_begins(from, anonymous)) {
+			from += sizeof anonymous - 1;
+			from += text_begins(from, "::") ? 1 : -1;
+			continue;
+		}
+		depth += *from == '<' || *from == '(';
+		if (depth == 0 && *from == ' ')
+			to = name; /* that was the type, or all but "const" */
+		else if (depth == 0)
+			*to++ = *from;
+		depth -= *from == '>' || *from == ')';
+		if (depth == 0 && *from == ')')
+			break;
+	}
+	*to = '\0';
+	return *name != '\0' ? name : function;
+}
+
 const char *
 faults_place(const struct frame *frame)
 {
@@ -83,8 +117,7 @@ party_of(const struct access *access)
 {
 	if (access->name != NULL && text_begins(access->name, "color "))
 		return PARTY_COLOR;
-	if (access->name != NULL && (text_begins(access->name, "mely/file") ||
-	    text_begins(access->name, "mely/name") || text_begins(access->name, "mely/user")))
+	if (access->name != NULL && text_begins(access->name, "helper work"))
 		return PARTY_HELPER;
 	return text_equal(access->thread, "main thread") ? PARTY_MAIN : PARTY_THREAD;
 }
@@ -93,7 +126,7 @@ static const char *
 where_of(const struct access *access, enum party_kind party)
 {
 	if (party == PARTY_HELPER)
-		return text_format("a helper thread (%s)", access->name);
+		return text_format("a helper thread%s", access->name + strlen("helper work"));
 	if (party == PARTY_COLOR)
 		return access->name;
 	if (party == PARTY_MAIN)
@@ -136,7 +169,7 @@ side_of(const struct access *access)
 	side.party = party_of(access);
 	side.where = where_of(access, side.party);
 	side.verb = verb_of(access);
-	side.handler = outermost(&access->stack).function;
+	side.handler = short_name(outermost(&access->stack).function);
 	side.site = innermost(&access->stack);
 	return side;
 }
@@ -188,7 +221,8 @@ place_words(const struct report *report)
 		return *where != '\0' && object->size > report->accesses[0].size ? where : NULL;
 	site = innermost(&object->allocated);
 	return text_format("%s%s%s in %s, %s", where, *where != '\0' ? ", " : "",
-	    object->kind == OBJECT_FD ? "opened" : "allocated", site.function, faults_place(&site));
+	    object->kind == OBJECT_FD ? "opened" : "allocated", short_name(site.function),
+	    faults_place(&site));
 }
 
 /* The same object, as a person would say: not the same address, but the same name or origin. */

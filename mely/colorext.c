@@ -178,7 +178,13 @@ mely_color_set_name(struct mely_color *color, const char *name)
 int
 mely_color_name(const struct mely_color *color, char *buf, size_t size)
 {
-	struct melyint_colorext *t = table_of(color);
+	return melyint_colorext_name(table_of(color), color, buf, size);
+}
+
+int
+melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color, char *buf,
+    size_t size)
+{
 	struct entry *e;
 	int length = 0;
 

@@ -200,8 +200,11 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 			count_remote(self, owner);
 		}
 	} else if (self == NULL) {
-		MELY_ADD(&owner->rt->outside_posts, 1, relaxed); /* a count */
+		/* relaxed: a count */
+		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));
 	}
+	if (self != NULL)
+		melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
 	how = melyint_append_locked(owner, color, ev, flags);
 	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
 	melyint_lock_drop(&owner->lock);
@@ -224,6 +227,7 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	/* relaxed: a mark set at this moment may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
 		return false;
+	melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
 	out->ring[tail % MELYINT_OUTBOX].color = color;
 	out->ring[tail % MELYINT_OUTBOX].ev = ev;
 	/* release: pairs with the acquire in melyint_outbox_deliver */

@@ -200,7 +200,9 @@ drop_batch(struct melyint_core *core)
 	core->leaving = core->released = NULL;
 	core->waiters = NULL;
 	core->has_batch = core->attended = core->searching = false;
+	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
+	MELY_STORE(&core->running, NULL, relaxed);
 	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed);
 	MELY_STORE(&core->moving, 0, relaxed);
 	MELY_STORE(&core->busy, 0, relaxed);
@@ -227,6 +229,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		/* The stock may have been in use by a thread that is no more. */
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
+	/* Its holder may be a thread that is no more. */
+	pthread_mutex_init(&rt->look_lock, NULL);
 	rt->threads = 0;
 	rt->attended = rt->once_started = false;
 	/* relaxed, all: one thread */

@@ -58,6 +58,7 @@ core_init(struct mely_runtime *rt, int index)
 	core->index = index;
 	core->pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
+	melyint_tallies_init(&core->tallies);
 	core->spin_ns = rt->spin_ns_max;
 	core->sample_in = 1;
 	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
@@ -96,6 +97,7 @@ cores_free(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].glances);
+		melyint_tallies_fini(&rt->cores[i].tallies);
 		melyint_core_free_worthy(&rt->cores[i]);
 	}
 	melyint_topo_free(rt);
@@ -131,6 +133,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
+	pthread_mutex_init(&rt->look_lock, NULL);
+	rt->made_ns = melyint_now_ns();
 }
 
 /* What counts where colors are stolen. */
@@ -238,6 +242,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
+	pthread_mutex_destroy(&rt->look_lock);
 	pthread_mutex_destroy(&rt->life_lock);
 	free(rt);
 	return 0;

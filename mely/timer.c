@@ -263,9 +263,11 @@ static void
 step_aside(struct melyint_watch *w)
 {
 	w->refs++;
+	w->u.timer.aside++;
 	melyint_watch_drop(w);
 	sched_yield();
 	melyint_watch_guard(w);
+	w->u.timer.aside--;
 	w->refs--;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "colorcheck.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,22 @@ go_to(void *fiber)
 /* ---- the runtime's fiber --------------------------------------------------------------------- */
 
 static pthread_key_t thread_key;
+static _Atomic int runtime_fibers; /* how many there are; anyone */
+
+/* What the current fiber does is not looked at (until the end). */
+static void
+ignore(bool begins)
+{
+	if (begins) {
+		AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+		AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+		AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	} else {
+		AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+		AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+		AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	}
+}
 
 /* The thread ends; it is on its own fiber. */
 static void
@@ -78,11 +95,10 @@ thread_ends(void *fiber)
 	if (!on())
 		return;
 	go_to(fiber);
-	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-	AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	ignore(false);
 	go_to(own);
 	__tsan_destroy_fiber(fiber);
+	MELY_SUB(&runtime_fibers, 1, relaxed); /* a count */
 	here.runtime = NULL;
 }
 
@@ -101,21 +117,26 @@ make_runtime_fiber(void)
 	here.runtime = __tsan_create_fiber(0);
 	go_to(here.runtime);
 	__tsan_set_fiber_name(here.runtime, "the runtime itself");
-	AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
-	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	ignore(true);
+	MELY_ADD(&runtime_fibers, 1, relaxed); /* a count */
 	(void)pthread_once(&once, make_thread_key);
 	(void)pthread_setspecific(thread_key, here.runtime); /* without memory it is not freed */
 }
 
-/* A signal that came in program code waits for the next call that ThreadSanitizer sees on the same
- * fiber, which may be long in coming. */
+/* A signal that came while a fiber was in no call that ThreadSanitizer sees waits for the next such
+ * call of that fiber, which may be long in coming. */
 static void
 let_signals_in(void)
 {
-	static size_t (*_Atomic seen)(const char *) = strlen; /* so that it is called */
+	const char *text = "";
+	int error = errno;
+	size_t length;
 
-	(void)MELY_LOAD(&seen, relaxed)(""); /* never changes */
+	/* Any such call; the compiler is not to know what it gives. */
+	__asm__ __volatile__("" : "+r"(text));
+	length = strlen(text);
+	__asm__ __volatile__("" : : "r"(length));
+	errno = error;
 }
 
 void
@@ -162,10 +183,28 @@ melyint_check_attend(bool begins)
 	here.program = begins ? NULL : here.entered;
 }
 
+/* Not on the runtime's fiber: it may be the second thread that makes ThreadSanitizer give up, and
+ * whoever holds locks at a fork must be there afterwards. */
 void
-melyint_check_forked(void)
+melyint_check_fork(bool begins, bool child)
 {
-	forked = true;
+	if (!on())
+		return;
+	if (begins && here.runtime != NULL && here.entered == NULL) {
+		(void)pthread_setspecific(thread_key, NULL);
+		thread_ends(here.runtime);
+	}
+	ignore(begins);
+	/* relaxed: the child has one thread */
+	if (child && (MELY_LOAD(&runtime_fibers, relaxed) != 0 || melyint_colorfiber_any()))
+		forked = true;
+}
+
+void
+melyint_check_signals(void)
+{
+	if (on())
+		let_signals_in();
 }
 
 void

@@ -34,7 +34,8 @@ hand_on(int signum)
  *
  * io_sync=0: by default a write to any socket comes before a read from any other, which would
  * hide what two connections share. Deadlocks, leaks and signals are not what this tool is for.
- * With more than one thread the sanitizer would sleep a second at exit, and fibers are threads.
+ * With more than one thread the sanitizer would sleep a second at exit, and end a child that goes
+ * on after a fork; and fibers are threads.
  */
 static void
 set_options(const struct child *child)
@@ -45,7 +46,7 @@ set_options(const struct child *child)
 	    text_format("history_size=7:io_sync=%d:suppress_equal_stacks=%d:"
 	                "suppress_equal_addresses=0:detect_deadlocks=0:report_thread_leaks=0:"
 	                "report_signal_unsafe=0:report_mutex_bugs=0:report_destroy_locked=0:"
-	                "atexit_sleep_ms=0:%s:halt_on_error=0:exitcode=0:color=never:"
+	                "atexit_sleep_ms=0:die_after_fork=0:%s:halt_on_error=0:exitcode=0:color=never:"
 	                "log_exe_name=0:log_path='%s/report'",
 	        child->io ? 1 : 0, child->every ? 0 : 1, own != NULL ? own : "", child->directory),
 	    1);

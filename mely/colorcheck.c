@@ -46,6 +46,8 @@ static MELY_TLS struct {
 	bool tls_known;
 	struct melyint_colorfiber *color; /* of the running batch */
 	struct melyint_edge *post;     /* of the event in hand */
+	struct mely_event *event;      /* the same, when it is an embedded one of the program's */
+	void (*handler)(void *arg);    /* its function */
 	const void *pass;              /* in mely_run_once: where what runs is collected */
 	long last;            /* what the color of the last batch has done */
 	struct melyint_check_where outside; /* of a thread of the runtime's own */
@@ -306,6 +308,18 @@ call_as(void *fiber, void (*fn)(void *arg), void *arg)
 	go_to(here.runtime);
 }
 
+/* What an embedded event says has been read, in its color, for its handler: whoever writes to it
+ * without coming after that uses it again too early. By its address alone: it may be gone. */
+static void
+read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
+{
+	go_to(fiber);
+	__tsan_func_entry((char *)(uintptr_t)fn + 1);
+	__tsan_read_range(ev, sizeof *ev);
+	__tsan_func_exit();
+	go_to(here.runtime);
+}
+
 /* The event in hand, as its color. */
 static void
 call_in_color(void (*fn)(void *arg), void *arg)
@@ -315,6 +329,9 @@ call_in_color(void (*fn)(void *arg), void *arg)
 	melyint_edge_follow(here.post, fiber);
 	melyint_edge_free(here.post);
 	here.post = NULL;
+	if (here.event != NULL)
+		read_event(fiber, here.event, here.handler);
+	here.event = NULL;
 	call_as(fiber, fn, arg);
 }
 
@@ -327,6 +344,8 @@ melyint_check_next(struct mely_event *ev)
 	here.post = melyint_edge_take(ev);
 	here.own = melyint_watch_is_ours(ev->_handler) || melyint_poller_is_inner(ev->_handler) ||
 	    melyint_timer_is_message(ev->_handler);
+	here.event = here.own || (ev->_flags & MELYINT_EV_POOLED) ? NULL : ev;
+	here.handler = ev->_handler->fn;
 	here.program = NULL;
 }
 

@@ -12,6 +12,7 @@
 #define MELYINT_CORE_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include <mely/mely.h>
 
 #include "atomic.h"
@@ -32,8 +33,14 @@
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
+struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
+struct melyint_ages;    /* age.c */
+struct melyint_aging;   /* age.h */
+struct melyint_backtrace; /* backtrace.h */
+struct melyint_monitor; /* monitor.h */
+struct melyint_stall;   /* stall.c */
 
 /* core->sleep */
 enum {
@@ -140,6 +147,7 @@ struct melyint_core {
 	uint64_t turns;             /* for grace periods: colortab.c */
 	uint64_t aged_turns;        /* as many when a color last left because it had waited, */
 	uint64_t aged_ticks;        /* ... and when that was; victim.c */
+	pthread_t attendant;        /* the thread, where stalls are reported */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
 #ifdef MELYINT_LIBASYNC
 	struct melyint_fifo ready;  /* the core-queue */
@@ -164,10 +172,15 @@ struct melyint_core {
 	_Atomic(struct mely_color *) running;
 	_Atomic uint64_t running_id; /* MELYINT_NO_ID: an object */
 
+	_Atomic pid_t tid;          /* of the thread, and the clock of its CPU time; who attends */
+	_Atomic clockid_t cpu_clock;
+
 	struct melyint_outbox outbox;
 
 	/* set when the runtime is made, then constant */
 	_Alignas(MELY_CACHE_LINE) struct melyint_poller *poller;
+	struct melyint_aging *aging; /* NULL: its age is of no interest */
+	struct melyint_backtrace *backtrace; /* NULL: none is ever asked for */
 	pthread_t thread;
 	int pu;                     /* OS index of its processing unit; -1 unpinned */
 	uint16_t *victims;          /* core set: the other cores, nearest first */
@@ -191,6 +204,13 @@ struct mely_runtime {
 	struct melyint_colortab *colors;
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
+	struct melyint_live *live;  /* constant: serve.h */
+	struct melyint_monitor *monitor; /* constant */
+	struct melyint_ages *ages;  /* constant; NULL: old queues are not reported */
+	uint64_t aging_ticks;       /* constant: too old */
+	uint64_t aging_from_ticks;  /* when the run began */
+	struct melyint_stall *stall; /* constant; NULL: stalls are not reported */
+	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */
 	uint32_t batch_events;      /* constant copies of hot settings */

@@ -5,6 +5,7 @@
  * every look_max_ticks; libev and the balance every tick_ticks. With nothing to run: look at the
  * own poller, then steal, then sleep.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
 #include "colorcheck.h"
@@ -29,6 +30,7 @@ tick(struct melyint_core *core, uint64_t now)
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
+	melyint_age_count(core);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;

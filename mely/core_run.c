@@ -15,6 +15,7 @@
  *      QUEUED again under the lock.
  *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
 #include "colorcheck.h"
@@ -455,10 +456,12 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 		melyint_measure_begin(core, handler, ev->_arg);
 		call = (struct call){melyint_probe_run, core};
 	}
-	if (!melyint_event_enter(core, ev, flags))
+	if (!melyint_event_enter(core, ev, flags)) {
 		call.fn = NULL;
-	else if (flags & MELYINT_EV_STAMPED)
+	} else if (flags & MELYINT_EV_STAMPED) {
 		melyint_tally_delay(&core->tallies, stamp_ticks);
+		melyint_age_saw(core, stamp_ticks);
+	}
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	return call;

@@ -13,12 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "runtimes.h"
+#include "serve.h"
+#include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
@@ -237,6 +241,14 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->searching, 0, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)
+		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
+	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

@@ -27,6 +27,7 @@
 #include "clock.h"
 #include "core_run.h"
 #include "drain.h"
+#include "monitor.h"
 #include "outbox.h"
 #include "park.h"
 #include "poller.h"
@@ -338,12 +339,12 @@ doze(struct melyint_core *core, bool watching)
 {
 	do {
 		MELY_COUNT(&core->counters.sleeps, 1);
-		/* relaxed, both: only others' glances; no queue is touched by it */
+		/* relaxed: only others' glances; no queue is touched by it */
 		MELY_STORE(&core->busy, 0, relaxed);
 		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
 		melyint_poller_sleep(core, longest_sleep(core, watching));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
-		MELY_STORE(&core->busy, 1, relaxed);
+		melyint_monitor_awake(core);
 		if (watching)
 			melyint_stuck_look(core, melyint_ticks(), true);
 	} while (watching && watches_on(core) && anybody_busy(core) &&

@@ -11,6 +11,7 @@
  *      are always empty.
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
+#include "../age.h"
 #include "../check.h"
 #include "../clock.h"
 #include "../colorcheck.h"
@@ -143,8 +144,10 @@ run_sampled(struct melyint_core *core, const struct call *call)
 	bool sampled = core->sample_in == 0;
 	uint64_t before;
 
-	if (call->flags & MELYINT_EV_STAMPED)
+	if (call->flags & MELYINT_EV_STAMPED) {
 		melyint_tally_delay(&core->tallies, call->stamp_ticks);
+		melyint_age_saw(core, call->stamp_ticks);
+	}
 	before = melyint_ticks();
 	melyint_check_call(call->fn, call->arg);
 	if (!sampled)

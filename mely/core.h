@@ -33,6 +33,7 @@
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
+struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
 struct melyint_ages;    /* age.c */
@@ -203,6 +204,7 @@ struct mely_runtime {
 	struct melyint_colortab *colors;
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
+	struct melyint_live *live;  /* constant: serve.h */
 	struct melyint_monitor *monitor; /* constant */
 	struct melyint_ages *ages;  /* constant; NULL: old queues are not reported */
 	uint64_t aging_ticks;       /* constant: too old */

@@ -21,12 +21,11 @@
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
+#include "serve.h"
 #include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
-
-static MELY_TLS struct melyint_check_where forking; /* of the thread that forks */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 
@@ -86,7 +85,7 @@ unlock_all(bool child)
 static void
 before_fork(void)
 {
-	melyint_check_enter(&forking);
+	melyint_check_fork(true, false);
 	lock_all();
 	/* Whoever moves a color waits for nothing but the locks. */
 	while (any_moving()) {
@@ -100,15 +99,14 @@ static void
 after_in_parent(void)
 {
 	unlock_all(false);
-	melyint_check_leave(&forking);
+	melyint_check_fork(false, false);
 }
 
 static void
 after_in_child(void)
 {
 	unlock_all(true);
-	melyint_check_leave(&forking);
-	melyint_check_forked();
+	melyint_check_fork(false, true);
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
@@ -250,5 +248,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 		error = melyint_age_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

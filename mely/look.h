@@ -50,7 +50,7 @@ struct melyint_look {
  * holds a lock of a core. look->sights is for free(), also after an error. */
 int melyint_look(struct mely_runtime *rt, struct melyint_look *look);
 
-/* ---- what each scheduler does in its own way: look_queue.c, libasync/look.c --------------------- */
+/* ---- what each scheduler does in its own way: look_queue.c, libasync/look.c ------------------ */
 
 /* Under core->lock: put the cursor on the first that waits. At most so many steps lie ahead. */
 uint32_t melyint_look_begin(struct melyint_core *core);

@@ -45,6 +45,7 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "fdwatch.h"
 #include "iostate.h"
 #include "post.h"
@@ -175,6 +176,7 @@ wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 	if (MELY_LOAD(&missing, relaxed))
 		return -ENOSYS;
 	n = (int)syscall(SYS_epoll_pwait2, epfd, found, MELYINT_POLL_BATCH, &ts, NULL, 0);
+	melyint_check_signals();
 	if (n >= 0 || errno != ENOSYS)
 		return n;
 	MELY_STORE(&missing, true, relaxed);

@@ -30,6 +30,7 @@
 #include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
+#include "serve.h"
 #include "settings.h"
 #include "steal.h"
 #include "stall.h"
@@ -212,6 +213,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		error = melyint_age_new(rt);
 	if (error == 0)
 		error = melyint_io_init(rt);
+	if (error == 0)
+		error = melyint_live_new(rt);
 	if (error != 0) {
 		melyint_age_free(rt);
 		melyint_stall_free(rt);
@@ -223,6 +226,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		return error;
 	}
 	melyint_runtimes_add(rt);
+	melyint_live_begin(rt);
 	*out = rt;
 	return 0;
 }
@@ -257,6 +261,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_age_free(rt);
 	melyint_stall_free(rt);
 	melyint_monitor_free(rt);
+	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);

@@ -16,7 +16,8 @@ enum {
 	HELPERS_MAX = 1024,
 	STUCK_MS_MAX = 3600000,
 	STALL_MS_MAX = 3600000,
-	STEAL_NS_MAX = 100000000
+	STEAL_NS_MAX = 100000000,
+	SIGNAL_MAX = 64
 };
 
 /* A whole number between min and max from the environment; false when it is there and is none. */
@@ -65,6 +66,41 @@ env_switch(const char *name, int *on)
 
 	*on = (int)value;
 	return good;
+}
+
+/* A signal by name, with or without SIG, or by number; 0 is none. */
+static bool
+env_signal(const char *name, int *signo)
+{
+	static const struct {
+		const char *name;
+		int signo;
+	} known[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"QUIT", SIGQUIT}};
+	const char *text = getenv(name);
+	long value = *signo;
+	size_t i;
+
+	for (i = 0; text != NULL && i < sizeof known / sizeof known[0]; i++) {
+		if (strcmp(strncmp(text, "SIG", 3) == 0 ? text + 3 : text, known[i].name) == 0) {
+			*signo = known[i].signo;
+			return true;
+		}
+	}
+	if (!env_number(name, 0, SIGNAL_MAX, &value))
+		return false;
+	*signo = (int)value;
+	return true;
+}
+
+/* "0" is none, "1" the default place, anything else a path. */
+static void
+env_socket(const char *name, const char **path)
+{
+	const char *text = secure_getenv(name); /* files are made and removed there */
+
+	if (text == NULL || *text == '\0')
+		return;
+	*path = strcmp(text, "0") == 0 ? NULL : strcmp(text, "1") == 0 ? "" : text;
 }
 
 static void
@@ -126,6 +162,8 @@ mely_config_init(struct mely_config *config)
 	good &= env_number("MELY_BATCH", 1, BATCH_EVENTS_MAX, &batch);
 	good &= env_number("MELY_BATCH_US", 0, 1000000, &batch_us);
 	good &= env_number("MELY_SPIN_US", 0, 1000, &spin);
+	good &= env_signal("MELY_DUMP_SIGNAL", &config->dump_signal);
+	env_socket("MELY_SOCKET", &config->socket);
 	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
 	good &= env_number("MELY_STALL_MS", 0, STALL_MS_MAX, &stall);
 	good &= env_number("MELY_AGE_MS", 0, STALL_MS_MAX, &age);
@@ -172,6 +210,7 @@ melyint_settings_check(const struct mely_config *config)
 	    in_range("batch_events", config->batch_events, 1, BATCH_EVENTS_MAX) &&
 	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,
 	        MELY_PRIORITY_LAST_POST) &&
+	    in_range("dump_signal", config->dump_signal, 0, SIGNAL_MAX) &&
 	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
 	    in_range("stall_ms", config->stall_ms, 0, STALL_MS_MAX) &&
 	    in_range("age_ms", config->age_ms, 0, STALL_MS_MAX) &&

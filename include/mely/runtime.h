@@ -72,6 +72,8 @@ typedef void mely_report_fn(void *ctx, const char *line);
  *   MELY_BATCH       batch threshold, events
  *   MELY_BATCH_US    batch threshold, microseconds
  *   MELY_SPIN_US     longest spin before sleep, microseconds
+ *   MELY_SOCKET      1: a socket for mely-top where it looks for one; PATH: there; 0: none
+ *   MELY_DUMP_SIGNAL a signal on which a dump goes to stderr, by name (USR1) or number; 0: none
  *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
  *   MELY_STALL_MS    a handler so long is reported as a stall, milliseconds; 0: none ever
  *   MELY_AGE_MS      a queue in which an event waits so long is reported, milliseconds; 0: never
@@ -118,6 +120,9 @@ struct mely_config {
 	int helpers_user;         /**< ... for the program's own; default 4 */
 	mely_handback_fn *handback; /**< gets what a stop leaves over; NULL: it is dropped */
 	void *handback_ctx;
+	const char *socket;       /**< mely_socket_open: "": at the default place; a path; NULL: none;
+	                           *   mely_runtime_new copies what it needs */
+	int dump_signal;          /**< mely_dump_on_signal; 0: none */
 	const char *topology;     /**< hwloc synthetic description or XML file; NULL: the machine */
 };
 

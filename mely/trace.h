@@ -88,12 +88,13 @@ struct melyint_trace_name {
 struct melyint_tracer {
 	struct mely_runtime *rt; /* constant */
 	_Atomic bool on;         /* written under the trace lock */
+	_Atomic bool writing;    /* the file is being written; anyone */
 	uint32_t sample;         /* one batch in so many; constant */
 	pid_t pid;               /* whose trace it is; under the trace lock */
 	uint64_t start_ticks;    /* written before on */
 	uint64_t start_ns;
 	char path[PATH_MAX];     /* written before on */
-	char temporary[PATH_MAX];
+	char temporary[PATH_MAX];/* the same for what is no ordinary file */
 	int rings_count;         /* cores, and the outside; constant */
 	struct melyint_ring *rings;
 
@@ -101,6 +102,8 @@ struct melyint_tracer {
 	_Alignas(MELY_CACHE_LINE) pthread_mutex_t names_lock;
 	_Atomic uint64_t names_count;
 	struct melyint_trace_name *names;
+
+	char *stacks;            /* of the cores, for the handler of fatal signals */
 
 	/* the writer's: copies, and room to sort */
 	struct melyint_scratch *scratch;
@@ -171,15 +174,20 @@ struct melyint_scratch *melyint_scratch_init(void *memory, int rings, uint64_t r
  * call. 0 or -errno. One call at a time for each tracer. */
 int melyint_trace_write(struct melyint_tracer *tracer, const char *why);
 
+/* The name of a handler by its number. Any thread, and in a signal handler. */
+const char *melyint_trace_handler_name(uint32_t number);
+
 /* ---- dying: trace_fatal.c -------------------------------------------------------------------- */
+
+enum { MELYINT_FATAL_STACK = 1 << 16 };
 
 /* A trace is on, or is no more. Under the trace lock. */
 void melyint_fatal_watch(struct melyint_tracer *tracer);
 void melyint_fatal_unwatch(struct melyint_tracer *tracer);
-/* In the child of a fork. */
+/* In the child of a fork: none of the traces is ours. */
 void melyint_fatal_fork(void);
-/* This thread is a core, and needs a stack for the handler when its own is full; or is it no
- * more. */
-void melyint_fatal_stack(bool on);
+/* Give the calling thread, which is a core, a stack for the handler, in case that its own is full;
+ * tracer NULL: take it away. */
+void melyint_fatal_stack(const struct melyint_tracer *tracer, int core);
 
 #endif

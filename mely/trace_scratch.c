@@ -141,6 +141,19 @@ melyint_ring_copy(const struct melyint_ring *ring, struct melyint_record *to, ui
 	return n;
 }
 
+/* Posts to the running color at the beginning, whose slice has been overwritten: nobody knows when
+ * they were made. */
+static void
+cut_row(struct melyint_row *row)
+{
+	uint64_t i;
+
+	for (i = 0; i < row->count && row->records[i].kind != MELYINT_TRACE_RUN; i++) {
+		if (row->records[i].kind == MELYINT_TRACE_OWN_POST)
+			row->records[i].kind = MELYINT_TRACE_NONE;
+	}
+}
+
 /* Threads that write into one ring are not quite in the order of their clocks. */
 static void
 sort_row(struct melyint_row *row)
@@ -231,6 +244,7 @@ melyint_scratch_copy(struct melyint_scratch *s, const struct melyint_tracer *tra
 		struct melyint_row *row = &s->rows[i];
 
 		row->count = melyint_ring_copy(&tracer->rings[i], row->records, &row->lost);
+		cut_row(row);
 	}
 	sort_row(&s->rows[s->rows_count - 1]);
 	copy_names(s, tracer);

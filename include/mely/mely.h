@@ -12,5 +12,6 @@
 #include <mely/runtime.h>
 #include <mely/io.h>
 #include <mely/stats.h>
+#include <mely/trace.h>
 
 #endif

@@ -344,11 +344,15 @@ static MELY_NOINLINE int
 post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
 {
 	struct melyint_core *self = melyint_self;
-	struct mely_color *color = own_id(&self->batch) == id ? self->batch.color :
-	    melyint_dense_find((const struct melyint_dense *)rt->colors, id);
-	int error = color != NULL ? post_pooled(self, color, handler, arg, 0, 0) : -ESTALE;
+	struct mely_event *ev;
 
-	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+	if (own_id(&self->batch) != id)
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	ev = melyint_pool_get(&self->pool);
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	return enqueue_observed(self, self->batch.color, ev, 0);
 }
 
 int

@@ -45,6 +45,17 @@ void melyint_observe_look(struct melyint_core *core);
 /* The same when the core's thread begins, and when it ends. */
 void melyint_observe_attend(struct melyint_core *core, bool on);
 
+/* Owner: where it counts the batches until one is sampled. */
+MELY_INLINE uint32_t *
+melyint_sample_in(struct melyint_core *core)
+{
+#ifndef MELYINT_LIBASYNC
+	if (MELY_UNLIKELY(core->observe != 0))
+		return &core->plain_in;
+#endif
+	return &core->sample_in;
+}
+
 /* ---- long ways: behind MELYINT_OBSERVED ------------------------------------------------------ */
 
 /* ev is about to be posted. self: the calling core, also one of another runtime, or NULL. */

@@ -12,7 +12,7 @@
 #include "colorcheck.h"
 #include "colorext.h"
 #include "post.h"
-#include "trace.h"
+#include "tracer.h"
 
 enum { BUCKETS_MIN = 16 };
 

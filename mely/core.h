@@ -36,7 +36,7 @@ struct melyint_io;     /* io.h */
 struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
-struct melyint_tracer; /* trace.h */
+struct melyint_tracer; /* tracer.h */
 struct melyint_ring;
 struct melyint_ages;    /* age.c */
 struct melyint_aging;   /* age.h */

@@ -14,7 +14,7 @@
 #include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
-#include "trace.h"
+#include "tracer.h"
 #include "serve.h"
 
 enum {

@@ -21,7 +21,7 @@
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
-#include "trace.h"
+#include "tracer.h"
 #include "serve.h"
 #include "stall.h"
 

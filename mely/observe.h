@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe.h: where the runtime tells what it does, to a trace (trace.h) and to probes (probes.h).
+ * observe.h: where the runtime tells what it does, to a trace (tracer.h) and to probes
+ * (probes.h).
  *
  * NOTE(observe)
  *   A. While nobody looks, an event pays nothing. A core finds out once a millisecond (tick), and
@@ -22,7 +23,7 @@
 #include "core.h"
 #include "handlers.h"
 #include "probes.h"
-#include "trace.h"
+#include "tracer.h"
 
 /* core->observe */
 enum {

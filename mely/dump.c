@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include <mely/stats.h>
 
@@ -157,9 +158,9 @@ await_room(int fd, uint64_t until_ns)
 {
 	for (;;) {
 		struct pollfd ready = {fd, POLLOUT, 0};
-		uint64_t now = melyint_now_ns();
-		int found = poll(&ready, 1, now < until_ns ?
-		    (int)((until_ns - now) / 1000000 + 1) : 0);
+		uint64_t now = melyint_now_ns(), left = now < until_ns ? until_ns - now : 0;
+		struct timespec limit = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+		int found = ppoll(&ready, 1, &limit, NULL);
 
 		if (found >= 0)
 			return found;

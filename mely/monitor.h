@@ -34,6 +34,8 @@ struct melyint_step {
 #ifdef MELYINT_SIM /* no such thread there */
 #define melyint_monitor_new(rt) ((void)(rt), 0)
 #define melyint_monitor_free(rt) ((void)(rt))
+#define melyint_monitor_add(rt, step) ((void)(rt), (void)(step), -ENOSYS)
+#define melyint_monitor_wake(rt) ((void)(rt))
 #define melyint_monitor_start(rt) ((void)(rt))
 #define melyint_monitor_join(rt) ((void)(rt))
 #define melyint_monitor_halt(rt) ((void)(rt))

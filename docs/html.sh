@@ -16,7 +16,7 @@ shopt -s nullglob
 cd "$source"
 
 pages3=(man/*.3)
-pages1=(webserver/*.1)
+pages1=(man/*.1 webserver/*.1)
 pages7=(man/*.7)
 examples=(examples/*.c)
 # In this order in the menu.
@@ -132,10 +132,10 @@ markdown()
 	    -e 's#href="COPYING#href="copying.html#g' \
 	    -e 's#href="NEWS#href="news.html#g' \
 	    -e 's#href="(examples/[^"]*\.c)"#href="\1.html"#g' \
-	    -e 's#href="(man|webserver)/([a-z_]+\.[137])"#href="man/\2.html"#g' \
+	    -e 's#href="(man|webserver)/([a-z_-]+\.[137])"#href="man/\2.html"#g' \
 	    -e 's#href="([^":\#]*)\.md#href="\1.html#g' \
 	    -e "s#href=\"([^\":\#][^\":]*)\"#href=\"$root\1\"#g" \
-	    -e "s#<code>((mely|sws)[a-z_]*)\(([137])\)</code>#$page#g" \
+	    -e "s#<code>((mely|sws)[a-z_-]*)\(([137])\)</code>#$page#g" \
 	    -e 's#<(h[23])>([^<]*)</h[23]>#<\1 id="\2">\2</\1>#' |
 	    awk '{
 		# An id has no blanks and no capitals.

@@ -89,10 +89,9 @@ gantt_axis_step(int64_t span, int most)
 }
 
 void
-gantt_axis_label(int64_t ns, int64_t step, char *text, size_t size)
+gantt_axis_label(int64_t ns, int64_t step, int64_t largest, char *text, size_t size)
 {
-	/* In seconds from a tenth of one: 0.2 s reads better than 200 ms between 0.8 s and 1 s. */
-	const struct unit *unit = unit_of(step > INT64_MAX / 10 ? step : step * 10);
+	const struct unit *unit = unit_of(largest);
 	int digits = 0;
 
 	for (int64_t one = unit->ns; step % one != 0; one /= 10)

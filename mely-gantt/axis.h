@@ -19,9 +19,9 @@ void gantt_time_text(int64_t ns, char *text, size_t size);
 int64_t gantt_axis_step(int64_t span, int most);
 
 /**
- * The label of a tick, in the unit that the step asks for. The digits behind the point are as
+ * The label of a tick, in the unit that suits the largest one. The digits behind the point are as
  * many as tell two ticks apart.
  */
-void gantt_axis_label(int64_t ns, int64_t step, char *text, size_t size);
+void gantt_axis_label(int64_t ns, int64_t step, int64_t largest, char *text, size_t size);
 
 #endif

@@ -28,6 +28,7 @@ gantt_trace_init(struct gantt_trace *trace)
 {
 	memset(trace, 0, sizeof *trace);
 	trace->process = GANTT_NO_NAME;
+	trace->sample = 1;
 }
 
 void
@@ -121,28 +122,40 @@ time_of(struct json_object *event, const char *key, int64_t *ns)
 	return true;
 }
 
-/* The color of an event: a number or a text. */
+/* The color of an event, with its name where it has one: "7 (connection)". */
 static uint32_t
 color_of(struct gantt_trace *trace, struct json_object *event)
 {
 	struct json_object *args, *color;
+	const char *name;
+	char text[256];
 
 	if (!json_object_object_get_ex(event, "args", &args)
-	    || !json_object_object_get_ex(args, "color", &color))
+	    || !json_object_is_type(args, json_type_object)
+	    || !json_object_object_get_ex(args, "color", &color) || color == NULL)
 		return GANTT_NO_NAME;
-	return gantt_names_number(&trace->names, json_object_get_string(color));
+	name = text_of(args, "color_name");
+	if (name[0] == '\0')
+		return gantt_names_number(&trace->names, json_object_get_string(color));
+	snprintf(text, sizeof text, "%s (%s)", json_object_get_string(color), name);
+	return gantt_names_number(&trace->names, text);
 }
 
-static enum gantt_kind
-kind_of(const struct said *said)
+/* False: a slice that only carries an arrow, and is not drawn. */
+static bool
+kind_of(const char *category, enum gantt_kind *kind)
 {
-	if (strcmp(said->category, "steal") == 0)
-		return GANTT_STEAL;
-	if (strcmp(said->category, "poll") == 0)
-		return GANTT_POLL;
-	if (strcmp(said->category, "sleep") == 0)
-		return GANTT_SLEEP;
-	return GANTT_EVENT;
+	if (strcmp(category, "stolen") == 0 || strcmp(category, "post") == 0)
+		return false;
+	if (strcmp(category, "steal") == 0)
+		*kind = GANTT_STEAL;
+	else if (strcmp(category, "poll") == 0)
+		*kind = GANTT_POLL;
+	else if (strcmp(category, "sleep") == 0)
+		*kind = GANTT_SLEEP;
+	else
+		*kind = GANTT_EVENT;
+	return true;
 }
 
 static const char *
@@ -151,7 +164,8 @@ slice(struct gantt_trace *trace, const struct said *said)
 	struct gantt_row *row = row_of(trace, said->pid, said->tid);
 	struct gantt_slice *grown, made;
 
-	made.kind = kind_of(said);
+	if (!kind_of(said->category, &made.kind))
+		return NULL;
 	if (!time_of(said->event, "ts", &made.start))
 		return "a slice without a time (ts)";
 	if (!time_of(said->event, "dur", &made.duration) || made.duration < 0)
@@ -185,7 +199,7 @@ last_number(const char *name, int64_t *number)
 	return true;
 }
 
-/* A counter is drawn below the row of its thread. */
+/* The depth of a queue is drawn below the row of its thread. */
 static const char *
 counter(struct gantt_trace *trace, const struct said *said)
 {
@@ -193,6 +207,8 @@ counter(struct gantt_trace *trace, const struct said *said)
 	struct gantt_depth *grown, made;
 	struct json_object *args;
 
+	if (strcmp(said->category, "queue") != 0)
+		return NULL;
 	if (!time_of(said->event, "ts", &made.time))
 		return "a counter without a time (ts)";
 	if (!json_object_object_get_ex(said->event, "args", &args)
@@ -313,11 +329,23 @@ gantt_trace_event(struct gantt_trace *trace, struct json_object *event)
 const char *
 gantt_trace_member(struct gantt_trace *trace, const char *key, struct json_object *value)
 {
-	double lost;
+	struct json_object *lost;
+	double number;
 
-	if (strcmp(key, "otherData") == 0 && json_object_is_type(value, json_type_object)
-	    && number_of(value, "lost", &lost) && lost >= 0)
-		trace->lost = lost;
+	if (strcmp(key, "otherData") != 0 || !json_object_is_type(value, json_type_object))
+		return NULL;
+	trace->from_zero = number_of(value, "start_ns", &number);
+	if (number_of(value, "sample", &number) && number >= 1 && number <= 1e9)
+		trace->sample = (uint32_t)number;
+	if (!json_object_object_get_ex(value, "lost", &lost)
+	    || !json_object_is_type(lost, json_type_array))
+		return NULL;
+	for (size_t i = 0; i < json_object_array_length(lost); i++) {
+		struct json_object *one = json_object_array_get_idx(lost, i);
+
+		if (json_object_is_type(one, json_type_int) && json_object_get_int64(one) > 0)
+			trace->lost += (uint64_t)json_object_get_int64(one);
+	}
 	return NULL;
 }
 
@@ -421,5 +449,6 @@ gantt_trace_finish(struct gantt_trace *trace)
 	}
 	if (trace->begin > trace->finish)
 		trace->begin = trace->finish = 0;
+	trace->zero = trace->from_zero ? 0 : trace->begin;
 	return pair_ends(trace);
 }

@@ -80,7 +80,10 @@ struct gantt_trace {
 	struct gantt_steal *steal; /**< in order of `to` after gantt_trace_finish */
 	size_t steals;
 	uint32_t process;     /**< name of the program; GANTT_NO_NAME: none given */
-	double lost;          /**< records that the rings overwrote */
+	uint64_t lost;        /**< records that the rings overwrote */
+	uint32_t sample;      /**< one batch in so many was traced */
+	bool from_zero;       /**< times count from when the trace began, which the file says */
+	int64_t zero;         /**< what is shown as time 0 */
 	int64_t begin;        /**< the first time of any slice or depth */
 	int64_t finish;       /**< the last */
 };

@@ -69,7 +69,7 @@ links()
 	return $bad
 }
 
-folders='mely|include|tests|examples|docs|man|microbench|webserver'
+folders='mely|mely-gantt|include|tests|examples|docs|man|microbench|webserver'
 
 # known FILE: names in backquotes that are nowhere in the sources.
 known()

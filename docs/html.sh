@@ -147,7 +147,9 @@ markdown()
 		print }' | frame "$target" "$(title "$file" | escape)"
 }
 
-cp docs/style.css "$work/style.css"
+cp docs/style.css docs/trace-view.html "$work"
+mkdir "$work/pictures"
+cp docs/pictures/* "$work/pictures"
 markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html

@@ -10,6 +10,7 @@
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
+#include "observe.h"
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
@@ -23,6 +24,7 @@ static void
 tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
+	melyint_observe_look(core);
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
@@ -39,8 +41,13 @@ tick(struct melyint_core *core, uint64_t now)
 static int
 look(struct melyint_core *core, uint64_t now)
 {
-	int found = melyint_poller_look(core);
+	int found;
 
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_poll(core);
+	found = melyint_poller_look(core);
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_polled(core, core, found);
 	core->looked_ticks = now;
 	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
 	return found;

@@ -22,6 +22,7 @@
 
 #include "colortab.h"
 #include "core.h"
+#include "observe.h"
 #include "park.h"
 #include "poller.h"
 #include "post.h"
@@ -177,6 +178,30 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 	MELY_STORE(&self->outbox.open, true, relaxed);
 }
 
+/* A of NOTE(post) */
+MELY_INLINE void
+append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_event *ev)
+{
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* release: as in append */
+		MELY_STORE(&ev->_color, color, release);
+		batch->own_embedded = true;
+		/* release: as in append */
+		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
+	}
+	batch->own = melyint_evq_append(batch->own, ev);
+}
+
+/* The same in a batch that is observed: B of NOTE(observe). */
+static MELY_NOINLINE int
+enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev, true);
+	append_own(&self->batch, color, ev);
+	return 0;
+}
+
 /* B, C and D of NOTE(post). The event has been claimed. */
 static MELY_NOINLINE int
 enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
@@ -186,6 +211,11 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	bool woken;
 	int how;
 
+	if (self != NULL && MELY_UNLIKELY(self->batch.color == color) &&
+	    !(flags & MELYINT_POST_HEAD))
+		return enqueue_observed(self, color, ev);
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev, false);
 	if (self != NULL && MELY_UNLIKELY(!melyint_outbox_empty(&self->outbox)))
 		melyint_outbox_deliver(self, self); /* B of NOTE(outbox) */
 	owner = melyint_color_lock(color);
@@ -223,6 +253,8 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	/* relaxed: a mark set at this moment may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
 		return false;
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev, false);
 	out->ring[tail % MELYINT_OUTBOX].color = color;
 	out->ring[tail % MELYINT_OUTBOX].ev = ev;
 	/* release: pairs with the acquire in melyint_outbox_deliver */
@@ -236,21 +268,9 @@ MELY_INLINE int
 enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
-	/* A of NOTE(post) */
-	if (self != NULL && self->batch.color == color) {
-		struct melyint_batch *batch = &self->batch;
-
-		if (!(flags & MELYINT_POST_HEAD)) {
-			if (!(ev->_flags & MELYINT_EV_POOLED)) {
-				/* release: as in append */
-				MELY_STORE(&ev->_color, color, release);
-				batch->own_embedded = true;
-				/* release: as in append */
-				MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
-			}
-			batch->own = melyint_evq_append(batch->own, ev);
-			return 0;
-		}
+	if (self != NULL && self->batch.direct == color && !(flags & MELYINT_POST_HEAD)) {
+		append_own(&self->batch, color, ev);
+		return 0;
 	}
 	return enqueue_slow(self, color, ev, flags);
 }
@@ -273,6 +293,8 @@ MELY_INLINE int
 post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
+	if (MELY_UNLIKELY(self->batch.color == color)) /* observed: past the outbox */
+		return enqueue_slow(self, color, ev, flags);
 	/* relaxed: opened by this core; one that closes it collects what is put in too late */
 	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
 		return 0;
@@ -293,7 +315,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
 	fill(ev, handler, arg, time_ns);
-	if (self != NULL && self->batch.color == color)
+	if (self != NULL && self->batch.direct == color)
 		return enqueue(self, color, ev, flags);
 	/* acquire: as in melyint_color_lock; a color's core may change, its runtime does not */
 	if (self != NULL && MELY_LOAD(&color->_owner, acquire)->rt == self->rt)

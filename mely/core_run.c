@@ -20,6 +20,7 @@
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
+#include "observe.h"
 #include "park.h"
 
 enum {
@@ -198,6 +199,7 @@ put_back(struct melyint_core *core)
 	worth = settle_worth(core, color, own);
 	color->_tails = melyint_evq_join(color->_tails, own);
 	batch->color = NULL;
+	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
 	heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
@@ -274,6 +276,7 @@ take(struct melyint_core *core, struct mely_color *color)
 	if (batch->mixed && batch->all_taken)
 		MELY_STORE(&color->_flags, (uint16_t)(flags & ~MELYINT_COLOR_MIXED), relaxed);
 	batch->color = color;
+	batch->direct = color;
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
 	batch->ran = 0;
 	core->has_batch = true;
@@ -492,12 +495,72 @@ run_timed(struct melyint_core *core)
 	return run(core, TIMED, 0, core->rt->batch_events);
 }
 
+/* The next call of a batch that is observed. */
+MELY_INLINE bool
+next_observed(struct melyint_core *core, struct call *call, struct melyint_observed *observed,
+    bool sampled)
+{
+	struct mely_event *ev;
+
+	while ((ev = next_event(core)) != NULL) {
+		/* Both before the event is given back: with its next post it has another time, and
+		 * its handler may go. */
+		uint64_t now = melyint_observe_now(observed);
+		uint32_t number = melyint_handler_number(ev->_handler);
+		unsigned flags = ev->_flags;
+
+		*call = (struct call){ev->_handler->fn, ev->_arg};
+		if (MELY_UNLIKELY(sampled || (flags & MELYINT_EV_PROBE)))
+			*call = call_measured(core, ev, sampled);
+		else if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+			call->fn = NULL;
+		else if (flags & MELYINT_EV_POOLED)
+			melyint_pool_put(&core->pool, ev);
+		if (call->fn == NULL)
+			continue;
+		melyint_observe_begin(core, observed, (uint64_t)(uintptr_t)ev, number, now);
+		return true;
+	}
+	return false;
+}
+
+/* NOTE(observe). Which batches are measured stays as it would be. */
+static MELY_NOINLINE uint32_t
+run_observed(struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+	bool sampled = core->away ? core->away_measured : --core->plain_in == 0;
+	struct melyint_observed observed;
+	struct call call;
+	uint32_t ran = 0;
+
+	if (core->plain_in == 0)
+		core->plain_in = MELYINT_SAMPLE_EVERY;
+	melyint_observe_batch(core, &observed);
+	while (ran < rt->batch_events &&
+	    next_observed(core, &call, &observed, sampled && ran < SAMPLED_MAX)) {
+		ran++;
+		call.fn(call.arg);
+		melyint_observe_end(core, &observed);
+		if (rt->batch_ticks != 0 && melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
+			break;
+	}
+	melyint_observe_batch_end(core, &observed);
+	if (core->away)
+		MELY_COUNT(&core->counters.stolen_events, ran);
+	core->away = false;
+	core->sample_in = core->observe_every;
+	return ran;
+}
+
 /* A and C of NOTE(measure). */
 static MELY_NOINLINE uint32_t
 run_sampled(struct melyint_core *core)
 {
 	uint32_t limit = core->rt->batch_events, ran;
 
+	if (MELY_UNLIKELY(core->observe != 0))
+		return run_observed(core);
 	if (!core->away) {
 		core->sample_in = MELYINT_SAMPLE_EVERY;
 		return run(core, SAMPLED, 0, limit);

@@ -12,6 +12,7 @@
 #include "core.h"
 #include "park.h"
 #include "runtimes.h"
+#include "trace.h"
 
 enum {
 	REGISTRATIONS_MAX = 16,
@@ -63,6 +64,7 @@ park_all(void)
 		return;
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(melyint_trace_exit);
 }
 
 void

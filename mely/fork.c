@@ -18,6 +18,7 @@
 #include "core.h"
 #include "iostate.h"
 #include "runtimes.h"
+#include "trace.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
@@ -99,6 +100,7 @@ static void
 after_in_child(void)
 {
 	unlock_all(true);
+	melyint_runtimes_each(melyint_trace_fork);
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
@@ -188,6 +190,7 @@ drop_batch(struct melyint_core *core)
 	batch->heads = batch->tails = batch->own = NULL;
 	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
 	batch->color = NULL;
+	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
 	core->leaving = core->released = NULL;

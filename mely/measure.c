@@ -5,6 +5,7 @@
  */
 #include "clock.h"
 #include "core.h"
+#include "handlers.h"
 #include "measure.h"
 #include "weight.h"
 
@@ -82,22 +83,6 @@ melyint_measure_away(struct mely_handler *handler, uint32_t ns)
 
 /* ---- samples on their way: B of NOTE(measure) ------------------------------------------------ */
 
-/* The number of a handler, given at the first need. */
-static uint32_t
-number_of(struct mely_handler *handler)
-{
-	static _Atomic uint32_t last MELY_LASTING;
-	uint32_t number = MELY_LOAD(&handler->_number, relaxed), none = 0;
-
-	if (MELY_LIKELY(number != 0))
-		return number;
-	do {
-		number = MELY_ADD(&last, 1, relaxed) + 1; /* only to be another one */
-	} while (number == 0);
-	/* relaxed: whoever is first */
-	return MELY_CAS(&handler->_number, &none, number, relaxed) ? number : none;
-}
-
 /* The sample under a number, which is then gone; 0: none. */
 static uint32_t
 take(_Atomic uint64_t *samples, uint32_t number)
@@ -114,7 +99,7 @@ take(_Atomic uint64_t *samples, uint32_t number)
 static void
 collect(struct mely_runtime *rt, struct mely_handler *handler)
 {
-	uint32_t number = number_of(handler);
+	uint32_t number = melyint_handler_number(handler);
 	uint32_t home = take(rt->samples.home, number);
 	uint32_t away = take(rt->samples.away, number);
 
@@ -175,7 +160,7 @@ melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, v
 	collect(core->rt, handler);
 	probe->fn = handler->fn;
 	probe->arg = arg;
-	probe->number = number_of(handler);
+	probe->number = melyint_handler_number(handler);
 	probe->away = core->away;
 	return true;
 }

@@ -25,6 +25,7 @@
 #include "core_loop.h"
 #include "handback.h"
 #include "iostate.h"
+#include "observe.h"
 #include "park.h"
 #include "runtimes.h"
 #include "settings.h"
@@ -206,6 +207,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		return error;
 	}
 	melyint_runtimes_add(rt);
+	melyint_trace_begin(rt);
 	*out = rt;
 	return 0;
 }
@@ -232,6 +234,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_trace_end(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
@@ -271,6 +274,7 @@ attend(struct melyint_core *core, bool on)
 	melyint_lock_drop(&core->lock);
 	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
 	become(on ? core : NULL);
+	melyint_observe_attend(core, on);
 	if (on)
 		melyint_stuck_begin(core);
 }

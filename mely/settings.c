@@ -14,7 +14,10 @@ enum {
 	BATCH_EVENTS_MAX = 1000000,
 	HELPERS_MAX = 1024,
 	STUCK_MS_MAX = 3600000,
-	STEAL_NS_MAX = 100000000
+	STEAL_NS_MAX = 100000000,
+	TRACE_EVENTS = 65536,
+	TRACE_EVENTS_MAX = 1 << 24,
+	TRACE_SAMPLE_MAX = 1000000
 };
 
 /* A whole number between min and max from the environment; false when it is there and is none. */
@@ -83,6 +86,8 @@ defaults(struct mely_config *config)
 	config->drain_deadline_ns = 30000000000u;
 	config->fd_residency_ms = 10;
 	config->fd_residency_events = 1000;
+	config->trace_events = TRACE_EVENTS;
+	config->trace_sample = 1;
 	config->helpers_files = 4;
 	config->helpers_names = 4;
 	config->helpers_user = 4;
@@ -94,6 +99,7 @@ mely_config_init(struct mely_config *config)
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
 	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck, price;
+	long events, sample;
 	bool good = true;
 
 	defaults(config);
@@ -103,6 +109,8 @@ mely_config_init(struct mely_config *config)
 	spin = config->spin_us_max;
 	stuck = config->stuck_ms;
 	price = config->steal_ns;
+	events = config->trace_events;
+	sample = config->trace_sample;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
 	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
 	good &= env_switch("MELY_STEAL", &config->steal);
@@ -118,6 +126,14 @@ mely_config_init(struct mely_config *config)
 	good &= env_number("MELY_BATCH_US", 0, 1000000, &batch_us);
 	good &= env_number("MELY_SPIN_US", 0, 1000, &spin);
 	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
+	good &= env_number("MELY_TRACE_EVENTS", 1, TRACE_EVENTS_MAX, &events);
+	good &= env_number("MELY_TRACE_SAMPLE", 1, TRACE_SAMPLE_MAX, &sample);
+#ifndef MELYINT_SIM
+	/* A file of the caller's choice is nothing for a program with more rights than he has. */
+	config->trace = secure_getenv("MELY_TRACE");
+#endif
+	config->trace_events = (uint32_t)events;
+	config->trace_sample = (uint32_t)sample;
 	config->cores = (int)cores;
 	config->pinning = (enum mely_pinning)pin;
 	config->pollers = (int)poller;
@@ -158,6 +174,8 @@ melyint_settings_check(const struct mely_config *config)
 	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,
 	        MELY_PRIORITY_LAST_POST) &&
 	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
+	    in_range("trace_events", config->trace_events, 1, TRACE_EVENTS_MAX) &&
+	    in_range("trace_sample", config->trace_sample, 1, TRACE_SAMPLE_MAX) &&
 	    in_range("helpers_files", config->helpers_files, 1, HELPERS_MAX) &&
 	    in_range("helpers_names", config->helpers_names, 1, HELPERS_MAX) &&
 	    in_range("helpers_user", config->helpers_user, 1, HELPERS_MAX);

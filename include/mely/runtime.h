@@ -65,6 +65,10 @@ typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_h
  *   MELY_BATCH_US    batch threshold, microseconds
  *   MELY_SPIN_US     longest spin before sleep, microseconds
  *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
+ *   MELY_TRACE       file for a trace of all the runtime does (mely/trace.h); a second runtime of
+ *                    the process gets the same with .2 behind it, and so on
+ *   MELY_TRACE_EVENTS   records that each core remembers; default 65536
+ *   MELY_TRACE_SAMPLE   trace one batch in so many; default 1
  */
 struct mely_config {
 	size_t size;              /**< set by mely_config_init: this struct's size */
@@ -94,6 +98,9 @@ struct mely_config {
 	int helpers_user;         /**< ... for the program's own; default 4 */
 	mely_handback_fn *handback; /**< gets what a stop leaves over; NULL: it is dropped */
 	void *handback_ctx;
+	const char *trace;        /**< trace from the beginning, to this file; NULL: do not */
+	uint32_t trace_events;    /**< records that each core remembers, to the next power of two */
+	uint32_t trace_sample;    /**< one batch in so many is traced */
 	const char *topology;     /**< hwloc synthetic description or XML file; NULL: the machine */
 };
 

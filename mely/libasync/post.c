@@ -10,6 +10,7 @@
 
 #include "../colortab.h"
 #include "../core.h"
+#include "../observe.h"
 #include "../park.h"
 #include "../post.h"
 
@@ -80,6 +81,9 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 
 	if (self != NULL && self->rt != owner->rt)
 		self = NULL;
+	/* Under the lock, where a run can not come before. */
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev, false);
 	if (self == NULL)
 		MELY_ADD(&owner->rt->outside_posts, 1, relaxed); /* a count */
 	else if (owner != self)

@@ -15,6 +15,7 @@
 #include "../core.h"
 #include "../core_end.h"
 #include "../core_run.h"
+#include "../observe.h"
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -46,6 +47,7 @@ put_back(struct melyint_core *core)
 
 	MELY_SLOW(core->batch.tails == NULL);
 	core->batch.color = NULL;
+	core->batch.direct = NULL;
 	MELY_STORE(&core->current, NULL, relaxed);
 	if (melyint_fifo_count(color) == 0 && (flags & MELYINT_COLOR_RELEASED)) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
@@ -81,6 +83,7 @@ take_next(struct melyint_core *core)
 		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
 	core->batch.tails = melyint_evq_append(NULL, ev);
 	core->batch.color = color;
+	core->batch.direct = color;
 	core->batch.ran = 0;
 	if (core->ready.length == 0)
 		MELY_COUNT(&core->dry, 1);
@@ -119,8 +122,37 @@ melyint_turn_end(struct melyint_core *core)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-void
-melyint_batch_run(struct melyint_core *core)
+/* As below, for an event that is observed: NOTE(observe). */
+static MELY_NOINLINE void
+run_observed(struct melyint_core *core)
+{
+	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
+	struct mely_handler *handler = ev->_handler;
+	void (*fn)(void *) = handler->fn;
+	void *arg = ev->_arg;
+	unsigned flags = ev->_flags;
+	uint32_t number = melyint_handler_number(handler);
+	struct melyint_observed observed;
+	uint64_t now;
+
+	core->sample_in = core->observe_every;
+	melyint_observe_batch(core, &observed);
+	now = melyint_observe_now(&observed);
+	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+		return;
+	if (flags & MELYINT_EV_POOLED)
+		melyint_pool_put(&core->pool, ev);
+	core->batch.ran = 1;
+	melyint_observe_begin(core, &observed, (uint64_t)(uintptr_t)ev, number, now);
+	fn(arg);
+	melyint_observe_end(core, &observed);
+	melyint_observe_batch_end(core, &observed);
+	MELY_COUNT(&core->counters.events, 1);
+	MELY_COUNT(&core->counters.batches, 1);
+}
+
+MELY_INLINE void
+run_plain(struct melyint_core *core)
 {
 	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
 	void (*fn)(void *) = ev->_handler->fn;
@@ -135,4 +167,14 @@ melyint_batch_run(struct melyint_core *core)
 	fn(arg);
 	MELY_COUNT(&core->counters.events, 1);
 	MELY_COUNT(&core->counters.batches, 1);
+}
+
+void
+melyint_batch_run(struct melyint_core *core)
+{
+	if (MELY_UNLIKELY(core->observe != 0) && --core->sample_in == 0) {
+		run_observed(core);
+		return;
+	}
+	run_plain(core);
 }

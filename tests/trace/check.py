@@ -323,9 +323,6 @@ def mely_posts(trace, flows):
         ran = events[1].get('slice')
         if ran is not None and (ran['cat'] != 'event' or ran['at'] != events[1]['at']):
             trace.found.add(events[1]['where'], 'does not end where an event begins')
-        posted = events[0].get('slice')
-        if posted is not None and posted['cat'] == 'sleep':
-            trace.found.add(events[0]['where'], 'posted by a core asleep')
 
 
 def mely_exclusion(trace):

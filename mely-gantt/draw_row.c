@@ -17,9 +17,9 @@
 #include "axis.h"
 #include "svg.h"
 
-/* Pixels that a character of a label takes, and the least worth writing. */
+/* Pixels that a character of a label takes, and the fewest that say anything. */
 #define LABEL_CHARACTER 6.3
-#define LABEL_MIN 26.0
+#define LABEL_MIN 4
 
 struct columns {
 	size_t count;
@@ -50,6 +50,7 @@ wide(const struct gantt_picture *p, const struct gantt_slice *slice, int which, 
     double x, double width)
 {
 	const struct gantt_names *names = &p->view.trace->names;
+	size_t room = width > 6 ? (size_t)((width - 6) / LABEL_CHARACTER) : 0;
 	uint32_t name = slice->name;
 
 	if (p->view.options->by == GANTT_BY_COLOR && slice->kind == GANTT_EVENT)
@@ -57,7 +58,8 @@ wide(const struct gantt_picture *p, const struct gantt_slice *slice, int which, 
 	gantt_svg_rect(p->out, p->css[which], x, y, width, p->view.bar);
 	tooltip(p, slice);
 	fputs("</rect>\n", p->out);
-	if (width < LABEL_MIN || p->view.bar < 12 || name == GANTT_NO_NAME)
+	if (p->view.bar < 12 || name == GANTT_NO_NAME
+	    || (room < LABEL_MIN && room < strlen(names->text[name])))
 		return;
 	fprintf(p->out, "<text class=\"%s\" x=\"",
 	    which < GANTT_CLASS_STEAL ? "l" : "l m");
@@ -65,7 +67,7 @@ wide(const struct gantt_picture *p, const struct gantt_slice *slice, int which, 
 	fputs("\" y=\"", p->out);
 	gantt_svg_number(p->out, y + p->view.bar / 2 + 4);
 	fputs("\">", p->out);
-	gantt_svg_cut(p->out, names->text[name], (size_t)((width - 6) / LABEL_CHARACTER));
+	gantt_svg_cut(p->out, names->text[name], room);
 	fputs("</text>\n", p->out);
 }
 

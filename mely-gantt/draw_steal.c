@@ -21,7 +21,8 @@ enum {
 	/* Pixels that one arrow speaks for, at first. */
 	APART = 5,
 	/* Arrows for each hundred pixels of the plot. */
-	ARROWS_PER_100 = 9
+	ARROWS_PER_100 = 9,
+	NUMBER_WIDTH = 24
 };
 
 /* The steals in a slot from one row to one other. */
@@ -93,7 +94,7 @@ tooltip(const struct gantt_picture *p, const struct bundle *b)
 }
 
 static void
-arrow(const struct gantt_picture *p, const struct bundle *b, double x1, double x2)
+arrow(const struct gantt_picture *p, const struct bundle *b, double x1, double x2, bool number)
 {
 	const struct gantt_view *view = &p->view;
 	bool down = b->victim < b->thief;
@@ -122,15 +123,27 @@ arrow(const struct gantt_picture *p, const struct bundle *b, double x1, double x
 	gantt_svg_number(p->out, y1);
 	fputs("\"/>", p->out);
 	tooltip(p, b);
-	if (b->count > 1)
+	if (number)
 		gantt_svg_text(p->out, "n", GANTT_START, x2 + 3, y2 + (down ? -8 : 14),
 		    gantt_commas(b->count, count, sizeof count));
 	fputs("</g>\n", p->out);
 }
 
-/* Those of one slot, side by side where they stand for several. */
+/* Where an arrow is drawn: a bundle at its share of the slot, others at their time. */
+static double
+place(const struct gantt_view *view, const struct bundle *b, double apart, double share)
+{
+	double x = apart * (double)b->slot;
+
+	if (b->count == 1)
+		return gantt_view_x(view, b->to);
+	return view->left + fmin(x + fmin(apart, view->width - x) * share, view->width);
+}
+
+/* All of them, slot by slot. Written: where the last number in a row ends. */
 static void
-arrows(const struct gantt_picture *p, const struct bundle *all, size_t count, double apart)
+arrows(const struct gantt_picture *p, const struct bundle *all, size_t count, double apart,
+    double *written)
 {
 	const struct gantt_view *view = &p->view;
 
@@ -138,16 +151,15 @@ arrows(const struct gantt_picture *p, const struct bundle *all, size_t count, do
 		for (to = from + 1; to < count && all[to].slot == all[from].slot; to++)
 			;
 		for (size_t i = from; i < to; i++) {
-			double x = apart * (double)all[i].slot;
+			double x = place(view, &all[i], apart,
+			    ((double)(i - from) + 0.5) / (double)(to - from));
+			bool number = all[i].count > 1 && x >= written[all[i].thief];
 
-			x += fmin(apart, view->width - x) * ((double)(i - from) + 0.5)
-			    / (double)(to - from);
-			x = view->left + fmin(x, view->width);
-			if (all[i].count == 1)
-				arrow(p, &all[i], gantt_view_x(view, all[i].from),
-				    gantt_view_x(view, all[i].to));
-			else
-				arrow(p, &all[i], x, x);
+			/* Numbers do not lie on each other; the tooltip has them all. */
+			if (number)
+				written[all[i].thief] = x + NUMBER_WIDTH;
+			arrow(p, &all[i], all[i].count == 1
+			    ? gantt_view_x(view, all[i].from) : x, x, number);
 		}
 	}
 }
@@ -193,12 +205,17 @@ gantt_draw_steals(const struct gantt_picture *p)
 	uint64_t all_steals, shown = 0;
 	double apart = APART;
 	struct bundle *all;
+	double *written;
 
 	if (!view->options->arrows || view->trace->steals == 0)
 		return true;
 	all = malloc(view->trace->steals * sizeof *all);
-	if (all == NULL)
+	written = calloc(view->rows + 1, sizeof *written);
+	if (all == NULL || written == NULL) {
+		free(all);
+		free(written);
 		return false;
+	}
 	all_steals = count = visible(view, all);
 	count = bundle(view, all, count, apart);
 	while (count > most && apart < view->width) {
@@ -214,7 +231,8 @@ gantt_draw_steals(const struct gantt_picture *p)
 		note(p, shown, all_steals);
 		qsort(all, count, sizeof *all, by_place);
 	}
-	arrows(p, all, count, apart);
+	arrows(p, all, count, apart, written);
 	free(all);
+	free(written);
 	return true;
 }

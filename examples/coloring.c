@@ -15,7 +15,7 @@
 #include <time.h>
 #include <mely/mely.h>
 
-enum { CLIENTS = 12, REQUESTS = 40, READING_NS = 4000, MAKING_NS = 30000 };
+enum { CLIENTS = 12, REQUESTS = 16, READING_NS = 4000, MAKING_NS = 30000 };
 
 struct client {
 	struct mely_color *color; /* whatever is in here, its events have this color */

@@ -71,6 +71,17 @@ gantt_time_text(int64_t ns, char *text, size_t size)
 	snprintf(text, size, "%.*f %s", digits, value, unit->shown);
 }
 
+void
+gantt_time_exact(int64_t ns, char *text, size_t size)
+{
+	const struct unit *unit = unit_of(ns);
+	int digits = 0;
+
+	for (int64_t one = unit->ns; ns % one != 0; one /= 10)
+		digits++;
+	snprintf(text, size, "%.*f %s", digits, (double)ns / (double)unit->ns, unit->shown);
+}
+
 int64_t
 gantt_axis_step(int64_t span, int most)
 {

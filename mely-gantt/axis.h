@@ -15,6 +15,9 @@ bool gantt_time_parse(const char *text, int64_t *ns);
 /** A duration in the unit that suits it, three digits: "1.24 ms". */
 void gantt_time_text(int64_t ns, char *text, size_t size);
 
+/** A time to the nanosecond, without the zeros at its end: "1.0377 s". */
+void gantt_time_exact(int64_t ns, char *text, size_t size);
+
 /** A step of 1, 2 or 5 times a power of ten such that there are at most `most` of them. */
 int64_t gantt_axis_step(int64_t span, int most);
 

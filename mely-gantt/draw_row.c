@@ -34,7 +34,7 @@ tooltip(const struct gantt_picture *p, const struct gantt_slice *slice)
 	const struct gantt_names *names = &p->view.trace->names;
 	char at[32], lasted[32];
 
-	gantt_time_text(slice->start - p->view.trace->zero, at, sizeof at);
+	gantt_time_exact(slice->start - p->view.trace->zero, at, sizeof at);
 	gantt_time_text(slice->duration, lasted, sizeof lasted);
 	fputs("<title>", p->out);
 	gantt_svg_cut(p->out, names->text[slice->name], 200);
@@ -45,29 +45,47 @@ tooltip(const struct gantt_picture *p, const struct gantt_slice *slice)
 	fprintf(p->out, "\n%s, at %s</title>", lasted, at);
 }
 
+/* What is written on a slice: the handler, or the color's own name where it has one. */
+static const char *
+label_of(const struct gantt_picture *p, const struct gantt_slice *slice)
+{
+	const struct gantt_names *names = &p->view.trace->names;
+	const char *text, *name;
+
+	if (p->view.options->by != GANTT_BY_COLOR || slice->kind != GANTT_EVENT)
+		return names->text[slice->name];
+	if (slice->color == GANTT_NO_NAME)
+		return "";
+	text = names->text[slice->color];
+	name = strstr(text, " (");
+	return name != NULL ? name + 2 : text;
+}
+
 static void
 wide(const struct gantt_picture *p, const struct gantt_slice *slice, int which, double y,
     double x, double width)
 {
-	const struct gantt_names *names = &p->view.trace->names;
 	size_t room = width > 6 ? (size_t)((width - 6) / LABEL_CHARACTER) : 0;
-	uint32_t name = slice->name;
+	const char *label = label_of(p, slice);
+	size_t length = strlen(label);
+	char text[64];
 
-	if (p->view.options->by == GANTT_BY_COLOR && slice->kind == GANTT_EVENT)
-		name = slice->color;
 	gantt_svg_rect(p->out, p->css[which], x, y, width, p->view.bar);
 	tooltip(p, slice);
 	fputs("</rect>\n", p->out);
-	if (p->view.bar < 12 || name == GANTT_NO_NAME
-	    || (room < LABEL_MIN && room < strlen(names->text[name])))
+	if (label != p->view.trace->names.text[slice->name] && length > 0
+	    && label[length - 1] == ')')
+		length--;
+	if (p->view.bar < 12 || length == 0 || (room < LABEL_MIN && room < length))
 		return;
+	snprintf(text, sizeof text, "%.*s", (int)(length < 63 ? length : 63), label);
 	fprintf(p->out, "<text class=\"%s\" x=\"",
 	    which < GANTT_CLASS_STEAL ? "l" : "l m");
 	gantt_svg_number(p->out, x + 4);
 	fputs("\" y=\"", p->out);
 	gantt_svg_number(p->out, y + p->view.bar / 2 + 4);
 	fputs("\">", p->out);
-	gantt_svg_cut(p->out, names->text[name], room);
+	gantt_svg_cut(p->out, text, room);
 	fputs("</text>\n", p->out);
 }
 

@@ -85,7 +85,7 @@ tooltip(const struct gantt_picture *p, const struct bundle *b)
 	const struct gantt_trace *trace = view->trace;
 	char at[32], count[32];
 
-	gantt_time_text(b->to - trace->zero, at, sizeof at);
+	gantt_time_exact(b->to - trace->zero, at, sizeof at);
 	fprintf(p->out, "<title>%s steal%s by core %lld from core %lld, %s %s</title>",
 	    gantt_commas(b->count, count, sizeof count), b->count == 1 ? "" : "s",
 	    (long long)trace->row[view->row[b->thief]].core,

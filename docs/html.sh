@@ -49,6 +49,7 @@ menu()
 	echo '<h2>Guide</h2><ul>'
 	entry "$1" index.html "Mely" "$2"
 	entry "$1" tutorial.html "Tutorial" "$2"
+	entry "$1" coloring.html "Coloring" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
@@ -126,6 +127,7 @@ markdown()
 	"$cmark" --unsafe -e table "$file" | sed -E \
 	    -e "s#href=\"(\.\./)+#href=\"#g" \
 	    -e 's#href="docs/#href="#g' \
+	    -e "s#src=\"pictures/#src=\"${root}pictures/#g" \
 	    -e "s#href=\"(${internals// /|})\.md#href=\"internals/\1.md#g" \
 	    -e 's#href="README\.md#href="index.html#g' \
 	    -e 's#href="CONTRIBUTING\.md#href="contributing.html#g' \
@@ -147,12 +149,14 @@ markdown()
 		print }' | frame "$target" "$(title "$file" | escape)"
 }
 
-cp docs/style.css docs/trace-view.html "$work"
-mkdir "$work/pictures"
-cp docs/pictures/* "$work/pictures"
+cp docs/style.css "$work/style.css"
+cp docs/trace-view.html "$work"
+mkdir -p "$work/pictures"
+cp docs/pictures/*.svg docs/pictures/*.png "$work/pictures/"
 markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
+markdown docs/coloring.md coloring.html
 markdown docs/annotations.md annotations.html
 markdown docs/internals.md internals.html
 for file in docs/internals/*.md; do

@@ -7,6 +7,7 @@
  *     coloring 1    each client has a color, but all of them touch the totals: a fault
  *     coloring 2    each client has a color, and so have the totals: right, and on all cores
  *
+ * A second number is how many requests each client makes, for a longer look.
  * docs/coloring.md goes through it.
  */
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <mely/mely.h>
 
-enum { CLIENTS = 12, REQUESTS = 16, READING_NS = 4000, MAKING_NS = 30000 };
+enum { CLIENTS = 12, READING_NS = 4000, MAKING_NS = 30000 };
 
 struct client {
 	struct mely_color *color; /* whatever is in here, its events have this color */
@@ -31,7 +32,7 @@ static struct {
 
 static struct client clients[CLIENTS];
 static struct mely_join gone;
-static int step = 2;
+static int step = 2, requests = 16;
 
 static void on_request(void *arg);
 static void on_page(void *arg);
@@ -85,7 +86,7 @@ on_totals(void *arg)
 	totals.pages++;
 	totals.bytes += (long)strlen(client->page);
 	/* The client waits for its page: only now it asks again. */
-	if (client->requests < REQUESTS)
+	if (client->requests < requests)
 		mely_color_post(client->color, &request, client);
 	else
 		mely_join_done(&gone);
@@ -110,8 +111,10 @@ main(int argc, char **argv)
 
 	if (argc > 1)
 		step = atoi(argv[1]);
-	if (argc > 2 || step < 0 || step > 2) {
-		fprintf(stderr, "usage: coloring [0 | 1 | 2]\n");
+	if (argc > 2)
+		requests = atoi(argv[2]);
+	if (argc > 3 || step < 0 || step > 2 || requests < 1) {
+		fprintf(stderr, "usage: coloring [0 | 1 | 2 [REQUESTS]]\n");
 		return 2;
 	}
 	own = step > 0; /* colors of their own */

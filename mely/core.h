@@ -34,6 +34,7 @@ struct melyint_io;     /* io.h */
 struct melyint_colortab;
 struct melyint_colorext;
 struct melyint_tracer; /* trace.h */
+struct melyint_ring;
 
 /* core->sleep */
 enum {
@@ -120,6 +121,7 @@ struct melyint_core {
 	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
 	struct melyint_probe probe; /* the call that is measured */
 	uint8_t observe;            /* who looks at its batches, in bits: observe.h */
+	struct melyint_ring *ring;  /* where the batch that is observed is written, or NULL */
 	uint32_t observe_every;     /* one batch in so many is looked at, */
 	uint32_t plain_in;          /* ... and what sample_in would be without */
 	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */

@@ -192,16 +192,6 @@ append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_ev
 	batch->own = melyint_evq_append(batch->own, ev);
 }
 
-/* The same in a batch that is observed: B of NOTE(observe). */
-static MELY_NOINLINE int
-enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
-{
-	if (MELYINT_OBSERVED(post))
-		melyint_observe_post(self, color, ev, true);
-	append_own(&self->batch, color, ev);
-	return 0;
-}
-
 /* B, C and D of NOTE(post). The event has been claimed. */
 static MELY_NOINLINE int
 enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
@@ -211,11 +201,8 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	bool woken;
 	int how;
 
-	if (self != NULL && MELY_UNLIKELY(self->batch.color == color) &&
-	    !(flags & MELYINT_POST_HEAD))
-		return enqueue_observed(self, color, ev);
 	if (MELYINT_OBSERVED(post))
-		melyint_observe_post(self, color, ev, false);
+		melyint_observe_post(self, color, ev);
 	if (self != NULL && MELY_UNLIKELY(!melyint_outbox_empty(&self->outbox)))
 		melyint_outbox_deliver(self, self); /* B of NOTE(outbox) */
 	owner = melyint_color_lock(color);
@@ -241,6 +228,18 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
 }
 
+/* A of NOTE(post) in a batch that is observed: B of NOTE(observe). */
+static MELY_NOINLINE int
+enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD))
+		return enqueue_slow(self, color, ev, flags);
+	melyint_observe_own(self, ev);
+	append_own(&self->batch, color, ev);
+	return 0;
+}
+
 /* A of NOTE(outbox): false when the event has to take the ordinary way. */
 static bool
 put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
@@ -254,7 +253,7 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
 		return false;
 	if (MELYINT_OBSERVED(post))
-		melyint_observe_post(self, color, ev, false);
+		melyint_observe_post(self, color, ev);
 	out->ring[tail % MELYINT_OUTBOX].color = color;
 	out->ring[tail % MELYINT_OUTBOX].ev = ev;
 	/* release: pairs with the acquire in melyint_outbox_deliver */
@@ -272,6 +271,8 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 		append_own(&self->batch, color, ev);
 		return 0;
 	}
+	if (self != NULL && MELY_UNLIKELY(self->batch.color == color))
+		return enqueue_observed(self, color, ev, flags);
 	return enqueue_slow(self, color, ev, flags);
 }
 
@@ -293,8 +294,8 @@ MELY_INLINE int
 post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
-	if (MELY_UNLIKELY(self->batch.color == color)) /* observed: past the outbox */
-		return enqueue_slow(self, color, ev, flags);
+	if (MELY_UNLIKELY(self->batch.color == color)) /* past the outbox */
+		return enqueue_observed(self, color, ev, flags);
 	/* relaxed: opened by this core; one that closes it collects what is put in too late */
 	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
 		return 0;
@@ -329,6 +330,31 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 
 #include "post_calls.h" /* uses post_pooled */
 
+/* The id of the running color, also in a batch that is observed. */
+static uint64_t
+own_id(const struct melyint_batch *batch)
+{
+	/* relaxed: what is asked for never changes */
+	return batch->color == NULL || MELY_LOAD(&batch->color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
+	    MELYINT_NO_ID : batch->color->_id;
+}
+
+/* mely_post by a core that is observed. */
+static MELY_NOINLINE int
+post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_event *ev;
+
+	if (own_id(&self->batch) != id)
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	ev = melyint_pool_get(&self->pool);
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	return enqueue_observed(self, self->batch.color, ev, 0);
+}
+
 int
 mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
 {
@@ -342,6 +368,8 @@ mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, vo
 	if (MELY_LIKELY(self->batch.color_id == id)) {
 		color = NULL;
 	} else {
+		if (MELY_UNLIKELY(self->observe != 0))
+			return post_observed(rt, id, handler, arg);
 		color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 		if (MELY_UNLIKELY(color == NULL))
 			return post_id_slow(self, rt, id, handler, arg, 0);

@@ -133,7 +133,7 @@ left_out(const struct melyint_core *core)
 
 static void
 trace_post(const struct melyint_core *self, const struct mely_runtime *rt,
-    const struct mely_event *ev, bool own)
+    const struct mely_event *ev)
 {
 	uint64_t event = (uint64_t)(uintptr_t)ev;
 	struct melyint_tracer *tracer = tracer_of(rt);
@@ -143,9 +143,6 @@ trace_post(const struct melyint_core *self, const struct mely_runtime *rt,
 	if (self == NULL || self->rt != rt)
 		melyint_ring_put_shared(&tracer->rings[rt->cores_count], melyint_ticks(), event, 0,
 		    melyint_trace_rest(MELYINT_TRACE_POST, 0, 0, 0));
-	else if (own)
-		melyint_ring_put(&tracer->rings[self->index], 0, event, 0,
-		    melyint_trace_rest(MELYINT_TRACE_OWN_POST, 0, 0, 0));
 	else if (!left_out(self))
 		melyint_ring_put(&tracer->rings[self->index], melyint_ticks(), event, 0,
 		    melyint_trace_rest(MELYINT_TRACE_POST, 0, 0, 0));
@@ -163,14 +160,21 @@ probe_post(const struct melyint_core *self, const struct mely_color *color,
 
 void
 melyint_observe_post(struct melyint_core *self, struct mely_color *color,
-    struct mely_event *ev, bool own)
+    struct mely_event *ev)
 {
 	/* acquire: as in melyint_color_lock; the runtime of a color does not change */
 	const struct mely_runtime *rt = MELY_LOAD(&color->_owner, acquire)->rt;
 
-	trace_post(self, rt, ev, own);
+	trace_post(self, rt, ev);
 	if (MELY_PROBE_WANTED(post))
 		probe_post(self, color, ev);
+}
+
+void
+melyint_observe_own_slow(struct melyint_core *core, struct mely_event *ev)
+{
+	if (MELY_PROBE_WANTED(post))
+		probe_post(core, core->batch.color, ev);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -180,7 +184,8 @@ melyint_observe_batch(struct melyint_core *core, struct melyint_observed *observ
 {
 	const struct mely_color *color = core->batch.color;
 
-	observed->ring = core->observe & MELYINT_OBSERVE_TRACE ? ring_of(core) : NULL;
+	core->ring = core->observe & MELYINT_OBSERVE_TRACE ? ring_of(core) : NULL;
+	observed->ring = core->ring;
 	observed->color = key_of(color);
 	observed->flags = flags_of(color);
 	/* B of NOTE(observe); the next batch sets them anew */
@@ -191,10 +196,12 @@ melyint_observe_batch(struct melyint_core *core, struct melyint_observed *observ
 void
 melyint_observe_batch_end(struct melyint_core *core, struct melyint_observed *observed)
 {
+	uint32_t waiting = MELY_LOAD(&core->waiting, relaxed); /* ours; a count */
+
 	if (observed->ring != NULL)
 		melyint_ring_put(observed->ring, melyint_ticks(), 0, 0,
-		    /* relaxed: a count */
-		    melyint_trace_rest(MELYINT_TRACE_BATCH, MELY_LOAD(&core->waiting, relaxed), 0, 0));
+		    melyint_trace_rest(MELYINT_TRACE_BATCH, waiting, 0, 0));
+	core->ring = NULL;
 }
 
 void

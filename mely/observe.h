@@ -49,7 +49,7 @@ void melyint_observe_attend(struct melyint_core *core, bool on);
 
 /* ev is about to be posted. self: the calling core, also one of another runtime, or NULL. */
 void melyint_observe_post(struct melyint_core *self, struct mely_color *color,
-    struct mely_event *ev, bool own);
+    struct mely_event *ev);
 /* The thief has taken a color, and nobody else can have it yet. One of several in the same time: of
  * is how many, i which. */
 void melyint_observe_steal(struct melyint_core *thief, const struct melyint_core *victim,
@@ -64,7 +64,7 @@ void melyint_observe_polled(struct melyint_core *self, const struct melyint_core
 
 /* Owner's, on the stack of the batch. */
 struct melyint_observed {
-	struct melyint_ring *ring;  /* NULL: there are probes only */
+	struct melyint_ring *ring;  /* core->ring; NULL: there are probes only */
 	uint64_t color;
 	unsigned flags;
 	uint32_t number;            /* of the running handler */
@@ -79,6 +79,19 @@ void melyint_observe_batch_end(struct melyint_core *core, struct melyint_observe
 void melyint_observe_begin_slow(struct melyint_core *core, struct melyint_observed *observed,
     uint64_t event);
 void melyint_observe_end_slow(struct melyint_core *core, struct melyint_observed *observed);
+
+/* Its handler posts ev to its own color. */
+void melyint_observe_own_slow(struct melyint_core *core, struct mely_event *ev);
+
+MELY_INLINE void
+melyint_observe_own(struct melyint_core *core, struct mely_event *ev)
+{
+	if (MELY_LIKELY(core->ring != NULL))
+		melyint_ring_put(core->ring, 0, (uint64_t)(uintptr_t)ev, 0,
+		    melyint_trace_rest(MELYINT_TRACE_OWN_POST, 0, 0, 0));
+	if (MELY_UNLIKELY(core->observe & MELYINT_OBSERVE_PROBES))
+		melyint_observe_own_slow(core, ev);
+}
 
 /* When the next event begins, and the one before it has ended. */
 MELY_INLINE uint64_t

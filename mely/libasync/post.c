@@ -83,7 +83,7 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 		self = NULL;
 	/* Under the lock, where a run can not come before. */
 	if (MELYINT_OBSERVED(post))
-		melyint_observe_post(self, color, ev, false);
+		melyint_observe_post(self, color, ev);
 	if (self == NULL)
 		MELY_ADD(&owner->rt->outside_posts, 1, relaxed); /* a count */
 	else if (owner != self)

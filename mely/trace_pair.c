@@ -113,7 +113,8 @@ begin_streams(struct melyint_scratch *s)
 	for (i = 0; i < 2 * (uint32_t)s->rows_count; i++) {
 		struct melyint_row *row = &s->rows[i / 2];
 
-		row->at = row->own = row->own_end = 0;
+		if (i % 2 == 0)
+			row->at = row->own = row->own_end = 0;
 		if (settle(row, i % 2 != 0))
 			s->heap[s->heap_count++] = i;
 	}

@@ -154,6 +154,32 @@ cut_row(struct melyint_row *row)
 	}
 }
 
+/* A core's records are in order. Its thread, if it is not pinned, finds another clock on another
+ * processor, which may be a little behind; and clocks stand still for some ns here and there, but
+ * what no time lies between looks like one: an arrow could belong to either of two slices. */
+static void
+straighten_row(struct melyint_row *row)
+{
+	uint64_t least = melyint_ns_to_ticks(1) + 1, latest = 0, i;
+
+	for (i = 0; i < row->count; i++) {
+		struct melyint_record *record = &row->records[i];
+
+		if (record->kind == MELYINT_TRACE_OWN_POST)
+			continue;
+		if (record->ticks < latest)
+			record->ticks = latest;
+		latest = record->ticks;
+		if (record->kind == MELYINT_TRACE_STEAL) {
+			if (record->what < latest + least)
+				record->what = latest + least;
+			latest = record->what;
+		} else if (melyint_trace_begins(record->kind)) {
+			latest += least;
+		}
+	}
+}
+
 /* Threads that write into one ring are not quite in the order of their clocks. */
 static void
 sort_row(struct melyint_row *row)
@@ -245,6 +271,8 @@ melyint_scratch_copy(struct melyint_scratch *s, const struct melyint_tracer *tra
 
 		row->count = melyint_ring_copy(&tracer->rings[i], row->records, &row->lost);
 		cut_row(row);
+		if (i < s->rows_count - 1)
+			straighten_row(row);
 	}
 	sort_row(&s->rows[s->rows_count - 1]);
 	copy_names(s, tracer);

@@ -50,6 +50,14 @@ void melyint_scratch_copy(struct melyint_scratch *s, const struct melyint_tracer
  */
 void melyint_trace_pair(struct melyint_scratch *s);
 
+/* Is it the beginning of a slice? */
+MELY_INLINE bool
+melyint_trace_begins(unsigned kind)
+{
+	return kind == MELYINT_TRACE_RUN || kind == MELYINT_TRACE_SLEEP ||
+	    kind == MELYINT_TRACE_POLL;
+}
+
 /* The index of the first record behind i that ends what record i has begun; count: none does. */
 uint64_t melyint_row_end(const struct melyint_row *row, uint64_t i);
 

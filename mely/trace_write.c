@@ -353,9 +353,10 @@ int
 melyint_trace_write(struct melyint_tracer *tracer, const char *why)
 {
 	struct writer w = {.s = tracer->scratch, .out = &tracer->scratch->out, .tracer = tracer};
-	int error;
+	bool renamed = strcmp(tracer->path, tracer->temporary) != 0;
+	int error, fd;
 
-	int fd = open(tracer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(tracer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
 	melyint_out_init(w.out, fd);
@@ -366,6 +367,8 @@ melyint_trace_write(struct melyint_tracer *tracer, const char *why)
 	error = melyint_out_flush(w.out);
 	if (close(fd) < 0 && error == 0)
 		error = -errno;
+	if (!renamed) /* a device, or a pipe: to be left alone */
+		return error;
 	if (error == 0 && rename(tracer->temporary, tracer->path) < 0)
 		error = -errno;
 	if (error != 0)

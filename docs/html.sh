@@ -20,7 +20,7 @@ pages1=(man/*.1 webserver/*.1)
 pages7=(man/*.7)
 examples=(examples/*.c)
 # In this order in the menu.
-internals='walk post steal sleep-wake stuck cancel stop io libasync simulation prediction'
+internals='walk post steal sleep-wake stuck monitor cancel stop io libasync simulation prediction'
 
 # title FILE: the first heading of a Markdown file.
 title()
@@ -51,6 +51,8 @@ menu()
 	entry "$1" tutorial.html "Tutorial" "$2"
 	entry "$1" coloring.html "Coloring" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
+	entry "$1" stalls.html "Stalls" "$2"
+	entry "$1" live-view.html "The live view" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
 	for name in $internals; do
@@ -158,6 +160,8 @@ markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
 markdown docs/coloring.md coloring.html
 markdown docs/annotations.md annotations.html
+markdown docs/stalls.md stalls.html
+markdown docs/live-view.md live-view.html
 markdown docs/internals.md internals.html
 for file in docs/internals/*.md; do
 	name=${file##*/}

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "check.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "post.h"
-#include "trace.h"
+#include "tracer.h"
 
 enum { BUCKETS_MIN = 16 };
 
@@ -172,6 +173,7 @@ mely_color_set_name(struct mely_color *color, const char *name)
 	}
 	set_flag(color, MELYINT_COLOR_NAMED, name != NULL);
 	melyint_trace_named(mely_color_runtime(color), color, name);
+	melyint_check_named(color, name);
 	return 0;
 }
 
@@ -196,7 +198,13 @@ melyint_colorext_each_name(struct melyint_colorext *t,
 int
 mely_color_name(const struct mely_color *color, char *buf, size_t size)
 {
-	struct melyint_colorext *t = table_of(color);
+	return melyint_colorext_name(table_of(color), color, buf, size);
+}
+
+int
+melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color, char *buf,
+    size_t size)
+{
 	struct entry *e;
 	int length = 0;
 
@@ -217,6 +225,7 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	struct melyint_colorext *t = table_of(color);
 	struct entry *e;
 
+	melyint_check_promise(drained);
 	/* relaxed: posts from now on count, soon enough */
 	MELY_STORE(&mely_color_runtime(color)->marks, true, relaxed);
 	pthread_mutex_lock(&t->lock);
@@ -303,6 +312,5 @@ melyint_color_finish(struct mely_color *color)
 		}
 		free(e);
 	}
-	if (fn != NULL)
-		fn(arg);
+	melyint_check_release_call(color, fn, arg);
 }

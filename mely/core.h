@@ -12,6 +12,7 @@
 #define MELYINT_CORE_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include <mely/mely.h>
 
 #include "atomic.h"
@@ -28,13 +29,20 @@
 #ifndef MELYINT_LIBASYNC
 #include "stealq.h"
 #endif
+#include "tally.h"
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
+struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
-struct melyint_tracer; /* trace.h */
+struct melyint_tracer; /* tracer.h */
 struct melyint_ring;
+struct melyint_ages;    /* age.c */
+struct melyint_aging;   /* age.h */
+struct melyint_backtrace; /* backtrace.h */
+struct melyint_monitor; /* monitor.h */
+struct melyint_stall;   /* stall.c */
 
 /* core->sleep */
 enum {
@@ -58,7 +66,6 @@ struct melyint_glance {
 
 struct melyint_counters {
 #define MELYINT_COUNTER(name) _Atomic uint64_t name
-	MELYINT_COUNTER(events);
 	MELYINT_COUNTER(batches);
 	MELYINT_COUNTER(posts_remote);
 	MELYINT_COUNTER(adoptions);
@@ -70,6 +77,7 @@ struct melyint_counters {
 	MELYINT_COUNTER(stolen_events);
 	MELYINT_COUNTER(stolen_ns);
 	MELYINT_COUNTER(stealing_ns);
+	MELYINT_COUNTER(steals_tried_at[MELY_DISTANCES]);
 	MELYINT_COUNTER(steals_at[MELY_DISTANCES]);
 	MELYINT_COUNTER(lock_waits);
 	MELYINT_COUNTER(lock_wait_ns);
@@ -82,6 +90,7 @@ struct melyint_counters {
 	MELYINT_COUNTER(refused);
 	MELYINT_COUNTER(fd_moves_put_off);
 	MELYINT_COUNTER(polls_taken);
+	MELYINT_COUNTER(stalls); /* written by whoever watches for them */
 #undef MELYINT_COUNTER
 };
 
@@ -109,7 +118,7 @@ struct melyint_core {
 	struct mely_runtime *rt;    /* set once */
 	int index;                  /* set once */
 	uint32_t spin_ns;           /* how long to spin before the next sleep */
-	uint64_t turn_ticks;        /* when the last turn began */
+	_Atomic uint64_t turn_ticks; /* when the last turn began; read by anyone */
 	uint64_t looked_ticks;      /* when the poller was looked at */
 	int64_t round_left;         /* turns until all that waited then have had theirs */
 	uint64_t ticked_ticks;      /* when libev was entered and balance considered */
@@ -123,7 +132,7 @@ struct melyint_core {
 	uint8_t observe;            /* who looks at its batches, in bits: observe.h */
 	struct melyint_ring *ring;  /* where the batch that is observed is written, or NULL */
 	uint32_t observe_every;     /* one batch in so many is looked at, */
-	uint32_t plain_in;          /* ... and what sample_in would be without */
+	uint32_t plain_in;          /* ... and what sample_in would be without; observe.c */
 	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
 	struct mely_color *released;/* its release function is due after the turn */
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
@@ -134,6 +143,7 @@ struct melyint_core {
 	struct melyint_core *relieved; /* it is looking in the place of this one: stuck.c */
 	bool searching;             /* it was woken to look for work and has not found any */
 	bool owes_watch;            /* it was to watch or to search, and nobody does now; park.c */
+	struct melyint_tallies tallies;   /* the same: tally.h */
 	struct melyint_counters counters; /* written by the owner, read by anyone */
 
 	/* lock */
@@ -144,6 +154,7 @@ struct melyint_core {
 	uint64_t turns;             /* for grace periods: colortab.c */
 	uint64_t aged_turns;        /* as many when a color last left because it had waited, */
 	uint64_t aged_ticks;        /* ... and when that was; victim.c */
+	pthread_t attendant;        /* the thread, where stalls are reported */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
 #ifdef MELYINT_LIBASYNC
 	struct melyint_fifo ready;  /* the core-queue */
@@ -163,11 +174,20 @@ struct melyint_core {
 	_Atomic uint8_t busy;       /* not asleep; written by the owner */
 	/* the embedded event whose handler was entered last in this batch; written by the owner */
 	_Atomic(struct mely_event *) current;
+	/* the running color, or NULL; may be followed under the lock; written by the owner, as its
+	 * id, which is left when it ends */
+	_Atomic(struct mely_color *) running;
+	_Atomic uint64_t running_id; /* MELYINT_NO_ID: an object */
+
+	_Atomic pid_t tid;          /* of the thread, and the clock of its CPU time; who attends */
+	_Atomic clockid_t cpu_clock;
 
 	struct melyint_outbox outbox;
 
 	/* set when the runtime is made, then constant */
 	_Alignas(MELY_CACHE_LINE) struct melyint_poller *poller;
+	struct melyint_aging *aging; /* NULL: its age is of no interest */
+	struct melyint_backtrace *backtrace; /* NULL: none is ever asked for */
 	pthread_t thread;
 	int pu;                     /* OS index of its processing unit; -1 unpinned */
 	uint16_t *victims;          /* core set: the other cores, nearest first */
@@ -191,6 +211,13 @@ struct mely_runtime {
 	struct melyint_colortab *colors;
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
+	struct melyint_live *live;  /* constant: serve.h */
+	struct melyint_monitor *monitor; /* constant */
+	struct melyint_ages *ages;  /* constant; NULL: old queues are not reported */
+	uint64_t aging_ticks;       /* constant: too old */
+	uint64_t aging_from_ticks;  /* when the run began */
+	struct melyint_stall *stall; /* constant; NULL: stalls are not reported */
+	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */
 	_Atomic(struct melyint_tracer *) tracer; /* set once, by who traces first: trace.c */
@@ -235,6 +262,8 @@ struct mely_runtime {
 	_Atomic bool drained;       /* the stop ended with nothing left */
 	_Atomic uint64_t drain_until_ns;
 	char why_cores[96];         /* for mely_runtime_describe */
+	pthread_mutex_t look_lock;  /* one walk through the queues at a time: look.h */
+	uint64_t made_ns;           /* constant */
 };
 
 /* color->_state; written under the lock of the color's owner */

@@ -15,18 +15,17 @@
  *      QUEUED again under the lock.
  *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
 #include "observe.h"
 #include "park.h"
 
-enum {
-	RESCAN_MAX = 16,
-	SAMPLED_MAX = 3 /* events of a sampled batch that are measured */
-};
+enum { RESCAN_MAX = 16 };
 
 /* ---- giving a batch back -------------------------------------------------------------------- */
 
@@ -110,6 +109,26 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 
 /* ---- its weight ------------------------------------------------------------------------------ */
 
+/* C of NOTE(tally): what the color posted to itself waits from the end of the batch on. */
+static MELY_NOINLINE void
+stamp_row(struct mely_event *first, uint64_t ticks)
+{
+	struct mely_event *ev = first;
+
+	do {
+		ev->_stamp = ticks;
+		ev = ev->_next;
+	} while (ev != first);
+}
+
+MELY_INLINE void
+stamp(struct mely_event *first, uint64_t ticks)
+{
+	first->_stamp = ticks;
+	if (MELY_UNLIKELY(first->_next != first))
+		stamp_row(first, ticks);
+}
+
 /* B of NOTE(weight): what the color posted to itself and has not run. Under the lock. */
 static MELY_NOINLINE uint64_t
 weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
@@ -170,7 +189,7 @@ put_back(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 	struct mely_color *color = batch->color;
-	struct mely_event *heads, *own = NULL;
+	struct mely_event *heads, *own;
 	uint64_t worth;
 
 	/* Embedded events go back with what was not run: the next take has to mark them again. */
@@ -188,12 +207,15 @@ put_back(struct melyint_core *core)
 		color->_tails = melyint_evq_join(batch->tails, color->_tails);
 		batch->tails = NULL;
 	}
-	if (batch->own != NULL) {
-		batch->own = requeue(core, batch->own, batch->own_embedded);
-		own = batch->own;
+	own = batch->own;
+	if (own != NULL) {
 		batch->own = NULL;
-		if (batch->own_embedded)
+		if (MELY_UNLIKELY(batch->own_embedded)) {
+			own = requeue(core, own, true);
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+		}
+		if (MELY_LIKELY(own != NULL))
+			stamp(own, MELY_LOAD(&core->turn_ticks, relaxed)); /* ours */
 	}
 	batch->own_embedded = false;
 	worth = settle_worth(core, color, own);
@@ -201,7 +223,9 @@ put_back(struct melyint_core *core)
 	batch->color = NULL;
 	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
-	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
+	/* relaxed, both: under the lock */
+	MELY_STORE(&core->running, NULL, relaxed);
+	MELY_STORE(&core->current, NULL, relaxed);
 	heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
 	if (color->_tails != NULL || heads != NULL) {
 		if (MELY_UNLIKELY(color->_priority != 0))
@@ -278,6 +302,10 @@ take(struct melyint_core *core, struct mely_color *color)
 	batch->color = color;
 	batch->direct = color;
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
+	MELY_STORE(&core->running_id, batch->color_id, relaxed); /* for people */
+	/* release: pairs with the acquire of who looks at it under this core's lock (look.c), which
+	 * is not the lock of the victim that we may hold */
+	MELY_STORE(&core->running, color, release);
 	batch->ran = 0;
 	core->has_batch = true;
 }
@@ -384,12 +412,14 @@ next_event(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 
-	/* acquire: pairs with the release in core_post.c:melyint_append_locked */
-	if (MELY_UNLIKELY(batch->heads == NULL &&
-	    MELY_LOAD(&batch->color->_heads, acquire) != NULL))
-		take_heads_slow(core);
 	if (MELY_UNLIKELY(batch->heads != NULL))
 		return pop_weighed(core, &batch->heads);
+	/* acquire: pairs with the release in core_post.c:melyint_append_locked */
+	if (MELY_UNLIKELY(MELY_LOAD(&batch->color->_heads, acquire) != NULL)) {
+		take_heads_slow(core);
+		if (batch->heads != NULL)
+			return pop_weighed(core, &batch->heads);
+	}
 	if (batch->tails != NULL)
 		return pop_weighed(core, &batch->tails);
 	if (batch->own != NULL && batch->all_taken)
@@ -413,8 +443,8 @@ struct call {
 	void *arg;
 };
 
-/* A of NOTE(measure): the call of an event that is to be measured where somebody wants to know.
- * Without a function: it has been cancelled. */
+/* The call of an event that is to be measured, A of NOTE(measure), or whose delay is wanted, C of
+ * NOTE(tally). Without a function: it has been cancelled. */
 static MELY_NOINLINE struct call
 call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 {
@@ -422,21 +452,28 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg};
 	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->weighing, relaxed);
+	uint64_t stamp_ticks = ev->_stamp;
 
-	if ((sampled || melyint_measure_wanted(core->rt, weighing, handler)) &&
-	    melyint_measure_begin(core, handler, ev->_arg))
+	if (sampled || ((flags & MELYINT_EV_PROBE) &&
+	    melyint_measure_wanted(core->rt, weighing, handler))) {
+		melyint_measure_begin(core, handler, ev->_arg);
 		call = (struct call){melyint_probe_run, core};
-	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+	}
+	if (!melyint_event_enter(core, ev, flags)) {
 		call.fn = NULL;
+	} else if (flags & MELYINT_EV_STAMPED) {
+		melyint_tally_delay(&core->tallies, stamp_ticks);
+		melyint_age_saw(core, stamp_ticks);
+	}
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	return call;
 }
 
-/* The next call of the batch; false: it has none left. Events that have been cancelled are dropped
- * on the way. */
+/* The next call of the batch, of which ran have run; false: it has none left. Events that have been
+ * cancelled are dropped on the way. */
 MELY_INLINE bool
-next_call(struct melyint_core *core, struct call *call, bool sampled)
+next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampled)
 {
 	for (;;) {
 		struct mely_event *ev = next_event(core);
@@ -445,6 +482,11 @@ next_call(struct melyint_core *core, struct call *call, bool sampled)
 		if (ev == NULL)
 			return false;
 		MELY_PREFETCH(ev->_next);
+		/* A of NOTE(tally). relaxed: given once */
+		if (MELY_UNLIKELY(MELY_LOAD(&ev->_handler->_number, relaxed) !=
+		    core->tallies.number))
+			melyint_tally_change(&core->tallies, ev->_handler, ran);
+		melyint_check_next(ev);
 		call->fn = ev->_handler->fn;
 		call->arg = ev->_arg;
 		flags = ev->_flags;
@@ -452,7 +494,7 @@ next_call(struct melyint_core *core, struct call *call, bool sampled)
 			melyint_pool_put(&core->pool, ev);
 			return true;
 		}
-		if (MELY_UNLIKELY(sampled || (flags & MELYINT_EV_PROBE))) {
+		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_PROBE | MELYINT_EV_STAMPED)))) {
 			*call = call_measured(core, ev, sampled);
 			if (call->fn == NULL)
 				continue;
@@ -479,11 +521,14 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 	const struct mely_runtime *rt = core->rt;
 	struct call call;
 
-	while (ran < limit && next_call(core, &call, mode == SAMPLED && ran < SAMPLED_MAX)) {
+	while (ran < limit &&
+	    next_call(core, &call, ran, mode == SAMPLED && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
-		call.fn(call.arg);
+		MELY_STORE(&core->tallies.begun, ran, relaxed); /* for who looks whether we go on */
+		melyint_check_call(call.fn, call.arg);
 		if (mode != PLAIN && rt->batch_ticks != 0 &&
-		    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
+		    melyint_ticks() - MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >=
+		    rt->batch_ticks)
 			break;
 	}
 	return ran;
@@ -498,7 +543,7 @@ run_timed(struct melyint_core *core)
 /* The next call of a batch that is observed. */
 MELY_INLINE bool
 next_observed(struct melyint_core *core, struct call *call, struct melyint_observed *observed,
-    bool sampled)
+    uint32_t ran, bool sampled)
 {
 	struct mely_event *ev;
 
@@ -506,11 +551,14 @@ next_observed(struct melyint_core *core, struct call *call, struct melyint_obser
 		/* Both before the event is given back: with its next post it has another time, and
 		 * its handler may go. */
 		uint64_t now = melyint_observe_now(observed);
-		uint32_t number = melyint_handler_number(ev->_handler);
 		unsigned flags = ev->_flags;
 
+		/* A of NOTE(tally). relaxed: given once */
+		if (MELY_LOAD(&ev->_handler->_number, relaxed) != core->tallies.number)
+			melyint_tally_change(&core->tallies, ev->_handler, ran);
+		melyint_check_next(ev);
 		*call = (struct call){ev->_handler->fn, ev->_arg};
-		if (MELY_UNLIKELY(sampled || (flags & MELYINT_EV_PROBE)))
+		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_PROBE | MELYINT_EV_STAMPED))))
 			*call = call_measured(core, ev, sampled);
 		else if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
 			call->fn = NULL;
@@ -518,13 +566,14 @@ next_observed(struct melyint_core *core, struct call *call, struct melyint_obser
 			melyint_pool_put(&core->pool, ev);
 		if (call->fn == NULL)
 			continue;
-		melyint_observe_begin(core, observed, (uint64_t)(uintptr_t)ev, number, now);
+		melyint_observe_begin(core, observed, (uint64_t)(uintptr_t)ev,
+		    core->tallies.number, now);
 		return true;
 	}
 	return false;
 }
 
-/* NOTE(observe). Which batches are measured stays as it would be. */
+/* NOTE(observe). Which batches are measured, and how, stays as it would be. */
 static MELY_NOINLINE uint32_t
 run_observed(struct melyint_core *core)
 {
@@ -538,22 +587,26 @@ run_observed(struct melyint_core *core)
 		core->plain_in = MELYINT_SAMPLE_EVERY;
 	melyint_observe_batch(core, &observed);
 	while (ran < rt->batch_events &&
-	    next_observed(core, &call, &observed, sampled && ran < SAMPLED_MAX)) {
+	    next_observed(core, &call, &observed, ran, sampled && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
-		call.fn(call.arg);
+		MELY_STORE(&core->tallies.begun, ran, relaxed); /* as in run */
+		melyint_check_call(call.fn, call.arg);
 		melyint_observe_end(core, &observed);
-		if (rt->batch_ticks != 0 && melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
+		if (rt->batch_ticks != 0 && melyint_ticks() -
+		    MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >= rt->batch_ticks)
 			break;
 	}
 	melyint_observe_batch_end(core, &observed);
 	if (core->away)
 		MELY_COUNT(&core->counters.stolen_events, ran);
+	else if (sampled && core->batch.own != NULL)
+		core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
 	core->away = false;
 	core->sample_in = core->observe_every;
 	return ran;
 }
 
-/* A and C of NOTE(measure). */
+/* A and C of NOTE(measure), C of NOTE(tally). */
 static MELY_NOINLINE uint32_t
 run_sampled(struct melyint_core *core)
 {
@@ -563,7 +616,10 @@ run_sampled(struct melyint_core *core)
 		return run_observed(core);
 	if (!core->away) {
 		core->sample_in = MELYINT_SAMPLE_EVERY;
-		return run(core, SAMPLED, 0, limit);
+		ran = run(core, SAMPLED, 0, limit);
+		if (core->batch.own != NULL)
+			core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
+		return ran;
 	}
 	core->sample_in = core->sample_rest;
 	ran = run(core, core->away_measured ? SAMPLED : TIMED, 0, limit);
@@ -586,6 +642,6 @@ melyint_batch_run(struct melyint_core *core)
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);
-	MELY_COUNT(&core->counters.events, ran);
+	melyint_tally_flush(&core->tallies, ran);
 	MELY_COUNT(&core->counters.batches, 1);
 }

@@ -13,12 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
+#include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "runtimes.h"
-#include "trace.h"
+#include "tracer.h"
+#include "serve.h"
+#include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
@@ -81,6 +86,7 @@ unlock_all(bool child)
 static void
 before_fork(void)
 {
+	melyint_check_fork(true, false);
 	lock_all();
 	/* Whoever moves a color waits for nothing but the locks. */
 	while (any_moving()) {
@@ -94,6 +100,7 @@ static void
 after_in_parent(void)
 {
 	unlock_all(false);
+	melyint_check_fork(false, false);
 }
 
 static void
@@ -101,6 +108,7 @@ after_in_child(void)
 {
 	unlock_all(true);
 	melyint_runtimes_each(melyint_trace_fork);
+	melyint_check_fork(false, true);
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
@@ -196,7 +204,9 @@ drop_batch(struct melyint_core *core)
 	core->leaving = core->released = NULL;
 	core->waiters = NULL;
 	core->has_batch = core->attended = core->searching = false;
+	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
+	MELY_STORE(&core->running, NULL, relaxed);
 	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed);
 	MELY_STORE(&core->moving, 0, relaxed);
 	MELY_STORE(&core->busy, 0, relaxed);
@@ -223,6 +233,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		/* The stock may have been in use by a thread that is no more. */
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
+	/* Its holder may be a thread that is no more. */
+	pthread_mutex_init(&rt->look_lock, NULL);
 	rt->threads = 0;
 	rt->attended = rt->once_started = false;
 	/* relaxed, all: one thread */
@@ -232,6 +244,14 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->searching, 0, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)
+		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
+	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

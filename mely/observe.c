@@ -71,18 +71,26 @@ ring_of(const struct melyint_core *core)
 static void
 begin(struct melyint_core *core)
 {
+#ifdef MELYINT_LIBASYNC /* there it counts the events to the next that is told of */
+	core->plain_in = 1;
+#else
 	/* A batch right after a steal is sampled out of turn; what was left then goes on after. */
 	core->plain_in = core->away ? core->sample_rest : core->sample_in;
 	core->sample_in = 1;
+#endif
 }
 
 static void
 end(struct melyint_core *core)
 {
+#ifdef MELYINT_LIBASYNC
+	(void)core;
+#else
 	if (core->away)
 		core->sample_rest = core->plain_in;
 	else
 		core->sample_in = core->plain_in;
+#endif
 }
 
 void

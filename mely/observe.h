@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe.h: where the runtime tells what it does, to a trace (trace.h) and to probes (probes.h).
+ * observe.h: where the runtime tells what it does, to a trace (tracer.h) and to probes
+ * (probes.h).
  *
  * NOTE(observe)
  *   A. While nobody looks, an event pays nothing. A core finds out once a millisecond (tick), and
@@ -22,7 +23,7 @@
 #include "core.h"
 #include "handlers.h"
 #include "probes.h"
-#include "trace.h"
+#include "tracer.h"
 
 /* core->observe */
 enum {
@@ -44,6 +45,17 @@ extern _Atomic unsigned melyint_observing;
 void melyint_observe_look(struct melyint_core *core);
 /* The same when the core's thread begins, and when it ends. */
 void melyint_observe_attend(struct melyint_core *core, bool on);
+
+/* Owner: where it counts the batches until one is sampled. */
+MELY_INLINE uint32_t *
+melyint_sample_in(struct melyint_core *core)
+{
+#ifndef MELYINT_LIBASYNC
+	if (MELY_UNLIKELY(core->observe != 0))
+		return &core->plain_in;
+#endif
+	return &core->sample_in;
+}
 
 /* ---- long ways: behind MELYINT_OBSERVED ------------------------------------------------------ */
 

@@ -27,6 +27,7 @@
 #include "clock.h"
 #include "core_run.h"
 #include "drain.h"
+#include "monitor.h"
 #include "observe.h"
 #include "outbox.h"
 #include "park.h"
@@ -351,10 +352,12 @@ doze(struct melyint_core *core, bool watching)
 {
 	do {
 		MELY_COUNT(&core->counters.sleeps, 1);
-		/* relaxed, both: only others' glances; no queue is touched by it */
+		/* relaxed: only others' glances; no queue is touched by it */
 		MELY_STORE(&core->busy, 0, relaxed);
+		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
 		sleep_on(core, longest_sleep(core, watching));
-		MELY_STORE(&core->busy, 1, relaxed);
+		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
+		melyint_monitor_awake(core);
 		if (watching)
 			melyint_stuck_look(core, melyint_ticks(), true);
 	} while (watching && watches_on(core) && anybody_busy(core) &&

@@ -45,6 +45,7 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "fdwatch.h"
 #include "iostate.h"
 #include "observe.h"
@@ -82,6 +83,8 @@ on_acquire(struct ev_loop *loop)
 	struct melyint_poller *p = ev_userdata(loop);
 
 	MELY_STORE(&p->in_loop, true, relaxed);
+	/* It may have waited for long: C of NOTE(tally). */
+	melyint_self->tallies.clock_ticks = melyint_ticks();
 }
 
 static void
@@ -174,6 +177,7 @@ wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 	if (MELY_LOAD(&missing, relaxed))
 		return -ENOSYS;
 	n = (int)syscall(SYS_epoll_pwait2, epfd, found, MELYINT_POLL_BATCH, &ts, NULL, 0);
+	melyint_check_signals();
 	if (n >= 0 || errno != ENOSYS)
 		return n;
 	MELY_STORE(&missing, true, relaxed);
@@ -214,6 +218,8 @@ gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 
 	n = wait_set(p->epfd, p->found, timeout_ns);
 	MELY_COUNT(&melyint_self->counters.polls, 1);
+	if (n > 0)
+		melyint_self->tallies.clock_ticks = melyint_ticks(); /* as in on_acquire */
 	for (i = 0; i < n; i++) {
 		uint64_t data = p->found[i].data.u64;
 

@@ -18,18 +18,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "colortab.h"
 #include "core_loop.h"
 #include "handback.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "observe.h"
 #include "park.h"
 #include "runtimes.h"
+#include "serve.h"
 #include "settings.h"
 #include "steal.h"
+#include "stall.h"
 #include "stuck.h"
 #include "topo.h"
 #include "victim.h"
@@ -58,6 +63,7 @@ core_init(struct mely_runtime *rt, int index)
 	core->index = index;
 	core->pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
+	melyint_tallies_init(&core->tallies);
 	core->spin_ns = rt->spin_ns_max;
 	core->sample_in = 1;
 	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
@@ -96,6 +102,7 @@ cores_free(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].glances);
+		melyint_tallies_fini(&rt->cores[i].tallies);
 		melyint_core_free_worthy(&rt->cores[i]);
 	}
 	melyint_topo_free(rt);
@@ -131,6 +138,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
+	pthread_mutex_init(&rt->look_lock, NULL);
+	rt->made_ns = melyint_now_ns();
 }
 
 /* What counts where colors are stolen. */
@@ -198,8 +207,19 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_colorext_new(&rt->colorext);
 	if (error == 0)
+		error = melyint_monitor_new(rt);
+	if (error == 0)
+		error = melyint_stall_new(rt);
+	if (error == 0)
+		error = melyint_age_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
+	if (error == 0)
+		error = melyint_live_new(rt);
 	if (error != 0) {
+		melyint_age_free(rt);
+		melyint_stall_free(rt);
+		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
 		cores_free(rt);
@@ -208,6 +228,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	}
 	melyint_runtimes_add(rt);
 	melyint_trace_begin(rt);
+	melyint_live_begin(rt);
 	*out = rt;
 	return 0;
 }
@@ -228,16 +249,26 @@ mely_runtime_free(struct mely_runtime *rt)
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
 		melyint_cores_join(rt);
+		melyint_monitor_join(rt);
+		melyint_stall_end(rt);
+		melyint_age_end(rt);
+		melyint_check_run_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
+		melyint_check_run_end(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
 	melyint_trace_end(rt);
+	melyint_age_free(rt);
+	melyint_stall_free(rt);
+	melyint_monitor_free(rt);
+	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
+	pthread_mutex_destroy(&rt->look_lock);
 	pthread_mutex_destroy(&rt->life_lock);
 	free(rt);
 	return 0;
@@ -245,9 +276,8 @@ mely_runtime_free(struct mely_runtime *rt)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* All but the signals that a thread's own faults raise. */
-static void
-worker_mask(sigset_t *mask)
+void
+melyint_thread_mask(sigset_t *mask)
 {
 	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 	size_t i;
@@ -271,12 +301,18 @@ attend(struct melyint_core *core, bool on)
 {
 	melyint_lock_take(&core->lock);
 	core->attended = on;
+	if (on)
+		melyint_stall_attend(core);
 	melyint_lock_drop(&core->lock);
-	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
 	become(on ? core : NULL);
 	melyint_observe_attend(core, on);
-	if (on)
+	melyint_check_attend(on);
+	if (on) {
+		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
+	} else {
+		MELY_STORE(&core->busy, 0, relaxed); /* others' glances */
+	}
 }
 
 static void *
@@ -287,10 +323,12 @@ core_thread(void *arg)
 
 	snprintf(name, sizeof name, "mely/%d", core->index);
 	pthread_setname_np(pthread_self(), name);
+	melyint_check_thread(true);
 	melyint_topo_bind(core);
 	attend(core, true);
 	melyint_core_loop(core);
 	attend(core, false);
+	melyint_check_thread(false);
 	return NULL;
 }
 
@@ -301,7 +339,9 @@ cores_start(struct mely_runtime *rt)
 	sigset_t mask, old;
 	int error = 0;
 
-	worker_mask(&mask);
+	melyint_thread_mask(&mask);
+	if (rt->config.stall_signal != 0)
+		sigdelset(&mask, rt->config.stall_signal);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
 	for (rt->threads = 0; rt->threads < rt->cores_count - 1; rt->threads++) {
 		struct melyint_core *core = &rt->cores[rt->threads + 1];
@@ -342,8 +382,12 @@ begin(struct mely_runtime *rt, bool once)
 	} else if (phase == MELYINT_IDLE) {
 		/* release: pairs with the acquire loads of posters and cores */
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
+		melyint_stall_begin(rt);
+		melyint_age_begin(rt);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
+		melyint_check_run_begin(rt);
 		error = cores_start(rt);
+		melyint_monitor_start(rt);
 		rt->once_started = once;
 	}
 	if (error != -EBUSY && error != -ECHILD)
@@ -358,7 +402,12 @@ finish(struct mely_runtime *rt)
 {
 	melyint_wake_all(rt);
 	melyint_cores_join(rt);
+	melyint_monitor_join(rt);
+	melyint_stall_end(rt);
+	melyint_age_end(rt);
+	melyint_check_run_end(rt);
 	melyint_io_discard(rt);
+	melyint_check_run_end(rt); /* of what helpers still did, too */
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))
 		melyint_handback_all(rt);
@@ -423,11 +472,13 @@ mely_run_once(struct mely_runtime *rt)
 	if (result != 0)
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	attend(core, true);
+	melyint_check_pass(rt, true);
 	/* acquire, both: pairs with the release stores of the life cycle */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		result = melyint_core_pass(core);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
 		melyint_core_loop(core);
+	melyint_check_pass(rt, false);
 	attend(core, false);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED)
 		finish(rt);

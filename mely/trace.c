@@ -27,7 +27,7 @@
 #include "handlers.h"
 #include "observe.h"
 #include "runtimes.h"
-#include "trace.h"
+#include "tracer.h"
 
 /* One start, stop or exit at a time in all of the process. */
 static pthread_mutex_t trace_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
@@ -65,7 +65,7 @@ carve(char **at, size_t size)
 	return here;
 }
 
-/* Lay everything out from tracer on, whose counts are set. Returns the size; with dry, that alone. */
+/* Lay everything out from tracer on, whose counts are set. Returns the size; dry: that alone. */
 static size_t
 lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
 {
@@ -116,8 +116,8 @@ obtain(struct mely_runtime *rt, struct melyint_tracer **out)
 		records *= 2;
 	size = lay_out(&plan, records, true);
 	/* Pages that nobody writes cost nothing, those of the scratch until the end. */
-	tracer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-	    -1, 0);
+	tracer = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (tracer == MAP_FAILED)
 		return -ENOMEM;
 	tracer->rt = rt;

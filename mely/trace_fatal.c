@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "trace.h"
+#include "tracer.h"
 
 enum {
 	TRACERS_MAX = 16,

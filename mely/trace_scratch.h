@@ -6,7 +6,7 @@
 #ifndef MELYINT_TRACE_SCRATCH_H
 #define MELYINT_TRACE_SCRATCH_H
 
-#include "trace.h"
+#include "tracer.h"
 #include "trace_out.h"
 
 /* The records of a ring. */
@@ -45,8 +45,8 @@ struct melyint_scratch {
 void melyint_scratch_copy(struct melyint_scratch *s, const struct melyint_tracer *tracer);
 
 /*
- * Pair posts with runs. In the record of a run, what becomes the number of an arrow from 1 up, or 0;
- * in that of its post, color becomes the same.
+ * Pair posts with runs. In the record of a run, what becomes the number of an arrow from 1 up, or
+ * 0; in that of its post, color becomes the same.
  */
 void melyint_trace_pair(struct melyint_scratch *s);
 

@@ -11,7 +11,7 @@
 
 #include "clock.h"
 #include "core.h"
-#include "trace.h"
+#include "tracer.h"
 #include "trace_scratch.h"
 
 /* What all lines need. */

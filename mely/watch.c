@@ -7,6 +7,8 @@
 
 #include "cancel.h"
 #include "check.h"
+#include "colorcheck.h"
+#include "handlers.h"
 #include "iostate.h"
 #include "post.h"
 #include "slots.h"
@@ -17,7 +19,7 @@ static void cancel_over(void *arg);
 static struct mely_handler over_handler MELY_LASTING =
     MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
-/* A copy whose measured time goes on from what the program's handler knows. */
+/* A copy whose measured time goes on from what the program's handler knows, under its number. */
 static void
 copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampoline)(void *))
 {
@@ -27,6 +29,8 @@ copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampo
 	copy->priority = user->priority;
 	/* relaxed: a measurement; nothing is published with it */
 	MELY_STORE(&copy->_measured_ns, MELY_LOAD(&user->_measured_ns, relaxed), relaxed);
+	/* relaxed: given once. For people the copy and what it is a copy of are one. */
+	MELY_STORE(&copy->_number, melyint_handler_number(user), relaxed);
 	copy->_reserved = &over_handler; /* melyint_io_left_over knows it by that */
 }
 
@@ -56,6 +60,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 	w->done_color = NULL;
 	w->done = NULL;
 	memset(&w->u, 0, sizeof(w->u));
+	melyint_check_watch_made(w);
 	*watch = w;
 	return 0;
 }
@@ -117,6 +122,7 @@ melyint_watch_drop(struct melyint_watch *w)
 	bool gone = w->stopped && w->refs == 0;
 
 	if (gone) {
+		melyint_check_watch_gone(w);
 		MELY_SLOW(w->stage == MELYINT_STAGE_REST);
 		melyint_slots_retire(w);
 	}
@@ -177,8 +183,11 @@ melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
 	MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
 	if (w->stage == MELYINT_STAGE_QUEUED)
 		stop_queued(w);
-	if (w->stage != MELYINT_STAGE_RUNNING || mely_current_color() == w->color)
+	if (w->stage != MELYINT_STAGE_RUNNING || mely_current_color() == w->color) {
+		melyint_check_watch_over(w);
 		return 0;
+	}
+	melyint_check_promise(done);
 	w->done_color = done_color;
 	w->done = done;
 	return -EINPROGRESS;

@@ -61,6 +61,8 @@ nothing has happened for 30 ms: stop"
 		    "$(run coloring $colors)"
 	done
 	compare "embedded on $cores" "100 parcels were seen 100000 times" "$(run embedded)"
+	# Colored right; what the other one lacks is for the color checker to find.
+	compare "missing-color on $cores" "5 guests said 50 lines" "$(run missing-color --colored)"
 	printf 'abc' > "$scratch/three"
 	: > "$scratch/none"
 	head -c 100000 /dev/zero > "$scratch/many"

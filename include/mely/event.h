@@ -49,10 +49,21 @@ struct mely_handler {
 MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg),
     const char *name);
 
+/** A limit for mely_handler_set_stall: the handler is never reported. */
+#define MELY_STALL_NEVER UINT32_MAX
+
+/**
+ * A call of this handler that has run for ms milliseconds is reported and counted as a stall
+ * (mely_config.stall_ms is the limit of all others); 0: that limit again; MELY_STALL_NEVER: it may
+ * run for as long as it likes. Counts for every handler of the same function and name, in every
+ * runtime whose stall_ms is not 0, from the next look on. Any thread, handlers included.
+ */
+MELY_API void mely_handler_set_stall(struct mely_handler *handler, uint32_t ms);
+
 /**
  * An event that lives in the caller's own struct: posting it allocates nothing and can not fail
  * for want of memory. It is the caller's again the moment its handler is entered, so the handler
- * may post it again or free it. 48 bytes.
+ * may post it again or free it. 56 bytes.
  */
 struct mely_event {
 	struct mely_event *_next;
@@ -63,10 +74,11 @@ struct mely_event {
 	uint32_t _time;
 	MELY_ATOMIC(uint16_t) _state;
 	uint16_t _flags;
+	uint64_t _stamp;
 };
 
 /** Static initialiser of an embedded event. */
-#define MELY_EVENT(handler, arg) {NULL, NULL, (handler), (arg), NULL, 0, 0, 0}
+#define MELY_EVENT(handler, arg) {NULL, NULL, (handler), (arg), NULL, 0, 0, 0, 0}
 
 /**
  * Make ev an event of handler with argument arg. Any thread; ev must not be queued. Also the way

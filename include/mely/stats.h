@@ -27,8 +27,9 @@ MELY_BEGIN_DECLS
 
 /** Most colors of one look. */
 #define MELY_STATS_COLORS_MAX 4096
-/** A color's waiting events are counted up to this. */
-#define MELY_STATS_LENGTH_MAX 1000
+/** A color's waiting events are counted up to this; longer lengths are estimated where the events
+ *  are weighed for stealing. */
+#define MELY_STATS_LENGTH_MAX 256
 
 /**
  * Histograms are log-linear: the values 0 to 7 have a bucket each, every octave above has 8, so the
@@ -142,22 +143,24 @@ struct mely_stats_handler {
 enum {
 	MELY_STATS_COLOR_RUNNING = 1,   /**< an event of it runs */
 	MELY_STATS_COLOR_PINNED = 2,
-	MELY_STATS_LENGTH_AT_LEAST = 4, /**< more events wait than length says */
-	MELY_STATS_AGE_AT_LEAST = 8     /**< one may have waited for longer than oldest_ns */
+	MELY_STATS_LENGTH_AT_LEAST = 4, /**< more events may wait than length says */
+	MELY_STATS_LENGTH_ESTIMATED = 8,/**< from what the events are expected to take together */
+	MELY_STATS_AGE_AT_LEAST = 16    /**< one may have waited for longer than oldest_ns */
 };
 
 /** A color that has events, or runs. */
 struct mely_stats_color {
 	uint32_t kind;           /**< MELY_STATS_COLOR_ID or _OBJECT */
 	uint32_t id;
-	uint64_t object;
+	uint64_t object;         /**< its address, for telling two apart */
 	uint64_t name_at;        /**< 0: it has none */
 	uint32_t owner;          /**< the core it lives on */
 	uint32_t flags;
 	int32_t priority;
-	uint32_t handler;        /**< number of the handler of its first waiting event; 0: not known */
+	uint32_t handler;        /**< of its next event, or the running one; 0: not known */
 	uint64_t length;         /**< events waiting, the running one not counted */
-	uint64_t oldest_ns;      /**< how long the first of them has waited */
+	uint64_t oldest_ns;      /**< how long the first of them has waited; as much too long as the
+	                          *   handler had run that posted it, at most */
 };
 
 /** A look: the head of the block. */
@@ -172,11 +175,12 @@ struct mely_stats {
 	uint32_t pid;
 	uint32_t stealing;       /**< is it on? */
 	/**
-	 * One batch in so many is sampled, on each core, and one batch a millisecond at least: its
-	 * first sample_events events go into the histograms of times. So do the events by which a
-	 * time that nobody gave is first measured. Delays are those of one post in delay_every to
-	 * another color, on each core and outside the cores, and of what a sampled batch posts to
-	 * its own color and does not come to run; that is counted from the end of the batch.
+	 * One batch in so many is sampled, on each core, and where that is more, one a millisecond:
+	 * its first sample_events events go into the histograms of times. So do the events by which
+	 * a time that nobody gave is first measured. Delays are those of one post in delay_every to
+	 * another color, on each core and outside the cores, again one a millisecond where that is
+	 * more; and of the first event that a sampled batch posts to its own color and leaves for
+	 * later, counted from the end of the batch.
 	 */
 	uint32_t sample_every;
 	uint32_t sample_events;

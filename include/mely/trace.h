@@ -6,10 +6,10 @@
  *
  * The environment starts a trace without a change to the program: MELY_TRACE=FILE (struct
  * mely_config). Each core remembers its last MELY_TRACE_EVENTS records, 32 bytes each, and how many
- * it has overwritten. The file is written when the trace is stopped, when the runtime is freed, when
- * the program exits, and when it dies of SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT. Other signals
- * that kill the program take the trace with them; a program that ends on SIGTERM watches it
- * (mely_signal_start) and stops.
+ * it has overwritten. The file is written when the trace is stopped, when the runtime is freed,
+ * when the program exits, and when it dies of SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT. Other
+ * signals that kill the program take the trace with them; a program that ends on SIGTERM watches it
+ * (mely_signal_watch) and stops.
  *
  * While nothing is traced, tracing costs nothing for each event.
  */

@@ -11,7 +11,10 @@
  *      are always empty.
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
+#include "../age.h"
 #include "../check.h"
+#include "../clock.h"
+#include "../colorcheck.h"
 #include "../core.h"
 #include "../core_end.h"
 #include "../core_run.h"
@@ -48,6 +51,8 @@ put_back(struct melyint_core *core)
 	MELY_SLOW(core->batch.tails == NULL);
 	core->batch.color = NULL;
 	core->batch.direct = NULL;
+	core->batch.color_id = MELYINT_NO_ID;
+	MELY_STORE(&core->running, NULL, relaxed);
 	MELY_STORE(&core->current, NULL, relaxed);
 	if (melyint_fifo_count(color) == 0 && (flags & MELYINT_COLOR_RELEASED)) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
@@ -84,6 +89,10 @@ take_next(struct melyint_core *core)
 	core->batch.tails = melyint_evq_append(NULL, ev);
 	core->batch.color = color;
 	core->batch.direct = color;
+	core->batch.color_id = MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
+	    MELYINT_NO_ID : color->_id;
+	MELY_STORE(&core->running_id, core->batch.color_id, relaxed);
+	MELY_STORE(&core->running, color, release); /* as in core_run.c:take */
 	core->batch.ran = 0;
 	if (core->ready.length == 0)
 		MELY_COUNT(&core->dry, 1);
@@ -122,59 +131,82 @@ melyint_turn_end(struct melyint_core *core)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* As below, for an event that is observed: NOTE(observe). */
-static MELY_NOINLINE void
-run_observed(struct melyint_core *core)
-{
-	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
-	struct mely_handler *handler = ev->_handler;
-	void (*fn)(void *) = handler->fn;
-	void *arg = ev->_arg;
-	unsigned flags = ev->_flags;
-	uint32_t number = melyint_handler_number(handler);
-	struct melyint_observed observed;
-	uint64_t now;
+/* An event on its way into its handler: what has to be known of it afterwards. */
+struct call {
+	void (*fn)(void *arg);
+	void *arg;
+	unsigned flags;
+	uint64_t stamp_ticks;
+};
 
-	core->sample_in = core->observe_every;
-	melyint_observe_batch(core, &observed);
-	now = melyint_observe_now(&observed);
-	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+/* Enter the handler. B and C of NOTE(tally): in a sampled batch, or of a post whose delay is
+ * wanted. */
+static MELY_NOINLINE void
+run_sampled(struct melyint_core *core, const struct call *call)
+{
+	bool sampled = core->sample_in == 0;
+	uint64_t before;
+
+	if (call->flags & MELYINT_EV_STAMPED) {
+		melyint_tally_delay(&core->tallies, call->stamp_ticks);
+		melyint_age_saw(core, call->stamp_ticks);
+	}
+	before = melyint_ticks();
+	melyint_check_call(call->fn, call->arg);
+	if (!sampled)
 		return;
-	if (flags & MELYINT_EV_POOLED)
-		melyint_pool_put(&core->pool, ev);
-	core->batch.ran = 1;
-	melyint_observe_begin(core, &observed, (uint64_t)(uintptr_t)ev, number, now);
-	fn(arg);
-	melyint_observe_end(core, &observed);
-	melyint_observe_batch_end(core, &observed);
-	MELY_COUNT(&core->counters.events, 1);
-	MELY_COUNT(&core->counters.batches, 1);
+	melyint_tally_time(&core->tallies, melyint_ticks_to_ns(melyint_ticks() - before));
+	core->sample_in = MELYINT_SAMPLE_EVERY;
 }
 
-MELY_INLINE void
-run_plain(struct melyint_core *core)
+/* NOTE(observe): is the event that was taken one that is to be told of? */
+static MELY_NOINLINE bool
+observe(struct melyint_core *core, struct melyint_observed *observed)
 {
-	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
-	void (*fn)(void *) = ev->_handler->fn;
-	void *arg = ev->_arg;
-	unsigned flags = ev->_flags;
-
-	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
-		return;
-	if (flags & MELYINT_EV_POOLED)
-		melyint_pool_put(&core->pool, ev);
-	core->batch.ran = 1;
-	fn(arg);
-	MELY_COUNT(&core->counters.events, 1);
-	MELY_COUNT(&core->counters.batches, 1);
+	if (--core->plain_in != 0)
+		return false;
+	core->plain_in = core->observe_every;
+	melyint_observe_batch(core, observed);
+	/* Before the event is given back: with its next post it has another time. */
+	observed->began_ticks = melyint_observe_now(observed);
+	return true;
 }
 
 void
 melyint_batch_run(struct melyint_core *core)
 {
-	if (MELY_UNLIKELY(core->observe != 0) && --core->sample_in == 0) {
-		run_observed(core);
+	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
+	struct mely_handler *handler = ev->_handler;
+	struct call call = {handler->fn, ev->_arg, ev->_flags, ev->_stamp};
+	struct melyint_observed observed;
+	bool seen = MELY_UNLIKELY(core->observe != 0) && observe(core, &observed);
+
+	/* A of NOTE(tally). relaxed: given once */
+	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
+		melyint_tally_change(&core->tallies, handler, 0);
+	melyint_check_next(ev);
+	if (--core->sample_in == 0)
+		melyint_handler_known(melyint_handler_number(handler), handler);
+	if (call.flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, call.flags)) {
+		core->sample_in += core->sample_in == 0; /* the next one, then */
+		core->ring = NULL;
 		return;
 	}
-	run_plain(core);
+	if (call.flags & MELYINT_EV_POOLED)
+		melyint_pool_put(&core->pool, ev);
+	core->batch.ran = 1;
+	MELY_STORE(&core->tallies.begun, 1, relaxed); /* as in core_run.c:run */
+	if (seen)
+		melyint_observe_begin(core, &observed, (uint64_t)(uintptr_t)ev,
+		    core->tallies.number, observed.began_ticks);
+	if (MELY_UNLIKELY(core->sample_in == 0 || (call.flags & MELYINT_EV_STAMPED)))
+		run_sampled(core, &call);
+	else
+		melyint_check_call(call.fn, call.arg);
+	if (seen) {
+		melyint_observe_end(core, &observed);
+		melyint_observe_batch_end(core, &observed);
+	}
+	melyint_tally_flush(&core->tallies, 1);
+	MELY_COUNT(&core->counters.batches, 1);
 }

@@ -91,11 +91,11 @@ static const char *
 value_of(const char *line, const char *key)
 {
 	char wanted[32];
-	const char *at, *end = strchr(line, '\n');
+	const char *at;
 
 	snprintf(wanted, sizeof wanted, "\"%s\":", key);
 	at = strstr(line, wanted);
-	return at != NULL && (end == NULL || at < end) ? at + strlen(wanted) : NULL;
+	return at != NULL ? at + strlen(wanted) : NULL;
 }
 
 static void
@@ -184,9 +184,9 @@ void
 trace_read(struct trace *trace, const char *path)
 {
 	FILE *f = fopen(path, "r");
-	const char *at;
 	struct stat st;
 	size_t room = 0;
+	char *at, *end;
 
 	memset(trace, 0, sizeof *trace);
 	if (f == NULL)
@@ -200,7 +200,9 @@ trace_read(struct trace *trace, const char *path)
 
 	at = strstr(trace->text, "\"traceEvents\":[\n");
 	TEST_CHECK(at != NULL);
-	for (at = strchr(at, '\n') + 1; *at != ']'; at = strchr(at, '\n') + 1) {
+	for (at = strchr(at, '\n') + 1; *at != ']'; at = end + 1) {
+		end = strchr(at, '\n');
+		*end = '\0'; /* lines are looked at one by one */
 		if (trace->count == room) {
 			room = room * 2 + 1024;
 			trace->lines = realloc(trace->lines, room * sizeof trace->lines[0]);

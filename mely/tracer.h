@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h: the records of a trace: a ring for each core, one for the threads that are no core, and
+ * tracer.h: the records of a trace: a ring for each core, one for the threads that are no core, and
  * the names that colors had. Filled by observe.c, read by trace_write.c.
  *
  * NOTE(ring)
@@ -8,19 +8,19 @@
  *      first, then head, which counts records (release). A fence keeps the words of the next record
  *      behind that.
  *   B. Anybody reads it at any time, mostly when the trace is over, or when the process dies: head
- *      (acquire), then a copy of the words, then a fence and head again. What lies so far behind the
- *      second head that it may have been overwritten is thrown away, and so is the one that was
- *      just being written. Nobody waits for anybody.
- *   C. The ring of the outside has many writers. A writer takes a number from head, fills the record
- *      of that number, and stores the number beside it last (release); it takes the old one away
- *      first. The reader takes only records that had the right number before and after the copy.
+ *      (acquire), then a copy of the words, then a fence and head again. What lies so far behind
+ *      the second head that it may have been overwritten is thrown away, and so is the one that
+ *      was just being written. Nobody waits for anybody.
+ *   C. The ring of the outside has many writers. A writer takes a number from head, fills the
+ *      record of that number, and stores the number beside it last (release); it takes the old one
+ *      away first. The reader takes only records that had the right number before and after the copy.
  *      Two writers are in one record only when the ring went round while one of them was in it;
  *      then the record may be made of both, which is a wrong arrow at worst.
  *   D. Rings live as long as their runtime. A trace that begins notes the heads, and what is behind
  *      is of an older one. So a core that has not yet seen that a trace is over may go on writing.
  */
-#ifndef MELYINT_TRACE_H
-#define MELYINT_TRACE_H
+#ifndef MELYINT_TRACER_H
+#define MELYINT_TRACER_H
 
 #include <limits.h>
 #include <pthread.h>

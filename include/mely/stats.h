@@ -144,8 +144,8 @@ enum {
 	MELY_STATS_COLOR_RUNNING = 1,   /**< an event of it runs */
 	MELY_STATS_COLOR_PINNED = 2,
 	MELY_STATS_LENGTH_AT_LEAST = 4, /**< more events may wait than length says */
-	MELY_STATS_LENGTH_ESTIMATED = 8,/**< from what the events weigh together, or as its core said
-	                                 *   a moment ago: some have run since */
+	MELY_STATS_LENGTH_ESTIMATED = 8,/**< from what the events weigh together; or as its core has
+	                                 *   said a moment ago: some have run since */
 	MELY_STATS_AGE_AT_LEAST = 16    /**< one may have waited for longer than oldest_ns */
 };
 

@@ -184,7 +184,7 @@ a_busy_color_is_counted(void)
 	rt = test_runtime(1);
 	atomic_store(&ran, 0);
 	test_run_start(&runner, rt);
-	/* A look may miss the answer when the core's thread gets no processor: until one does not. */
+	/* A look may miss the answer when the core gets no processor: until one does not. */
 	while (!counted) {
 		const struct mely_stats_color *c;
 

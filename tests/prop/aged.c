@@ -163,7 +163,8 @@ many(struct mely_handler *handlers)
 	test_await(&lines_came, 1);
 	complete = lines_said(" ms; more than 16,384 queued, of which these: h", "");
 	if (complete)
-		TEST_CHECK(lines_said(" (of 64 handlers and more)", "; without the color that runs"));
+		TEST_CHECK(lines_said(" (of 64 handlers and more)",
+		    "; without the color that runs"));
 	atomic_store(&let_go, 1);
 	test_await(&ran, MANY_HANDLERS * MANY_EACH);
 	test_run_stop(&runner, MELY_STOP_DRAIN);

@@ -36,6 +36,8 @@ struct melyint_io;     /* io.h */
 struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
+struct melyint_tracer; /* tracer.h */
+struct melyint_ring;
 struct melyint_ages;    /* age.c */
 struct melyint_aging;   /* age.h */
 struct melyint_backtrace; /* backtrace.h */
@@ -95,7 +97,8 @@ struct melyint_counters {
 /* What the running batch is made of; see core_run.c. */
 struct melyint_batch {
 	struct mely_color *color;  /* the running color; NULL between batches */
-	uint64_t color_id;         /* its id, or MELYINT_NO_ID for an object */
+	struct mely_color *direct; /* the same; NULL in a batch that is observed: observe.h */
+	uint64_t color_id;         /* its id, or MELYINT_NO_ID for an object; like direct */
 	struct mely_event *heads;  /* taken or posted by the color itself at its head */
 	struct mely_event *tails;  /* taken */
 	struct mely_event *own;    /* posted by the color itself at its tail */
@@ -126,6 +129,10 @@ struct melyint_core {
 	bool away_measured;         /* ... and is measured */
 	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
 	struct melyint_probe probe; /* the call that is measured */
+	uint8_t observe;            /* who looks at its batches, in bits: observe.h */
+	struct melyint_ring *ring;  /* where the batch that is observed is written, or NULL */
+	uint32_t observe_every;     /* one batch in so many is looked at, */
+	uint32_t plain_in;          /* ... and what sample_in would be without; observe.c */
 	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
 	struct mely_color *released;/* its release function is due after the turn */
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
@@ -213,6 +220,7 @@ struct mely_runtime {
 	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */
+	_Atomic(struct melyint_tracer *) tracer; /* set once, by who traces first: trace.c */
 	uint32_t batch_events;      /* constant copies of hot settings */
 	uint64_t batch_ticks;       /* 0: no limit in time */
 	uint64_t look_ticks;        /* least time between two looks at the poller of a busy core */

@@ -12,6 +12,7 @@
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
+#include "observe.h"
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
@@ -25,8 +26,9 @@ static void
 tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
+	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
-	core->sample_in = core->tallies.stamp_in = 1;
+	*melyint_sample_in(core) = core->tallies.stamp_in = 1;
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
@@ -45,8 +47,13 @@ static int
 look(struct melyint_core *core, uint64_t now)
 {
 	unsigned doing = melyint_doing(&core->tallies, MELY_STATS_POLLING, now);
-	int found = melyint_poller_look(core);
+	int found;
 
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_poll(core);
+	found = melyint_poller_look(core);
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_polled(core, core, found);
 	(void)melyint_doing(&core->tallies, doing, melyint_ticks());
 	core->looked_ticks = now;
 	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */

@@ -14,6 +14,7 @@
 #include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
+#include "tracer.h"
 #include "serve.h"
 
 enum {
@@ -76,6 +77,7 @@ park_all(void)
 	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(melyint_trace_exit);
 	melyint_runtimes_each(halt_monitor);
 	melyint_runtimes_each(melyint_live_exit);
 	melyint_check_leave(&where);

@@ -21,6 +21,7 @@
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
+#include "tracer.h"
 #include "serve.h"
 #include "stall.h"
 
@@ -106,6 +107,7 @@ static void
 after_in_child(void)
 {
 	unlock_all(true);
+	melyint_runtimes_each(melyint_trace_fork);
 	melyint_check_fork(false, true);
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
@@ -196,6 +198,7 @@ drop_batch(struct melyint_core *core)
 	batch->heads = batch->tails = batch->own = NULL;
 	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
 	batch->color = NULL;
+	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
 	core->leaving = core->released = NULL;

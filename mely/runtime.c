@@ -28,6 +28,7 @@
 #include "handback.h"
 #include "iostate.h"
 #include "monitor.h"
+#include "observe.h"
 #include "park.h"
 #include "runtimes.h"
 #include "serve.h"
@@ -226,6 +227,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		return error;
 	}
 	melyint_runtimes_add(rt);
+	melyint_trace_begin(rt);
 	melyint_live_begin(rt);
 	*out = rt;
 	return 0;
@@ -258,6 +260,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_trace_end(rt);
 	melyint_age_free(rt);
 	melyint_stall_free(rt);
 	melyint_monitor_free(rt);
@@ -302,6 +305,7 @@ attend(struct melyint_core *core, bool on)
 		melyint_stall_attend(core);
 	melyint_lock_drop(&core->lock);
 	become(on ? core : NULL);
+	melyint_observe_attend(core, on);
 	melyint_check_attend(on);
 	if (on) {
 		melyint_monitor_awake(core);

@@ -15,6 +15,9 @@ enum {
 	BATCH_EVENTS_MAX = 1000000,
 	HELPERS_MAX = 1024,
 	STUCK_MS_MAX = 3600000,
+	TRACE_EVENTS = 65536,
+	TRACE_EVENTS_MAX = 1 << 24,
+	TRACE_SAMPLE_MAX = 1000000,
 	STALL_MS_MAX = 3600000,
 	STEAL_NS_MAX = 100000000,
 	SIGNAL_MAX = 64
@@ -124,6 +127,8 @@ defaults(struct mely_config *config)
 	config->drain_deadline_ns = 30000000000u;
 	config->fd_residency_ms = 10;
 	config->fd_residency_events = 1000;
+	config->trace_events = TRACE_EVENTS;
+	config->trace_sample = 1;
 	config->helpers_files = 4;
 	config->helpers_names = 4;
 	config->helpers_user = 4;
@@ -135,6 +140,7 @@ mely_config_init(struct mely_config *config)
 	static const char *const pins[] = {"auto", "yes", "no", NULL};
 	static const char *const pollers[] = {"all", "1", NULL};
 	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck, price;
+	long events, sample;
 	long stall, age, signum;
 	bool good = true;
 
@@ -148,6 +154,8 @@ mely_config_init(struct mely_config *config)
 	age = config->age_ms;
 	signum = config->stall_signal;
 	price = config->steal_ns;
+	events = config->trace_events;
+	sample = config->trace_sample;
 	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
 	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
 	good &= env_switch("MELY_STEAL", &config->steal);
@@ -165,6 +173,14 @@ mely_config_init(struct mely_config *config)
 	good &= env_signal("MELY_DUMP_SIGNAL", &config->dump_signal);
 	env_socket("MELY_SOCKET", &config->socket);
 	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
+	good &= env_number("MELY_TRACE_EVENTS", 1, TRACE_EVENTS_MAX, &events);
+	good &= env_number("MELY_TRACE_SAMPLE", 1, TRACE_SAMPLE_MAX, &sample);
+#ifndef MELYINT_SIM
+	/* A file of the caller's choice is nothing for a program with more rights than he has. */
+	config->trace = secure_getenv("MELY_TRACE");
+#endif
+	config->trace_events = (uint32_t)events;
+	config->trace_sample = (uint32_t)sample;
 	good &= env_number("MELY_STALL_MS", 0, STALL_MS_MAX, &stall);
 	good &= env_number("MELY_AGE_MS", 0, STALL_MS_MAX, &age);
 	good &= env_number("MELY_STALL_SIGNAL", 0, SIGRTMAX, &signum);
@@ -212,6 +228,8 @@ melyint_settings_check(const struct mely_config *config)
 	        MELY_PRIORITY_LAST_POST) &&
 	    in_range("dump_signal", config->dump_signal, 0, SIGNAL_MAX) &&
 	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
+	    in_range("trace_events", config->trace_events, 1, TRACE_EVENTS_MAX) &&
+	    in_range("trace_sample", config->trace_sample, 1, TRACE_SAMPLE_MAX) &&
 	    in_range("stall_ms", config->stall_ms, 0, STALL_MS_MAX) &&
 	    in_range("age_ms", config->age_ms, 0, STALL_MS_MAX) &&
 	    in_range("stall_signal", config->stall_signal, 0, SIGRTMAX) &&

@@ -13,5 +13,6 @@
 #include <mely/io.h>
 #include <mely/live.h>
 #include <mely/stats.h>
+#include <mely/trace.h>
 
 #endif

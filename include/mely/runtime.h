@@ -75,6 +75,10 @@ typedef void mely_report_fn(void *ctx, const char *line);
  *   MELY_SOCKET      1: a socket for mely-top where it looks for one; PATH: there; 0: none
  *   MELY_DUMP_SIGNAL a signal on which a dump goes to stderr, by name (USR1) or number; 0: none
  *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
+ *   MELY_TRACE       file for a trace of all the runtime does (mely/trace.h); a second runtime of
+ *                    the process gets the same with .2 behind it, and so on
+ *   MELY_TRACE_EVENTS   records that each core remembers; default 65536
+ *   MELY_TRACE_SAMPLE   trace one batch in so many; default 1
  *   MELY_STALL_MS    a handler so long is reported as a stall, milliseconds; 0: none ever
  *   MELY_AGE_MS      a queue in which an event waits so long is reported, milliseconds; 0: never
  *   MELY_STALL_SIGNAL
@@ -120,6 +124,9 @@ struct mely_config {
 	int helpers_user;         /**< ... for the program's own; default 4 */
 	mely_handback_fn *handback; /**< gets what a stop leaves over; NULL: it is dropped */
 	void *handback_ctx;
+	const char *trace;        /**< trace from the beginning, to this file; NULL: do not */
+	uint32_t trace_events;    /**< records that each core remembers, to the next power of two */
+	uint32_t trace_sample;    /**< one batch in so many is traced */
 	const char *socket;       /**< mely_socket_open: a path; "": the default place; NULL: none.
 	                           *   mely_runtime_new copies it */
 	int dump_signal;          /**< mely_dump_on_signal; 0: none */

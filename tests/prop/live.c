@@ -221,9 +221,10 @@ static struct mely_handler leaver = MELY_HANDLER(on_exit_now);
 static void
 exits(void)
 {
-	int runs;
+	/* ThreadSanitizer calls it a leak that at an exit in a handler nobody joins the monitor. */
+	int runs, most = TEST_TSAN ? 1 : 2;
 
-	for (runs = 0; runs < 2; runs++) {
+	for (runs = 0; runs < most; runs++) {
 		pid_t pid = fork();
 
 		if (pid == 0) {

@@ -13,12 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "runtimes.h"
+#include "tracer.h"
+#include "serve.h"
+#include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
@@ -102,6 +107,7 @@ static void
 after_in_child(void)
 {
 	unlock_all(true);
+	melyint_runtimes_each(melyint_trace_fork);
 	melyint_check_fork(false, true);
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
@@ -192,6 +198,7 @@ drop_batch(struct melyint_core *core)
 	batch->heads = batch->tails = batch->own = NULL;
 	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
 	batch->color = NULL;
+	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
 	core->leaving = core->released = NULL;
@@ -237,6 +244,14 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->searching, 0, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)
+		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
+	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

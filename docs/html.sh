@@ -49,6 +49,7 @@ menu()
 	echo '<h2>Guide</h2><ul>'
 	entry "$1" index.html "Mely" "$2"
 	entry "$1" tutorial.html "Tutorial" "$2"
+	entry "$1" coloring.html "Coloring" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
 	entry "$1" stalls.html "Stalls" "$2"
 	entry "$1" live-view.html "The live view" "$2"
@@ -151,11 +152,13 @@ markdown()
 }
 
 cp docs/style.css "$work/style.css"
+cp docs/trace-view.html "$work"
 mkdir -p "$work/pictures"
-cp docs/pictures/*.svg "$work/pictures/"
+cp docs/pictures/*.svg docs/pictures/*.png "$work/pictures/"
 markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
+markdown docs/coloring.md coloring.html
 markdown docs/annotations.md annotations.html
 markdown docs/stalls.md stalls.html
 markdown docs/live-view.md live-view.html

@@ -263,9 +263,9 @@ view_draw(struct view *view)
 		draw_sample(view);
 	if (view->help)
 		draw_help();
-	snprintf(line, sizeof line, "%s%sq quit  h help  space pause  handlers by %s  %s colors first",
-	    view->paused ? "PAUSED  " : "", view->message != NULL ? "" : "",
-	    orders[view->order], view->longest ? "longest" : "oldest");
+	snprintf(line, sizeof line, "%sq quit  h help  space pause  handlers by %s  %s colors "
+	    "first", view->paused ? "PAUSED  " : "", orders[view->order],
+	    view->longest ? "longest" : "oldest");
 	put_head(LINES - 1, view->message != NULL ? A_BOLD : A_NORMAL,
 	    view->message != NULL ? view->message : line);
 	move(LINES - 1, COLS - 1);

@@ -19,9 +19,7 @@
 #include "backtrace.h"
 
 #ifndef MELYINT_SIM
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +29,7 @@
 #include <unwind.h>
 
 #include "check.h"
+#include "symbols.h"
 #include "syscalls.h"
 
 /* backtrace->stage */
@@ -252,27 +251,17 @@ static void
 add_frame(struct melyint_line *line, const struct melyint_frame *frame)
 {
 	/* A return address may be the first of the next function. */
-	uintptr_t pc = frame->pc - (frame->exact ? 0 : 1);
-	struct link_map *map = NULL;
-	const char *module;
-	void *extra = NULL;
-	Dl_info info;
+	unsigned back = frame->exact ? 0 : 1;
+	struct melyint_symbol symbol;
 
-	if (dladdr1((void *)pc, &info, &extra, RTLD_DL_LINKMAP) == 0) {
+	if (!melyint_symbol_at(frame->pc - back, &symbol))
 		melyint_line_add(line, "0x%llx", (unsigned long long)frame->pc);
-		return;
-	}
-	map = extra;
-	if (info.dli_sname != NULL) {
-		melyint_line_add(line, "%s+0x%llx", info.dli_sname,
-		    (unsigned long long)(frame->pc - (uintptr_t)info.dli_saddr));
-		return;
-	}
-	module = strrchr(info.dli_fname, '/');
-	module = module != NULL ? module + 1 : info.dli_fname;
-	/* As addr2line(1) wants it: of the instruction, not the one it returns to. */
-	melyint_line_add(line, "%s+0x%llx", module,
-	    (unsigned long long)(pc - (map != NULL ? map->l_addr : 0)));
+	else if (symbol.name[0] != '\0')
+		melyint_line_add(line, "%s+0x%llx", symbol.name,
+		    (unsigned long long)(symbol.offset + back));
+	else /* of the instruction, not the one it returns to */
+		melyint_line_add(line, "%s+0x%llx", symbol.module,
+		    (unsigned long long)symbol.address);
 }
 
 void

@@ -16,7 +16,7 @@ enum { SIGNALS = 65 };
 
 struct claim {
 	_Atomic int fd;    /* eventfd + 1, so that 0 is none; written under claims_lock */
-	_Atomic int pid;   /* of the process that claimed it; 0: nobody; written under claims_lock */
+	_Atomic int pid;   /* of the process that claimed it; 0: nobody; as above */
 };
 
 static pthread_mutex_t claims_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;

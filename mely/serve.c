@@ -184,7 +184,8 @@ welcome(struct melyint_live *live, uint64_t now)
 	}
 	for (i = 0; i < MELYINT_CLIENTS && live->clients[i].fd >= 0; i++)
 		;
-	if (i < MELYINT_CLIENTS && melyint_live_watch(live, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)i) == 0) {
+	if (i < MELYINT_CLIENTS &&
+	    melyint_live_watch(live, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)i) == 0) {
 		memset(&live->clients[i], 0, sizeof live->clients[i]);
 		live->clients[i].fd = fd;
 		live->clients[i].until_ns = now + LINE_NS;

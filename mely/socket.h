@@ -26,8 +26,9 @@ void melyint_socket_close(struct melyint_socket *socket);
 
 /* May a process of user peer see what a process of user own does? */
 bool melyint_socket_admits(uid_t peer, uid_t own);
-/* The next peer that may, without blocking: its descriptor. -EAGAIN when there is none, -EACCES when
- * one was there that may not, and is gone; else what keeps the process from having one more. */
+/* The next peer that may, without blocking: its descriptor. -EAGAIN when there is none, -EACCES
+ * when one was there that may not, and is gone; else what keeps the process from having one
+ * more. */
 int melyint_socket_accept(const struct melyint_socket *socket);
 
 /* Make the directory, or check the one that is there: 0, or -EPERM and so on, without a word. */

@@ -142,7 +142,8 @@ printf 'x = mely/gone.c\n' >"$scratch/mely.am"
 
 shopt -s nullglob globstar
 library=(mely/**/*.[ch] include/mely/*.h)
-programs=(mely-top/*.[ch] webserver/**/*.[ch] microbench/**/*.[ch] examples/**/*.[ch])
+programs=(mely-gantt/*.[ch] mely-top/*.[ch] webserver/**/*.[ch] microbench/**/*.[ch]
+	examples/**/*.[ch])
 sources=("${library[@]}" "${programs[@]}" sim/*.[ch] tests/**/*.[ch] microbench/**/*.cc
 	microbench/**/*.cpp)
 scripts=(serve check autogen.sh .ci/run .ci/common.sh tests/**/*.sh sim/*.sh microbench/**/*.sh

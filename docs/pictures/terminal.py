@@ -56,11 +56,16 @@ def main():
     print("<title>%s</title>" % escape(title))
     print('<rect width="100%%" height="100%%" rx="8" fill="%s"/>' % BACK)
     print('<g font-family="DejaVu Sans Mono,Menlo,Consolas,monospace" font-size="14" '
-          'xml:space="preserve">')
+          'style="white-space:pre">')
     print('<text x="50%%" y="18" fill="#8b93a1" text-anchor="middle">%s</text>' % escape(title))
     for row, line in enumerate(lines):
         top = BAR + MARGIN + row * HEIGHT
-        for column, text, front, back, bold in runs(line):
+        pieces = list(runs(line))
+        # What tmux leaves out at the end of a line.
+        if pieces and pieces[-1][3]:
+            column, text, *how = pieces[-1]
+            pieces[-1] = (column, text.ljust(columns - column), *how)
+        for column, text, front, back, bold in pieces:
             x = MARGIN + column * WIDTH
             if back:
                 print('<rect x="%.1f" y="%.1f" width="%.1f" height="%d" fill="%s"/>' %
@@ -69,7 +74,7 @@ def main():
                 print('<text x="%.1f" y="%.1f" fill="%s"%s textLength="%.1f" '
                       'lengthAdjust="spacing">%s</text>' %
                       (x, top + 13.5, front, ' font-weight="bold"' if bold else "",
-                       len(text) * WIDTH, escape(text)))
+                       len(text) * WIDTH, escape(text).replace(" ", "\u00a0")))
     print("</g></svg>")
 
 

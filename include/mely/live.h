@@ -45,8 +45,9 @@ MELY_API int mely_socket_path(struct mely_runtime *rt, char *buf, size_t size);
 /**
  * Write a text for people to fd: what each core does, which handler it runs and for how long, and
  * every color with pending events, oldest first, up to a limit that the text tells. Any thread,
- * handlers included, running or not. Takes each core's lock for a bounded moment, and says so when
- * it can not be had; waits at most a few seconds for an fd that takes nothing. 0, -ENOMEM,
+ * handlers included, running or not. It is made from a look (mely_stats_take), which takes each
+ * core's lock for some microseconds at a time; no lock is held while text is made or written.
+ * Waits at most a few seconds for an fd that takes nothing. 0, -ENOMEM,
  * -ETIMEDOUT when fd took nothing for so long, or what write said.
  */
 MELY_API int mely_dump(struct mely_runtime *rt, int fd);

@@ -127,8 +127,8 @@ struct mely_config {
 	const char *trace;        /**< trace from the beginning, to this file; NULL: do not */
 	uint32_t trace_events;    /**< records that each core remembers, to the next power of two */
 	uint32_t trace_sample;    /**< one batch in so many is traced */
-	const char *socket;       /**< mely_socket_open: "": at the default place; a path; NULL: none;
-	                           *   mely_runtime_new copies what it needs */
+	const char *socket;       /**< mely_socket_open: a path; "": the default place; NULL: none.
+	                           *   mely_runtime_new copies it */
 	int dump_signal;          /**< mely_dump_on_signal; 0: none */
 	const char *topology;     /**< hwloc synthetic description or XML file; NULL: the machine */
 };

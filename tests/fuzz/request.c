@@ -7,8 +7,7 @@
  * the directories of the command line, so that the corpus is a test in every build.
  *
  * What is checked of any input: a request that is understood ends with its newline, within the
- * limit, and is printable; bytes behind it change nothing; no beginning of it is understood; written
- * out anew it reads the same.
+ * limit, and is printable; no beginning of it is understood; written out anew it reads the same.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -38,7 +38,9 @@ class Program:
     """A busy program with a socket in a directory of this test's own."""
 
     def __init__(self, run, *args, env=None, cwd=None):
-        environment = dict(os.environ, XDG_RUNTIME_DIR=run, MELY_SOCKET="1")
+        # Of the handlers that do not return the library would tell on stderr.
+        environment = dict(os.environ, XDG_RUNTIME_DIR=run, MELY_SOCKET="1", MELY_STALL_MS="0",
+                           MELY_AGE_MS="0")
         for name, value in (env or {}).items():
             environment.pop(name, None)
             if value is not None:

@@ -8,7 +8,8 @@ top=$build/mely-top/mely-top
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 [ -x "$top" ] || { echo "skipped: mely-top was not built"; exit 77; }
 scratch=$(mktemp -d) || exit 1
-export XDG_RUNTIME_DIR=$scratch MELY_SOCKET=1
+# Of the handlers that do not return the library would tell on stderr.
+export XDG_RUNTIME_DIR=$scratch MELY_SOCKET=1 MELY_STALL_MS=0 MELY_AGE_MS=0
 failures=0
 server=mely-test-$$
 

@@ -98,11 +98,7 @@ end(void)
 
 static _Atomic uint64_t in, let_go, out;
 
-/* Exported, so that the backtrace finds their names without looking further. */
-void stall_test_spins(void);
-void stall_test_reads(int fd);
-
-__attribute__((noinline)) void
+__attribute__((noinline)) static void
 stall_test_spins(void)
 {
 	while (test_get(&let_go) == 0)
@@ -147,8 +143,8 @@ spins_on(int cores)
 	TEST_CHECK(said(core, " of them on a processor"));
 	/* The race detector keeps the signal back while a thread does nothing that can wait. */
 	if (!TEST_TSAN) {
-		TEST_CHECK(said(", at ", "stall_test_spins+0x"));
-		TEST_CHECK(said("stall_test_spins+0x", " < "));
+		TEST_CHECK(said(", at ", "stall_test_spins"));
+		TEST_CHECK(said("stall_test_spins", " < on_spin+0x"));
 		TEST_CHECK(!said(core, "mely_run"));
 	}
 	TEST_EQ(test_counters(rt).stalls, 1);
@@ -202,7 +198,7 @@ all_cores(void)
 
 static int ends[2];
 
-__attribute__((noinline)) void
+__attribute__((noinline)) static void
 stall_test_reads(int fd)
 {
 	char byte;
@@ -232,7 +228,7 @@ waiting_for_a_byte(void)
 	await_line("handler on_read of color 3 has run for ", ", waiting in read");
 	if (!TEST_TSAN) { /* as in spins_on */
 		TEST_CHECK(said("on_read", ", at "));
-		TEST_CHECK(said("on_read", "stall_test_reads+0x"));
+		TEST_CHECK(said("on_read", "stall_test_reads"));
 	}
 	TEST_EQ(test_get(&out), 0);
 	TEST_EQ(write(ends[1], "x", 1), 1);
@@ -554,6 +550,42 @@ no_signal(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
+/* ---- where it goes --------------------------------------------------------------------------- */
+
+/* To stderr, in one line, when the program has no function for it. */
+static void
+to_stderr(void)
+{
+	struct mely_config config;
+	char line[2048] = "";
+	int pipes[2], saved;
+	size_t n = 0;
+
+	test_config(&config, 1);
+	config.age_ms = 0;
+	config.stall_ms = LIMIT_MS;
+	begin_holding();
+	rt = test_runtime_with(&config);
+	TEST_EQ(pipe(pipes), 0);
+	saved = dup(STDERR_FILENO);
+	TEST_CHECK(saved >= 0 && dup2(pipes[1], STDERR_FILENO) >= 0);
+	test_run_start(&runner, rt);
+	TEST_OK(mely_post(rt, 1, &spin, NULL));
+	do {
+		TEST_CHECK(n < sizeof line - 1);
+		TEST_EQ(read(pipes[0], &line[n], 1), 1);
+	} while (line[n++] != '\n');
+	TEST_CHECK(dup2(saved, STDERR_FILENO) >= 0);
+	printf("    %s", line);
+	TEST_CHECK(strncmp(line, "mely: core 0: handler on_spin of color 1 has run for ", 53) == 0);
+	atomic_store(&let_go, 1);
+	end();
+	TEST_OK(mely_runtime_free(rt));
+	close(saved);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -569,5 +601,6 @@ main(int argc, char **argv)
 	TEST_CASE(signal_of_the_program);
 	TEST_CASE(signal_blocked);
 	TEST_CASE(no_signal);
+	TEST_CASE(to_stderr);
 	return test_done();
 }

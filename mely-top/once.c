@@ -52,7 +52,7 @@ once_text(const struct sample *sample)
 	row_colors_head(line, WIDTH, "");
 	say(line);
 	for (i = 0; i < sample->now->colors_count; i++) {
-		row_color(line, WIDTH, sample, mely_stats_color(sample->now, i));
+		row_color(line, WIDTH, sample, mely_stats_color_row(sample->now, i));
 		say(line);
 	}
 	if (sample->now->colors_found > sample->now->colors_count)
@@ -111,7 +111,7 @@ once_json(const struct sample *sample)
 
 		printf("%s{\"index\":%u,\"busy\":%.6f,\"steal\":%.6f,\"poll\":%.6f,\"sleep\":%.6f,"
 		    "\"events_per_s\":%.3f}", i > 0 ? ",\n" : "",
-		    mely_stats_core(sample->now, i)->index, r->busy, r->steal, r->poll, r->sleep,
+		    mely_stats_core_row(sample->now, i)->index, r->busy, r->steal, r->poll, r->sleep,
 		    r->events);
 	}
 	printf("],\n\"handlers\":[");

@@ -212,7 +212,7 @@ add_running(struct row *row, const struct sample *sample, const struct mely_stat
 void
 row_core(char *buf, int width, const struct sample *sample, uint32_t core, int *bar, int *bar_width)
 {
-	const struct mely_stats_core *now = mely_stats_core(sample->now, core);
+	const struct mely_stats_core *now = mely_stats_core_row(sample->now, core);
 	const struct core_rates *r = &sample->cores[core];
 	struct row row = begin(buf, width);
 	int extra = width >= 74 ? 47 : width >= 50 ? 23 : width >= 32 ? 9 : 0;

@@ -70,7 +70,7 @@ under_way(const struct sample *sample, uint32_t number, uint32_t *cores)
 
 	*cores = 0;
 	for (i = 0; i < sample->now->cores_count; i++) {
-		const struct mely_stats_core *core = mely_stats_core(sample->now, i);
+		const struct mely_stats_core *core = mely_stats_core_row(sample->now, i);
 
 		if (core->color_kind == MELY_STATS_NO_COLOR || core->handler != number)
 			continue;
@@ -117,7 +117,7 @@ all_handlers(struct sample *sample)
 	uint32_t i;
 
 	for (i = 0; i < sample->now->handlers_count; i++) {
-		const struct mely_stats_handler *row = mely_stats_handler(sample->now, i);
+		const struct mely_stats_handler *row = mely_stats_handler_row(sample->now, i);
 
 		struct handler_rates *r = &sample->handlers[sample->handlers_count];
 
@@ -133,9 +133,9 @@ static void
 core_rates(struct sample *sample, uint32_t i)
 {
 	static const struct mely_stats_core none;
-	const struct mely_stats_core *now = mely_stats_core(sample->now, i);
+	const struct mely_stats_core *now = mely_stats_core_row(sample->now, i);
 	const struct mely_stats_core *before = sample->before != NULL ?
-	    mely_stats_core(sample->before, i) : &none;
+	    mely_stats_core_row(sample->before, i) : &none;
 	struct core_rates *r = &sample->cores[i];
 	struct total_rates *t = &sample->total;
 	double ns = sample->seconds * 1e9, s = sample->seconds;

@@ -137,12 +137,12 @@ melyint_dump_text(struct mely_runtime *rt, struct melyint_text *text)
 	    (unsigned long)stats->cores_count, stats->cores_count == 1 ? "" : "s",
 	    spell(stats->taken_ns - stats->made_ns).text);
 	for (i = 0; i < stats->cores_count; i++)
-		add_core(text, stats, mely_stats_core(stats, i));
+		add_core(text, stats, mely_stats_core_row(stats, i));
 	melyint_text_add(text, "%llu color%s with events or running%s\n",
 	    (unsigned long long)stats->colors_found, stats->colors_found == 1 ? "" : "s",
 	    stats->colors_count > 0 ? ", oldest first:" : "");
 	for (i = 0; i < stats->colors_count; i++)
-		add_color_row(text, stats, mely_stats_color(stats, i));
+		add_color_row(text, stats, mely_stats_color_row(stats, i));
 	left = stats->colors_found - stats->colors_count;
 	if (stats->colors_found > stats->colors_count)
 		melyint_text_add(text, "  and %llu more\n", (unsigned long long)left);

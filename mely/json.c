@@ -262,13 +262,13 @@ mely_stats_json(const struct mely_stats *stats, char **text, size_t *length)
 	melyint_text_add(&t, "{");
 	head(&t, stats);
 	melyint_text_add(&t, "\"cores\":[");
-	for (i = 0; (c = mely_stats_core(stats, i)) != NULL; i++)
+	for (i = 0; (c = mely_stats_core_row(stats, i)) != NULL; i++)
 		core(&t, stats, c);
 	close_with(&t, "],\"handlers\":[");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler(&t, stats, h);
 	close_with(&t, "],\"colors\":[");
-	for (i = 0; (k = mely_stats_color(stats, i)) != NULL; i++)
+	for (i = 0; (k = mely_stats_color_row(stats, i)) != NULL; i++)
 		color(&t, stats, k);
 	close_with(&t, "]}\n");
 	*text = t.data;

@@ -102,7 +102,7 @@ core_times(struct melyint_text *t, const struct mely_stats *stats)
 
 	family(t, "mely_core_seconds_total", "counter", "What cores spent their time on.");
 	for (i = 0; i < stats->cores_count; i++) {
-		const struct mely_stats_core *c = mely_stats_core(stats, i);
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
 
 		for (k = 0; k < sizeof states / sizeof states[0]; k++) {
 			melyint_text_add(t, "mely_core_seconds_total{core=\"%u\",state=\"%s\"} ",
@@ -122,7 +122,7 @@ core_steals(struct melyint_text *t, const struct mely_stats *stats, const char *
 
 	family(t, name, "counter", help);
 	for (i = 0; i < stats->cores_count; i++) {
-		const struct mely_stats_core *c = mely_stats_core(stats, i);
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
 
 		for (d = 0; d < MELY_DISTANCES; d++)
 			melyint_text_add(t, "%s{core=\"%u\",distance=\"%s\"} %" PRIu64 "\n", name,
@@ -141,7 +141,7 @@ cores(struct melyint_text *t, const struct mely_stats *stats)
 	for (k = 0; k < sizeof core_families / sizeof core_families[0]; k++) {
 		family(t, core_families[k].name, core_families[k].type, core_families[k].help);
 		for (i = 0; i < stats->cores_count; i++) {
-			const struct mely_stats_core *c = mely_stats_core(stats, i);
+			const struct mely_stats_core *c = mely_stats_core_row(stats, i);
 
 			melyint_text_add(t, "%s{core=\"%u\"} %" PRIu64 "\n", core_families[k].name,
 			    c->index, field(c, core_families[k].at, core_families[k].is_u32));
@@ -219,26 +219,26 @@ handlers(struct melyint_text *t, const struct mely_stats *stats)
 	uint32_t i;
 
 	family(t, "mely_handler_events_total", "counter", "Events run.");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_events_total", h, NULL, h->count, false);
 	family(t, "mely_handler_stalls_total", "counter", "Ran for longer than the limit.");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_stalls_total", h, NULL, h->stalls, false);
 	family(t, "mely_handler_time_seconds", "gauge", "Time that stealing reckons with.");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_time_seconds", h, from(h->time_from),
 		    h->time_ns, true);
 	family(t, "mely_handler_penalty", "gauge", "Stealing penalty in use.");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_penalty", h, from(h->penalty_from),
 		    h->penalty, false);
 	family(t, "mely_handler_run_seconds", "histogram",
 	    "How long handlers took, of sampled events.");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		histogram(t, stats, "mely_handler_run_seconds", h, &h->time);
 	family(t, "mely_handler_delay_seconds", "histogram",
 	    "From the post to the run, of sampled events.");
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		histogram(t, stats, "mely_handler_delay_seconds", h, &h->delay);
 }
 
@@ -269,12 +269,12 @@ colors(struct melyint_text *t, const struct mely_stats *stats)
 	family(t, "mely_colors", "gauge", "Colors that have events or run.");
 	melyint_text_add(t, "mely_colors %" PRIu64 "\n", stats->colors_found);
 	family(t, "mely_color_events", "gauge", "Events waiting, of the colors listed.");
-	for (i = 0; (c = mely_stats_color(stats, i)) != NULL; i++) {
+	for (i = 0; (c = mely_stats_color_row(stats, i)) != NULL; i++) {
 		color_labels(t, stats, "mely_color_events", c);
 		melyint_text_add(t, "%" PRIu64 "\n", c->length);
 	}
 	family(t, "mely_color_oldest_seconds", "gauge", "How long the first of them has waited.");
-	for (i = 0; (c = mely_stats_color(stats, i)) != NULL; i++) {
+	for (i = 0; (c = mely_stats_color_row(stats, i)) != NULL; i++) {
 		color_labels(t, stats, "mely_color_oldest_seconds", c);
 		seconds(t, c->oldest_ns);
 		melyint_text_add(t, "\n");

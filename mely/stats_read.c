@@ -18,19 +18,19 @@ row(const struct mely_stats *stats, uint64_t at, uint32_t size, uint32_t count, 
 }
 
 const struct mely_stats_core *
-mely_stats_core(const struct mely_stats *stats, uint32_t i)
+mely_stats_core_row(const struct mely_stats *stats, uint32_t i)
 {
 	return row(stats, stats->cores_at, stats->core_size, stats->cores_count, i);
 }
 
 const struct mely_stats_handler *
-mely_stats_handler(const struct mely_stats *stats, uint32_t i)
+mely_stats_handler_row(const struct mely_stats *stats, uint32_t i)
 {
 	return row(stats, stats->handlers_at, stats->handler_size, stats->handlers_count, i);
 }
 
 const struct mely_stats_color *
-mely_stats_color(const struct mely_stats *stats, uint32_t i)
+mely_stats_color_row(const struct mely_stats *stats, uint32_t i)
 {
 	return row(stats, stats->colors_at, stats->color_size, stats->colors_count, i);
 }
@@ -43,7 +43,7 @@ mely_stats_handler_numbered(const struct mely_stats *stats, uint32_t number)
 	/* They are in the order of their numbers. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct mely_stats_handler *h = mely_stats_handler(stats, middle);
+		const struct mely_stats_handler *h = mely_stats_handler_row(stats, middle);
 
 		if (h->number == number)
 			return h;
@@ -105,17 +105,17 @@ rows_are_well(const struct mely_stats *stats)
 	uint32_t i;
 
 	for (i = 0; i < stats->cores_count; i++)
-		if (!is_name(stats, mely_stats_core(stats, i)->color_name_at))
+		if (!is_name(stats, mely_stats_core_row(stats, i)->color_name_at))
 			return false;
 	for (i = 0; i < stats->handlers_count; i++) {
-		const struct mely_stats_handler *h = mely_stats_handler(stats, i);
+		const struct mely_stats_handler *h = mely_stats_handler_row(stats, i);
 
 		if (!is_name(stats, h->name_at) || !is_hist(stats, &h->time) ||
 		    !is_hist(stats, &h->delay))
 			return false;
 	}
 	for (i = 0; i < stats->colors_count; i++)
-		if (!is_name(stats, mely_stats_color(stats, i)->name_at))
+		if (!is_name(stats, mely_stats_color_row(stats, i)->name_at))
 			return false;
 	return true;
 }

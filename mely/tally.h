@@ -8,7 +8,7 @@
  *      count is. While the handlers' numbers stay the same it only writes how many events of the
  *      batch have begun; when they change, and when the batch ends, the row goes into the count. So
  *      counts are exact, at batch ends.
- *   B. Times. In one batch of MELYINT_SAMPLE_EVERY, one a millisecond at least (tick), the first
+ *   B. Times. In one batch of MELYINT_SAMPLE_EVERY, one a millisecond at least (tick), its
  *      events are called by way of the probe (NOTE(measure)), which also does so for the events
  *      whose handler is not known; what it finds goes into the handler's histogram, annotated or
  *      not. Batches right after a steal are left out: far more of them are measured, and they are

@@ -379,7 +379,7 @@ do_look(const struct op *op)
 	if (mely_stats_check(stats, (size_t)stats->size) != 0)
 		sim_fail("a look that is none");
 	for (i = 0; i < stats->colors_count; i++) {
-		const struct mely_stats_color *c = mely_stats_color(stats, i);
+		const struct mely_stats_color *c = mely_stats_color_row(stats, i);
 
 		if (c->owner >= stats->cores_count)
 			sim_fail("a color on core %u", c->owner);

@@ -228,10 +228,11 @@ MELY_API void mely_stats_free(struct mely_stats *stats);
 MELY_API int mely_stats_check(const void *block, size_t size);
 
 /** The row of a core, handler, color: i from 0 to the count in the head less 1; else NULL. */
-MELY_API const struct mely_stats_core *mely_stats_core(const struct mely_stats *stats, uint32_t i);
-MELY_API const struct mely_stats_handler *mely_stats_handler(const struct mely_stats *stats,
+MELY_API const struct mely_stats_core *mely_stats_core_row(const struct mely_stats *stats,
     uint32_t i);
-MELY_API const struct mely_stats_color *mely_stats_color(const struct mely_stats *stats,
+MELY_API const struct mely_stats_handler *mely_stats_handler_row(const struct mely_stats *stats,
+    uint32_t i);
+MELY_API const struct mely_stats_color *mely_stats_color_row(const struct mely_stats *stats,
     uint32_t i);
 
 /** The row of the handler with this number, or NULL. */

@@ -38,7 +38,7 @@ draw(const struct sample *sample)
 		for (i = 0; i < sample->handlers_count; i++)
 			row_handler(line, width, sample, &sample->handlers[i]);
 		for (i = 0; i < sample->now->colors_count; i++)
-			row_color(line, width, sample, mely_stats_color(sample->now, i));
+			row_color(line, width, sample, mely_stats_color_row(sample->now, i));
 		if (strlen(line) > (size_t)width)
 			abort();
 	}

@@ -18,7 +18,7 @@ test_stats_handler(const struct mely_stats *stats, const char *name)
 	const struct mely_stats_handler *h, *found = NULL;
 	uint32_t i;
 
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++) {
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++) {
 		TEST_CHECK(mely_stats_handler_numbered(stats, h->number) == h);
 		if (strcmp(mely_stats_name(stats, h->name_at), name) == 0) {
 			TEST_CHECK(found == NULL);
@@ -49,13 +49,13 @@ test_stats_sums(struct mely_runtime *rt, const struct mely_stats *stats)
 	uint64_t by_handler = 0, by_core = 0, tried, won;
 	uint32_t i, d;
 
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++) {
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++) {
 		by_handler += h->count;
 		check_hist(stats, &h->time);
 		check_hist(stats, &h->delay);
 		TEST_CHECK(h->time.count <= h->count && h->delay.count <= h->count);
 	}
-	for (i = 0; (c = mely_stats_core(stats, i)) != NULL; i++) {
+	for (i = 0; (c = mely_stats_core_row(stats, i)) != NULL; i++) {
 		by_core += c->events;
 		for (d = 0, tried = won = 0; d < MELY_DISTANCES; d++) {
 			tried += c->steals_tried_at[d];

@@ -153,7 +153,7 @@ handlers_are_told_apart(void)
 	TEST_EQ(test_stats_handler(stats, "shared 0")->count, 100);
 	TEST_EQ(test_stats_handler(stats, "shared 1")->count, 100);
 	TEST_EQ(test_stats_handler(stats, "shared 2")->count, 100);
-	for (i = 0; (h = mely_stats_handler(stats, i)) != NULL; i++)
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		TEST_CHECK(mely_stats_name(stats, h->name_at)[0] != '\0');
 	mely_stats_free(stats);
 	TEST_OK(mely_runtime_free(rt));
@@ -241,7 +241,7 @@ times_are_no_shorter(void)
 	TEST_CHECK(h->time.first >= mely_stats_bucket_of(199000));
 	TEST_CHECK(h->time.max_ns <= elapsed);
 	TEST_CHECK(mely_stats_average(&h->time) >= 199000);
-	for (i = 0; (c = mely_stats_core(stats, i)) != NULL; i++) {
+	for (i = 0; (c = mely_stats_core_row(stats, i)) != NULL; i++) {
 		busy += c->busy_ns;
 		/* Ticks and nanoseconds are two clocks. */
 		TEST_CHECK(c->busy_ns + c->steal_ns + c->poll_ns + c->sleep_ns <=

@@ -53,8 +53,8 @@ waiting_colors_are_found_on(int cores)
 	stats = test_stats(rt, 0, LISTED);
 	TEST_EQ(stats->colors_found, MANY + 1);
 	TEST_EQ(stats->colors_count, LISTED);
-	TEST_CHECK(mely_stats_color(stats, LISTED) == NULL);
-	c = mely_stats_color(stats, 0);
+	TEST_CHECK(mely_stats_color_row(stats, LISTED) == NULL);
+	c = mely_stats_color_row(stats, 0);
 	TEST_EQ(c->kind, MELY_STATS_COLOR_OBJECT);
 	TEST_CHECK(c->object == (uint64_t)(uintptr_t)object);
 	TEST_EQ(strcmp(mely_stats_name(stats, c->name_at), "an \"object\""), 0);
@@ -63,24 +63,24 @@ waiting_colors_are_found_on(int cores)
 	TEST_CHECK(c->length == 500 || (c->flags & (MELY_STATS_LENGTH_ESTIMATED |
 	    MELY_STATS_LENGTH_AT_LEAST)) != 0);
 	for (i = 1; i < LISTED; i++) {
-		c = mely_stats_color(stats, i);
+		c = mely_stats_color_row(stats, i);
 		TEST_EQ(c->kind, MELY_STATS_COLOR_ID);
 		TEST_EQ(c->id % 31, 0);
 		TEST_EQ(c->length, c->id / 31 % 200 + 1);
 		TEST_EQ(c->flags, c->id == 31 * 199 ? MELY_STATS_COLOR_PINNED : 0);
-		TEST_CHECK(c->length <= mely_stats_color(stats, i - 1)->length);
+		TEST_CHECK(c->length <= mely_stats_color_row(stats, i - 1)->length);
 	}
 	/* 15 colors have 200, 15 have 199 ... */
-	TEST_EQ(mely_stats_color(stats, LISTED - 1)->length, 200 - (LISTED - 2) / 15);
+	TEST_EQ(mely_stats_color_row(stats, LISTED - 1)->length, 200 - (LISTED - 2) / 15);
 	for (i = 0; i < stats->cores_count; i++)
-		events += mely_stats_core(stats, i)->events_waiting;
+		events += mely_stats_core_row(stats, i)->events_waiting;
 	TEST_CHECK(events >= MANY / 200 * (200 * 201 / 2) + MELY_STATS_LENGTH_MAX);
 	mely_stats_free(stats);
 
 	stats = test_stats(rt, MELY_STATS_BY_AGE, MELY_STATS_COLORS_MAX);
 	TEST_EQ(stats->colors_count, MANY + 1);
 	for (i = 0; i <= MANY; i++) {
-		c = mely_stats_color(stats, i);
+		c = mely_stats_color_row(stats, i);
 		/* The object was first, then came the ids. */
 		TEST_EQ(c->kind == MELY_STATS_COLOR_ID ? c->id / 31 + 1 : 0, i);
 	}
@@ -128,8 +128,8 @@ spinning_cores_are_seen(void)
 	test_nap_us(2000);
 	later = test_stats(rt, 0, 10);
 	for (i = 0; i < CORES; i++) {
-		const struct mely_stats_core *c = mely_stats_core(stats, i);
-		const struct mely_stats_core *d = mely_stats_core(later, i);
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
+		const struct mely_stats_core *d = mely_stats_core_row(later, i);
 
 		TEST_EQ(c->doing, MELY_STATS_BUSY);
 		TEST_EQ(c->color_kind, MELY_STATS_COLOR_OBJECT);
@@ -144,12 +144,12 @@ spinning_cores_are_seen(void)
 		TEST_EQ(c->colors_waiting, i == 1);
 	}
 	TEST_EQ(stats->colors_found, CORES + 1);
-	TEST_EQ(mely_stats_color(stats, 0)->length, 7);
-	TEST_CHECK(mely_stats_color(stats, 0)->object == (uint64_t)(uintptr_t)behind);
-	TEST_CHECK(mely_stats_color(stats, 0)->oldest_ns >= 1900000);
+	TEST_EQ(mely_stats_color_row(stats, 0)->length, 7);
+	TEST_CHECK(mely_stats_color_row(stats, 0)->object == (uint64_t)(uintptr_t)behind);
+	TEST_CHECK(mely_stats_color_row(stats, 0)->oldest_ns >= 1900000);
 	for (i = 1; i <= CORES; i++) {
-		TEST_CHECK(mely_stats_color(stats, i)->flags & MELY_STATS_COLOR_RUNNING);
-		TEST_EQ(mely_stats_color(stats, i)->length, 0);
+		TEST_CHECK(mely_stats_color_row(stats, i)->flags & MELY_STATS_COLOR_RUNNING);
+		TEST_EQ(mely_stats_color_row(stats, i)->length, 0);
 	}
 	mely_stats_free(stats);
 	mely_stats_free(later);
@@ -191,7 +191,7 @@ a_busy_color_is_counted(void)
 		for (; posted < test_get(&ran) + WAITING; posted++)
 			TEST_OK(mely_post(rt, 5, &handler, NULL));
 		stats = test_stats(rt, 0, 1);
-		c = mely_stats_color(stats, 0);
+		c = mely_stats_color_row(stats, 0);
 		if (c != NULL && c->id == 5 && (c->flags & MELY_STATS_COLOR_RUNNING) != 0) {
 			TEST_CHECK(c->length <= WAITING);
 			counted = c->length >= WAITING / 4 && c->oldest_ns > 0 &&

@@ -419,7 +419,7 @@ wrong_use(void)
 	mely_stats_free(NULL);
 	TEST_OK(mely_stats_take(rt, 0, UINT32_MAX, &stats));
 	TEST_EQ(stats->colors_asked, MELY_STATS_COLORS_MAX);
-	TEST_CHECK(mely_stats_core(stats, 1) == NULL);
+	TEST_CHECK(mely_stats_core_row(stats, 1) == NULL);
 	TEST_CHECK(mely_stats_handler_numbered(stats, 0) == NULL);
 	TEST_EQ(strcmp(mely_stats_name(stats, 0), ""), 0);
 	mely_stats_free(stats);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backtrace.h: where another core's thread is: it is sent a signal, and its signal handler writes
- * down the return addresses on its stack. The protocol is NOTE(backtrace) in backtrace.c.
+ * frames.h: where another core's thread is: it is sent a signal, and its signal handler writes
+ * down the return addresses on its stack. The protocol is NOTE(backtrace) in frames.c.
  */
-#ifndef MELYINT_BACKTRACE_H
-#define MELYINT_BACKTRACE_H
+#ifndef MELYINT_FRAMES_H
+#define MELYINT_FRAMES_H
 
 #include "report.h"
 

@@ -37,13 +37,21 @@ melyint_look_answer(struct melyint_core *core)
 	MELY_STORE(&core->tallies.answer.to, MELY_LOAD(&core->rt->looks, relaxed), relaxed);
 }
 
-/* The events of a color that runs wait in the FIFO, too, where the walk has come by them. */
+/* The events of a color that runs wait in the FIFO, too. */
 void
 melyint_look_running(struct melyint_core *core, struct mely_color *color,
     struct melyint_sight *sight)
 {
-	melyint_look_color(core, color, NULL, sight);
-	sight->row.length = melyint_fifo_count(color);
-	sight->row.flags |= sight->row.length != 0 ? MELY_STATS_AGE_AT_LEAST : 0;
-	sight->touched = 1;
+	const struct mely_event *ev = core->ready.first;
+	uint32_t count = melyint_fifo_count(color), n = 0;
+
+	/* relaxed: under the lock */
+	while (count != 0 && n < MELYINT_LOOK_EVENTS && MELY_LOAD(&ev->_color, relaxed) != color) {
+		ev = ev->_next;
+		n++;
+	}
+	melyint_look_color(core, color, n < MELYINT_LOOK_EVENTS && count != 0 ? ev : NULL, sight);
+	sight->row.length = count;
+	sight->row.flags |= n == MELYINT_LOOK_EVENTS ? MELY_STATS_AGE_AT_LEAST : 0;
+	sight->touched = n;
 }

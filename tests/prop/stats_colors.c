@@ -240,7 +240,7 @@ look_on(void *arg)
 	uint64_t seen = 0;
 	int i;
 
-	for (i = 0; i < (int)test_scale(400); i++) {
+	for (i = 0; i < (int)test_scale(60); i++) {
 		struct mely_stats *stats = test_stats(rt, (unsigned)i % 2, arg != NULL ? 50 : 0);
 		const struct mely_stats_handler *h = test_stats_handler(stats, "on_churn");
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backtrace.h: where another core's thread is: it is sent a signal, and its signal handler writes
- * down the return addresses on its stack. The protocol is NOTE(backtrace) in backtrace.c.
+ * callers.h: where another core's thread is: it is sent a signal, and its signal handler writes
+ * down the return addresses on its stack. The protocol is NOTE(backtrace) in callers.c.
  */
-#ifndef MELYINT_BACKTRACE_H
-#define MELYINT_BACKTRACE_H
+#ifndef MELYINT_CALLERS_H
+#define MELYINT_CALLERS_H
 
 #include "report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backtrace.c: see backtrace.h.
+ * callers.c: see callers.h.
  *
  * NOTE(backtrace)
  *   A. The monitor makes the stage WANTED and sends the core's thread a signal. The thread's signal
@@ -16,7 +16,7 @@
  *      handler (a sleep, poll, epoll_wait) is left alone: a report must not change what the
  *      program does. The line says in which call it waits.
  */
-#include "backtrace.h"
+#include "callers.h"
 
 #ifndef MELYINT_SIM
 #include <errno.h>

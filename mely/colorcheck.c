@@ -209,6 +209,25 @@ melyint_check_signals(void)
 		let_signals_in();
 }
 
+void *
+melyint_check_signal_begin(void)
+{
+	void *fiber = NULL;
+
+	if (on() && here.runtime != NULL) {
+		fiber = __tsan_get_current_fiber();
+		go_to(here.runtime);
+	}
+	return fiber;
+}
+
+void
+melyint_check_signal_end(void *fiber)
+{
+	if (fiber != NULL)
+		go_to(fiber);
+}
+
 void
 melyint_check_out(void)
 {

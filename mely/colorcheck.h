@@ -59,6 +59,9 @@ void melyint_check_out(void);
 void melyint_check_in(void);
 /* After a system call that ThreadSanitizer does not see: signals that came in it are due. */
 void melyint_check_signals(void);
+/* Around a signal handler of the runtime's own, which may come on any fiber. */
+void *melyint_check_signal_begin(void);
+void melyint_check_signal_end(void *fiber);
 
 /* B: ev is about to be posted. A pooled event's memory has no past. */
 void melyint_check_posted(struct mely_event *ev, bool pooled);
@@ -138,6 +141,18 @@ melyint_check_fork(int begins, int child)
 MELY_INLINE void
 melyint_check_signals(void)
 {
+}
+
+MELY_INLINE void *
+melyint_check_signal_begin(void)
+{
+	return NULL;
+}
+
+MELY_INLINE void
+melyint_check_signal_end(void *fiber)
+{
+	(void)fiber;
 }
 
 MELY_INLINE void

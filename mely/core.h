@@ -40,7 +40,7 @@ struct melyint_tracer; /* tracer.h */
 struct melyint_ring;
 struct melyint_ages;    /* age.c */
 struct melyint_aging;   /* age.h */
-struct melyint_backtrace; /* frames.h */
+struct melyint_backtrace; /* callers.h */
 struct melyint_monitor; /* monitor.h */
 struct melyint_stall;   /* stall.c */
 

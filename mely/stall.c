@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "frames.h"
+#include "callers.h"
 #include "colorext.h"
 #include "handlers.h"
 #include "monitor.h"

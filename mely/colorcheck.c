@@ -584,6 +584,20 @@ melyint_check_run_end(struct mely_runtime *rt)
 }
 
 void
+melyint_check_report(struct mely_runtime *rt, bool begins)
+{
+	if (!on())
+		return;
+	if (begins) {
+		melyint_edge_follow_key(KEY(rt, KEY_RUN), here.entered);
+		melyint_check_out();
+	} else {
+		melyint_check_in();
+		melyint_edge_add(KEY(rt, KEY_WORKED), here.entered);
+	}
+}
+
+void
 melyint_check_pass(struct mely_runtime *rt, bool begins)
 {
 	if (!on() || !here.inside)

@@ -56,8 +56,13 @@ class Server:
             if nofile:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
 
+        environment = dict(os.environ)
+        # Instrumented, on a busy machine, a handler may well be called stalled: not what is asked.
+        if environment.get("INSTRUMENT_FLAGS"):
+            environment.setdefault("MELY_STALL_MS", "0")
         self.process = subprocess.Popen(command + [root], stdout=subprocess.PIPE,
-                                        stderr=self.errors, preexec_fn=limit)
+                                        stderr=self.errors, preexec_fn=limit,
+                                        env=environment)
         line = self.process.stdout.readline().decode()
         match = re.search(r"at http://.*:(\d+)/$", line.strip())
         if not match:

@@ -13,9 +13,9 @@
  *      was just being written. Nobody waits for anybody.
  *   C. The ring of the outside has many writers. A writer takes a number from head, fills the
  *      record of that number, and stores the number beside it last (release); it takes the old one
- *      away first. The reader takes only records that had the right number before and after the copy.
- *      Two writers are in one record only when the ring went round while one of them was in it;
- *      then the record may be made of both, which is a wrong arrow at worst.
+ *      away first. The reader takes only records that had the right number before and after the
+ *      copy. Two writers are in one record only when the ring went round while one of them was in
+ *      it; then the record may be made of both, which is a wrong arrow at worst.
  *   D. Rings live as long as their runtime. A trace that begins notes the heads, and what is behind
  *      is of an older one. So a core that has not yet seen that a trace is over may go on writing.
  */

@@ -340,9 +340,11 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 static uint64_t
 own_id(const struct melyint_batch *batch)
 {
+	const struct mely_color *color = batch->color;
+
 	/* relaxed: what is asked for never changes */
-	return batch->color == NULL || MELY_LOAD(&batch->color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
-	    MELYINT_NO_ID : batch->color->_id;
+	return color == NULL || (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT) ?
+	    MELYINT_NO_ID : color->_id;
 }
 
 /* mely_post by a core that is observed. */

@@ -190,7 +190,7 @@ posts_find_their_runs(void **state)
 	put(0, 2500, MELYINT_TRACE_POST, 0x10);
 	put(1, 3000, MELYINT_TRACE_RUN, 0x10);      /* of core 0's */
 	put(1, 0, MELYINT_TRACE_OWN_POST, 0x10);
-	put(1, 4000, MELYINT_TRACE_RUN, 0x10);      /* of its own, made when the slice before ended */
+	put(1, 4000, MELYINT_TRACE_RUN, 0x10);      /* of its own, made as the slice before ended */
 	put(1, 5000, MELYINT_TRACE_BATCH, 0);
 	s = paired(*state);
 	assert_int_equal(s->arrows, 3);
@@ -202,7 +202,7 @@ posts_find_their_runs(void **state)
 	assert_int_equal(arrow_of(s, 1, 1), arrow_of(s, 1, 2));
 }
 
-/* B of NOTE(pair): the address ran elsewhere while the slice went on, before it was posted there. */
+/* B of NOTE(pair): the address ran elsewhere while the slice went on, then it was posted there. */
 static void
 own_post_counts_at_the_end(void **state)
 {

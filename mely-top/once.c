@@ -111,7 +111,8 @@ once_json(const struct sample *sample)
 
 		printf("%s{\"index\":%u,\"busy\":%.6f,\"steal\":%.6f,\"poll\":%.6f,\"sleep\":%.6f,"
 		    "\"events_per_s\":%.3f}", i > 0 ? ",\n" : "",
-		    mely_stats_core_row(sample->now, i)->index, r->busy, r->steal, r->poll, r->sleep,
+		    mely_stats_core_row(sample->now, i)->index,
+		    r->busy, r->steal, r->poll, r->sleep,
 		    r->events);
 	}
 	printf("],\n\"handlers\":[");

@@ -185,7 +185,8 @@ draw_colors(struct view *view, int y, int height)
 
 	first = scrolled(view, PANE_COLORS, all, height);
 	for (i = 0; i < height && first + i < all; i++) {
-		row_color(line, COLS, view->sample, mely_stats_color_row(now, (uint32_t)(first + i)));
+		row_color(line, COLS, view->sample,
+		    mely_stats_color_row(now, (uint32_t)(first + i)));
 		put(y + 1 + i, 0, A_NORMAL, line);
 	}
 	found = now->colors_found > INT32_MAX ? INT32_MAX : (int)now->colors_found;

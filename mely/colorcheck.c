@@ -125,22 +125,6 @@ make_runtime_fiber(void)
 	(void)pthread_setspecific(thread_key, here.runtime); /* without memory it is not freed */
 }
 
-/* A signal that came while a fiber was in no call that ThreadSanitizer sees waits for the next such
- * call of that fiber, which may be long in coming. */
-static void
-let_signals_in(void)
-{
-	const char *text = "";
-	int error = errno;
-	size_t length;
-
-	/* Any such call; the compiler is not to know what it gives. */
-	__asm__ __volatile__("" : "+r"(text));
-	length = strlen(text);
-	__asm__ __volatile__("" : : "r"(length));
-	errno = error;
-}
-
 void
 melyint_check_enter(struct melyint_check_where *where)
 {
@@ -161,7 +145,7 @@ void
 melyint_check_leave(const struct melyint_check_where *where)
 {
 	if (on() && !where->inside) {
-		let_signals_in();
+		melyint_fiber_let_signals_in();
 		go_to(here.entered);
 	}
 	here.program = where->program;
@@ -206,7 +190,7 @@ void
 melyint_check_signals(void)
 {
 	if (on())
-		let_signals_in();
+		melyint_fiber_let_signals_in();
 }
 
 void *
@@ -242,7 +226,7 @@ melyint_check_in(void)
 {
 	if (!on())
 		return;
-	let_signals_in();
+	melyint_fiber_let_signals_in();
 	here.inside = true;
 	go_to(here.runtime);
 }
@@ -322,7 +306,7 @@ call_as(void *fiber, void (*fn)(void *arg), void *arg)
 	fn(arg);
 	if (!on())
 		return;
-	let_signals_in();
+	melyint_fiber_let_signals_in();
 	here.inside = true;
 	go_to(here.runtime);
 }

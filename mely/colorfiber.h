@@ -69,4 +69,8 @@ void melyint_stack_call(const struct melyint_stack *stack, void (*fn)(void *arg)
  * may: what they do to that of the calling thread is not looked at. */
 void melyint_tls_share(void);
 
+/* A signal that came while a fiber was in no call that ThreadSanitizer sees waits for the next such
+ * call of that fiber, which may be long in coming. */
+void melyint_fiber_let_signals_in(void);
+
 #endif

@@ -94,7 +94,7 @@ struct melyint_counters {
 #undef MELYINT_COUNTER
 };
 
-/* What the running batch is made of; see core_run.c. */
+/* What the running batch is made of; see core_turn.c. */
 struct melyint_batch {
 	struct mely_color *color;  /* the running color; NULL between batches */
 	struct mely_color *direct; /* the same; NULL in a batch that is observed: observe.h */

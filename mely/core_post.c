@@ -5,7 +5,7 @@
  * NOTE(post)
  *   A. A handler that posts to its own color appends to its core's batch: no lock, no atomic. A
  *      running color is never stolen, so nobody else looks there; what is left when the batch
- *      ends goes back into the color-queue (core_run.c:put_back).
+ *      ends goes back into the color-queue (core_turn.c:put_back).
  *   B. Every other post locks the core that owns the color (melyint_color_lock), appends, and
  *      links the color-queue into the core-queue when it was idle.
  *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,

@@ -16,6 +16,9 @@ void melyint_turn_end(struct melyint_core *core);
 /* Under core->lock, which owns color: make it core's running batch. Unlinked before. */
 void melyint_batch_take(struct melyint_core *core, struct mely_color *color);
 
+/* Owner: take the heads that were posted since the batch was taken. */
+void melyint_batch_take_heads(struct melyint_core *core);
+
 /* Owner: run the batch that was taken, up to the threshold. */
 void melyint_batch_run(struct melyint_core *core);
 

@@ -31,8 +31,8 @@ struct mely_runtime;
 enum {
 	MELYINT_SAMPLES = 64,
 	MELYINT_SAMPLE_EVERY = 251, /* batches; a prime, so that rows of colors have their turns */
-	MELYINT_SAMPLED_MAX = 1024, /* events of a sampled batch that are measured: all of an ordinary
-	                             * one, or a handler that comes late in it would never be */
+	MELYINT_SAMPLED_MAX = 1024, /* events of a sampled batch that are measured: all of an
+	                             * ordinary one, or who comes late in it would never be */
 	MELYINT_PENALTY_MAX = 1000, /* that is learned */
 	MELYINT_SAMPLE_STEALS = 4   /* of so many steals one is followed by a measured batch */
 };

@@ -12,7 +12,7 @@
  *   B. What a handler posts to its own color is weighed only when it outlasts the batch, in the
  *      turn that puts it into the color-queue.
  *   C. The weights of heads and tails that a batch has run or dropped are summed in the batch, and
- *      taken off the color in the turn that puts the batch back (core_run.c).
+ *      taken off the color in the turn that puts the batch back (core_turn.c).
  *   D. What an ordinary event of a handler weighs is kept in the handler, apart for each meaning
  *      that rt->weighing can have. So a switch that is turned leaves nothing to be thrown away, and
  *      runtimes with other switches may share the handler.

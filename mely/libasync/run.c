@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c: a core's turns under the other scheduler, in place of core_run.c: one lock per event, and
- * the first event of the FIFO is the next, whatever its color. Owner's thread only.
+ * run.c: a core's turns under the other scheduler, in place of core_turn.c and core_run.c: one lock
+ * per event, and the first event of the FIFO is the next, whatever its color. Owner's thread only.
  *
  * NOTE(one)
  *   A. Taking an event makes its color RUNNING, which keeps thieves away from the color's other
@@ -92,7 +92,7 @@ take_next(struct melyint_core *core)
 	core->batch.color_id = MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
 	    MELYINT_NO_ID : color->_id;
 	MELY_STORE(&core->running_id, core->batch.color_id, relaxed);
-	MELY_STORE(&core->running, color, release); /* as in core_run.c:take */
+	MELY_STORE(&core->running, color, release); /* as in core_turn.c:take */
 	core->batch.ran = 0;
 	if (core->ready.length == 0)
 		MELY_COUNT(&core->dry, 1);

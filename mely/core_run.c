@@ -27,6 +27,13 @@ enum {
 	SAMPLED_MAX = 3 /* events of a sampled batch that are measured */
 };
 
+/* The batch threshold: a switch. */
+MELY_INLINE uint32_t
+batch_events(const struct melyint_core *core)
+{
+	return MELY_LOAD(&core->rt->batch_events, relaxed); /* a switch */
+}
+
 /* ---- giving a batch back -------------------------------------------------------------------- */
 
 /* Mark a taken list QUEUED again; drop what has been cancelled. Under the lock. */
@@ -191,6 +198,10 @@ put_back(struct melyint_core *core)
 		batch->own = requeue(core, batch->own, batch->own_embedded);
 		own = batch->own;
 		batch->own = NULL;
+		/* Where the last post rules, it is one of these, as far as the color can tell. */
+		if (MELY_UNLIKELY(core->rt->config.priority_rule == MELY_PRIORITY_LAST_POST) &&
+		    own != NULL)
+			color->_priority = melyint_priority_of(own->_prev);
 		if (batch->own_embedded)
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 	}
@@ -250,7 +261,7 @@ MELY_INLINE void
 take(struct melyint_core *core, struct mely_color *color)
 {
 	struct melyint_batch *batch = &core->batch;
-	uint32_t room = core->rt->batch_events;
+	uint32_t room = batch_events(core);
 	struct mely_event *heads, *rest_heads = NULL;
 	unsigned flags;
 
@@ -354,7 +365,7 @@ take_heads_slow(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 	struct mely_color *color = batch->color;
-	uint32_t room = core->rt->batch_events;
+	uint32_t room = batch_events(core);
 	struct mely_event *heads, *rest;
 
 	melyint_lock_take(&core->lock);
@@ -489,14 +500,14 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 static MELY_NOINLINE uint32_t
 run_timed(struct melyint_core *core)
 {
-	return run(core, TIMED, 0, core->rt->batch_events);
+	return run(core, TIMED, 0, batch_events(core));
 }
 
 /* A and C of NOTE(measure). */
 static MELY_NOINLINE uint32_t
 run_sampled(struct melyint_core *core)
 {
-	uint32_t limit = core->rt->batch_events, ran;
+	uint32_t limit = batch_events(core), ran;
 
 	if (!core->away) {
 		core->sample_in = MELYINT_SAMPLE_EVERY;
@@ -519,7 +530,7 @@ melyint_batch_run(struct melyint_core *core)
 	else if (MELY_UNLIKELY(core->rt->batch_ticks != 0))
 		ran = run_timed(core);
 	else
-		ran = run(core, PLAIN, 0, core->rt->batch_events);
+		ran = run(core, PLAIN, 0, batch_events(core));
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);

@@ -22,10 +22,10 @@ in_ns(long ns)
 	return t;
 }
 
-static long long
+static int64_t
 ns_of(const timespec &t)
 {
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void

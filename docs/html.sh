@@ -16,7 +16,7 @@ shopt -s nullglob
 cd "$source"
 
 pages3=(man/*.3)
-pages1=(webserver/*.1)
+pages1=(webserver/*.1 man/*.1)
 pages7=(man/*.7)
 examples=(examples/*.c)
 # In this order in the menu.
@@ -50,6 +50,7 @@ menu()
 	entry "$1" index.html "Mely" "$2"
 	entry "$1" tutorial.html "Tutorial" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
+	entry "$1" porting.html "Porting old programs" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
 	for name in $internals; do

@@ -3,7 +3,7 @@
 # What the documentation quotes holds:
 #   ```c FILE    the block is made of excerpts of FILE, in its order; a line "..." parts them
 #   ```sh run    the block is run, with set -e, in a scratch directory of its document, against
-#                the library as installed; `examples/` is there
+#                the library as installed; `examples/` is there, and compat/examples as `compat/`
 #   ```sh        may hold only commands of the list below, which tests can not run in a test
 #   links        lead to files that exist, in the sources and in the HTML made of them
 #   `names`      mely_x and melyint_x, and file names with a folder, exist in the tree
@@ -69,7 +69,7 @@ links()
 	return $bad
 }
 
-folders='mely|include|tests|examples|docs|man|microbench|webserver'
+folders='mely|compat|include|tests|examples|docs|man|microbench|webserver'
 
 # known FILE: names in backquotes that are nowhere in the sources.
 known()
@@ -145,13 +145,14 @@ install_library()
 	pc=$(find "$scratch/dest" -name mely.pc)
 	wanted=$(sed -n 's/^prefix=//p' "$pc")
 	mv "$scratch/dest$wanted" "$prefix"
-	pc=$(find "$prefix" -name mely.pc)
-	sed -i "s#^prefix=.*#prefix=$prefix#" "$pc"
+	find "$prefix" \( -name 'mely*.pc' -o -name mely-compat-config \) \
+	    -exec sed -i "s#^prefix=.*#prefix=$prefix#" {} +
 	mkdir -p "$scratch/bin"
 	# The compiler of the build, with its instruments, under the name that everyone types.
 	printf '#!/bin/sh\nexec %s %s -Wl,-rpath,%s/lib "$@"\n' "${CC:-cc}" \
 	    "${INSTRUMENT_FLAGS:-}" "$prefix" >"$scratch/bin/cc"
-	chmod +x "$scratch/bin/cc"
+	sed "s#exec ${CC:-cc} #exec ${CXX:-c++} #" "$scratch/bin/cc" >"$scratch/bin/c++"
+	chmod +x "$scratch/bin/cc" "$scratch/bin/c++"
 }
 
 # run_block BLOCK DIR
@@ -171,6 +172,7 @@ for doc in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
 	blocks "$doc" "$dir/blocks"
 	mkdir -p "$dir/work"
 	cp -R examples "$dir/work/"
+	cp -R compat/examples "$dir/work/compat"
 	for block in "$dir"/blocks/*.info; do
 		[ -e "$block" ] || continue
 		info=$(cat "$block")

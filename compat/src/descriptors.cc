@@ -10,8 +10,8 @@
  *      off, the watcher stopped, which is exact in its own color, and the next one armed.
  *   C. To drop a queue stops the watcher. Its event may be on its way on another core: it carries
  *      the generation of the arming, and finds another one. A head that runs is marked dropped; it
- *      is freed, if it was the runtime's to free at the time of the drop, when it has returned; only
- *      then the queue, which may have a new head by now, is armed again.
+ *      is freed, if it was the runtime's to free at the time of the drop, when it has returned;
+ *      only then the queue, which may have a new head by now, is armed again.
  *   All of it under the lock of the descriptor.
  */
 #include "descriptors.h"
@@ -32,7 +32,12 @@ static_assert(sizeof(void *) == 8, "descriptor and generation have to fit into a
 
 namespace {
 
-enum { FD_BITS = 22, BLOCK_BITS = 8, BLOCK = 1 << BLOCK_BITS, BLOCKS = 1 << (FD_BITS - BLOCK_BITS) };
+enum {
+	FD_BITS = 22,
+	BLOCK_BITS = 8,
+	BLOCK = 1 << BLOCK_BITS,
+	BLOCKS = 1 << (FD_BITS - BLOCK_BITS)
+};
 
 /* What is being called. */
 enum running { NOTHING, HEAD, DROPPED /* which is off the queue */ };

@@ -155,7 +155,7 @@ color_object(mely_runtime *rt, int color)
 	return object;
 }
 
-/* ---- turns ------------------------------------------------------------------------------------ */
+/* ---- turns ---- */
 
 void
 strict_is_over()
@@ -185,7 +185,7 @@ thread_may_not_exit()
 	std::abort();
 }
 
-/* ---- the life of the loop --------------------------------------------------------------------- */
+/* ---- the life of the loop ---- */
 
 void
 loop_run()
@@ -220,7 +220,7 @@ loop_stop_one()
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 }
 
-/* ---- looking at it ---------------------------------------------------------------------------- */
+/* ---- looking at it ---- */
 
 void
 workers_reset()

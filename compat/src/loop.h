@@ -30,8 +30,8 @@ runtime()
 }
 
 /**
- * Called before main, by each source file of the program, with what its dialect does with callbacks.
- * workers 0: as many as there are.
+ * Called before main, by each source file of the program, with what its dialect does with
+ * callbacks. workers 0: as many as there are.
  */
 void loop_init(int workers, const job_ops *dialect);
 

@@ -32,7 +32,7 @@ std::atomic<void (*)(void)> exit_handler;
 std::atomic<unsigned long> bench_usec;
 std::atomic<bool> bench_saved;
 
-/* ---- callbacks ------------------------------------------------------------------------------- */
+/* ---- callbacks ---- */
 
 void
 run(void *arg)
@@ -82,7 +82,7 @@ melycompat_init(int workers)
 	nthreads = melycompat::loop_workers();
 }
 
-/* ---- events, descriptors, timers --------------------------------------------------------------- */
+/* ---- events, descriptors, timers ---- */
 
 void
 cpucb(cbv cb)
@@ -148,7 +148,7 @@ timecb_remove(timecb_t *timer)
 		melycompat::fatal("timecb_remove: invalid timecb_t");
 }
 
-/* ---- where am I -------------------------------------------------------------------------------- */
+/* ---- where am I ---- */
 
 int
 get_current_color()
@@ -172,7 +172,7 @@ task_get_nthreads()
 	return melycompat::loop_workers();
 }
 
-/* ---- the life of the program ------------------------------------------------------------------- */
+/* ---- the life of the program ---- */
 
 void
 amain()

@@ -12,8 +12,8 @@
  *   B. What the event carries is the timer's name: place and generation. A timer that is removed
  *      while it is DUE gives its place a new generation, so its event finds nothing; whoever has
  *      removed it frees the callback. So a removal is exact from any color, but for one that RUNS.
- *   C. libmely's timer is set anew when an earlier one comes, never when the first goes: then expire
- *      finds nothing to do.
+ *   C. libmely's timer is set anew when an earlier one comes, never when the first goes: then
+ *      expire finds nothing to do.
  */
 #include "timers.h"
 

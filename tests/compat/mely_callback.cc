@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely_callback.cc: callbacks of dialect "mely": what the factories bind, and when the runtime frees
- * what it is given. Section 0.1 of the facts.
+ * mely_callback.cc: callbacks of dialect "mely": what the factories bind, and when the runtime
+ * frees what it is given. Section 0.1 of the facts.
  */
 #include "mely.h"
 
@@ -47,7 +47,7 @@ struct other_subject : subject {
 	int which(int a) { return -a; }
 };
 
-/* ---- annotations ------------------------------------------------------------------------------ */
+/* ---- annotations ---- */
 
 static void
 check_notes(melycompat::call *cb, int color, int prio, int timeleft)
@@ -81,7 +81,7 @@ annotations()
 	FACTS_END();
 }
 
-/* ---- how many are bound ------------------------------------------------------------------------ */
+/* ---- how many are bound ---- */
 
 static void
 arity()
@@ -136,7 +136,7 @@ methods()
 	FACTS_END();
 }
 
-/* ---- how arguments are kept -------------------------------------------------------------------- */
+/* ---- how arguments are kept ---- */
 
 struct counted {
 	static int alive;
@@ -230,7 +230,7 @@ lambdas()
 }
 #endif
 
-/* ---- who frees it ------------------------------------------------------------------------------ */
+/* ---- who frees it ---- */
 
 static void
 check_freed(int times)

@@ -48,7 +48,7 @@ give(const char *text)
 	FACT(write(ends[1], text, strlen(text)) == (ssize_t)strlen(text));
 }
 
-/* ---- the queue ------------------------------------------------------------------------------------- */
+/* ---- the queue ---- */
 
 static void
 first_reader(int times)
@@ -164,7 +164,7 @@ is_level_triggered()
 	amain();
 }
 
-/* ---- who frees, and when ----------------------------------------------------------------------------- */
+/* ---- who frees, and when ---- */
 
 struct counted {
 	static int alive;
@@ -286,7 +286,7 @@ is_head_already()
 	FACTS_END();
 }
 
-/* ---- queued and dropped -------------------------------------------------------------------------------- */
+/* ---- queued and dropped ---- */
 
 static int other[2];
 
@@ -313,7 +313,7 @@ drop_of_a_ready_one()
 	amain();
 }
 
-/* ---- colors --------------------------------------------------------------------------------------------- */
+/* ---- colors ---- */
 
 static int reading, writing, met;
 
@@ -431,7 +431,7 @@ drops_race_with_calls()
 	amain();
 }
 
-/* ---- the end of a connection ------------------------------------------------------------------------------ */
+/* ---- the end of a connection ---- */
 
 static void
 hung_up(int write)

@@ -11,7 +11,7 @@ extern int nthreads; /* as old programs say it */
 
 static int left;
 
-/* ---- where am I -------------------------------------------------------------------------------- */
+/* ---- where am I ---- */
 
 static void
 ask_inside(int color, int proc)
@@ -62,7 +62,7 @@ count_workers()
 	exit(task_get_nthreads());
 }
 
-/* ---- the stop ------------------------------------------------------------------------------------ */
+/* ---- the stop ---- */
 
 static void
 stop_all()
@@ -211,7 +211,7 @@ no_amain_inside()
 	amain();
 }
 
-/* ---- exit ---------------------------------------------------------------------------------------- */
+/* ---- exit ---- */
 
 /* What other workers use must not be destroyed while they run. */
 struct precious {
@@ -284,7 +284,7 @@ exception_is_an_error()
 	amain();
 }
 
-/* ---- signals --------------------------------------------------------------------------------------- */
+/* ---- signals ---- */
 
 static void
 sigpipe_is_ignored()
@@ -338,7 +338,7 @@ sigint_twice()
 	amain();
 }
 
-/* ---- odds and ends ---------------------------------------------------------------------------------- */
+/* ---- odds and ends ---- */
 
 static void
 named()

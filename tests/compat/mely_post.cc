@@ -28,7 +28,7 @@ check_order(const char *wanted)
 	FACTS_END();
 }
 
-/* ---- order in a color --------------------------------------------------------------------------- */
+/* ---- order in a color ---- */
 
 static void
 tails_are_fifo()
@@ -77,7 +77,7 @@ priority_keeps_order()
 	amain();
 }
 
-/* ---- order between colors, on one worker --------------------------------------------------------- */
+/* ---- order between colors, on one worker ---- */
 
 /* One event per turn, then the color goes to the back. */
 static void
@@ -174,7 +174,7 @@ low_does_not_starve()
 	amain();
 }
 
-/* ---- colors -------------------------------------------------------------------------------------- */
+/* ---- colors ---- */
 
 static void
 check_color(int wanted)
@@ -269,7 +269,7 @@ no_such_worker_inside()
 	amain();
 }
 
-/* ---- exclusion ----------------------------------------------------------------------------------- */
+/* ---- exclusion ---- */
 
 enum { COLORS = 16, EVENTS = 300 };
 
@@ -344,7 +344,7 @@ default_color_is_serial()
 	amain();
 }
 
-/* ---- before amain, and from elsewhere ------------------------------------------------------------ */
+/* ---- before amain, and from elsewhere ---- */
 
 static int ready;
 

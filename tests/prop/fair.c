@@ -278,8 +278,8 @@ priority_rules(void)
 	priority_rule(MELY_PRIORITY_LAST_POST, 1);
 }
 
-/* An event of color 0 posts a high one to its own color, while a middle one of color 1 waits. With a
- * batch threshold of 1 the color has to be put back between the two. */
+/* An event of color 0 posts a high one to its own color, while a middle one of color 1 waits. With
+ * a batch threshold of 1 the color has to be put back between the two. */
 static void
 on_raise(void *arg)
 {

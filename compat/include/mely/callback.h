@@ -76,7 +76,7 @@ protected:
 	}
 };
 
-/* ---- what is said once for each number of bound arguments ----------------------------------- */
+/* ---- what is said once for each number of bound arguments ---- */
 
 #define MELYC_CLASSES_0
 #define MELYC_CLASSES_1 , class A1
@@ -127,7 +127,7 @@ protected:
 #define MELYC_KEPT_4 MELYC_KEPT_3 _a4,
 #define MELYC_KEPT_5 MELYC_KEPT_4 _a5,
 
-/* ---- bound functions and methods ------------------------------------------------------------- */
+/* ---- bound functions and methods ---- */
 
 #define MELYC_BOUND(n) \
 template <class R MELYC_CLASSES_##n, class... B> \
@@ -176,7 +176,7 @@ MELYC_BOUND(4)
 MELYC_BOUND(5)
 }
 
-/* ---- factories -------------------------------------------------------------------------------- */
+/* ---- factories ---- */
 
 #define MELYC_TRAIL_wrap
 #define MELYC_TRAIL_cwrap , int color

@@ -40,7 +40,7 @@
 /** Colors from 0 up are reduced modulo this. */
 #define MAX_COLORS 32764
 
-/* ---- events ---------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 /**
  * Post a callback to its color: behind all that was posted to the color. The runtime deletes it
@@ -51,21 +51,21 @@ MELYCOMPAT_API void cpucb_tail(cbv cb) MELYCOMPAT_MELY(cpucb_tail);
 /** The same, before all that cpucb_tail posted to the color and behind what cpucb did. */
 MELYCOMPAT_API void cpucb(cbv cb) MELYCOMPAT_MELY(cpucb);
 
-/* ---- descriptors ----------------------------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 enum selop { selread = 0, selwrite = 1 };
 
 /**
- * Append a callback to the queue of (fd, op). The first of the queue is called each time that fd is
- * ready, one call at a time, until it says fdcb_finished(true). NULL drops the whole queue and frees
- * its callbacks; the one that runs, if any, is freed when it has returned.
+ * Append a callback to the queue of (fd, op). The first of the queue is called each time that fd
+ * is ready, one call at a time, until it says fdcb_finished(true). NULL drops the whole queue and
+ * frees its callbacks; the one that runs, if any, is freed when it has returned.
  */
 MELYCOMPAT_API void fdcb(int fd, selop op, cbv cb) MELYCOMPAT_MELY(fdcb);
 
 /** In a callback of a descriptor: is it to be taken off the queue when it returns? */
 MELYCOMPAT_API void fdcb_finished(bool finished) MELYCOMPAT_MELY(fdcb_finished);
 
-/* ---- timers ---------------------------------------------------------------------------------- */
+/* ---- timers ---- */
 
 struct timecb_t; /**< the name of an armed timer; not the address of anything */
 
@@ -80,7 +80,7 @@ MELYCOMPAT_API timecb_t *delaycb(time_t sec, u_int32_t nsec, cbv cb) MELYCOMPAT_
  */
 MELYCOMPAT_API void timecb_remove(timecb_t *timer) MELYCOMPAT_MELY(timecb_remove);
 
-/* ---- where am I ------------------------------------------------------------------------------ */
+/* ---- where am I ---- */
 
 /** The color that runs on this thread; -42 when none does. */
 MELYCOMPAT_API int get_current_color() MELYCOMPAT_MELY(get_current_color);
@@ -90,7 +90,7 @@ MELYCOMPAT_API unsigned get_current_proc() MELYCOMPAT_MELY(get_current_proc);
 MELYCOMPAT_API int task_get_nthreads() MELYCOMPAT_MELY(task_get_nthreads);
 #define async_get_nthreads task_get_nthreads
 
-/* ---- the life of the program ------------------------------------------------------------------ */
+/* ---- the life of the program ---- */
 
 /**
  * Start the workers and run events. Comes back when stop_hw_counters has been called once for each
@@ -136,7 +136,7 @@ public:
 
 #undef MELYC_WORKERS
 
-/* ---- macros ----------------------------------------------------------------------------------- */
+/* ---- macros ---- */
 
 #undef DEBUG
 #define DEBUG(...)

@@ -18,6 +18,7 @@
 
 #include "cancel.h"
 #include "check.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "core.h"
 #include "post.h"
@@ -25,6 +26,7 @@
 static void
 free_again(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
+	melyint_check_taken_back(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);
 	if (self != NULL)
@@ -92,6 +94,7 @@ hang_completion(struct melyint_core *owner, struct mely_color *done_color,
 	/* acquire: pairs with the release that made it the caller's */
 	if (!MELY_CAS(&done->_state, &idle, MELYINT_EV_CLAIMED, acquire))
 		return -EALREADY;
+	melyint_check_promise(done);
 	MELY_STORE(&done->_color, done_color, relaxed); /* read by the owner, under the lock */
 	done->_next = owner->waiters;
 	owner->waiters = done;
@@ -182,6 +185,9 @@ melyint_cancel_queued(struct mely_event *ev)
 void
 melyint_cancel_complete(struct mely_event *waiters)
 {
+	if (waiters == NULL)
+		return;
+	melyint_check_for_last(true);
 	while (waiters != NULL) {
 		struct mely_event *next = waiters->_next;
 		/* relaxed: set under the lock */
@@ -193,4 +199,5 @@ melyint_cancel_complete(struct mely_event *waiters)
 			melyint_say("a completion could not be posted");
 		waiters = next;
 	}
+	melyint_check_for_last(false);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "colortab.h"
 #include "core.h"
@@ -70,6 +71,7 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	}
 	if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED)
 		melyint_core_unworthy(owner, color);
+	melyint_check_released(color);
 	MELY_OR(&color->_flags, MELYINT_COLOR_RELEASED, relaxed);
 	color->_u._release._fn = fn;
 	color->_u._release._arg = arg;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "post.h"
 
@@ -170,13 +171,20 @@ mely_color_set_name(struct mely_color *color, const char *name)
 		return -ENOMEM;
 	}
 	set_flag(color, MELYINT_COLOR_NAMED, name != NULL);
+	melyint_check_named(color, name);
 	return 0;
 }
 
 int
 mely_color_name(const struct mely_color *color, char *buf, size_t size)
 {
-	struct melyint_colorext *t = table_of(color);
+	return melyint_colorext_name(table_of(color), color, buf, size);
+}
+
+int
+melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color, char *buf,
+    size_t size)
+{
 	struct entry *e;
 	int length = 0;
 
@@ -197,6 +205,7 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	struct melyint_colorext *t = table_of(color);
 	struct entry *e;
 
+	melyint_check_promise(drained);
 	/* relaxed: posts from now on count, soon enough */
 	MELY_STORE(&mely_color_runtime(color)->marks, true, relaxed);
 	pthread_mutex_lock(&t->lock);
@@ -281,6 +290,5 @@ melyint_color_finish(struct mely_color *color)
 			free(e->name);
 		free(e);
 	}
-	if (fn != NULL)
-		fn(arg);
+	melyint_check_release_call(color, fn, arg);
 }

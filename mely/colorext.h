@@ -13,6 +13,10 @@ struct melyint_colorext;
 int melyint_colorext_new(struct melyint_colorext **table);
 void melyint_colorext_free(struct melyint_colorext *table);
 
+/* The name of whatever color is there now; it is not touched itself. As mely_color_name. */
+int melyint_colorext_name(struct melyint_colorext *table, const struct mely_color *color,
+    char *buf, size_t size);
+
 /* A color with MELYINT_COLOR_MARKED: count one more pending post; false when it is full. */
 bool melyint_mark_admit(struct mely_color *color);
 /* One that was counted has run or been cancelled; posts the drained event at half the mark. */

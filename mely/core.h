@@ -28,6 +28,7 @@
 #ifndef MELYINT_LIBASYNC
 #include "stealq.h"
 #endif
+#include "tally.h"
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
@@ -56,7 +57,6 @@ struct melyint_glance {
 
 struct melyint_counters {
 #define MELYINT_COUNTER(name) _Atomic uint64_t name
-	MELYINT_COUNTER(events);
 	MELYINT_COUNTER(batches);
 	MELYINT_COUNTER(posts_remote);
 	MELYINT_COUNTER(adoptions);
@@ -68,6 +68,7 @@ struct melyint_counters {
 	MELYINT_COUNTER(stolen_events);
 	MELYINT_COUNTER(stolen_ns);
 	MELYINT_COUNTER(stealing_ns);
+	MELYINT_COUNTER(steals_tried_at[MELY_DISTANCES]);
 	MELYINT_COUNTER(steals_at[MELY_DISTANCES]);
 	MELYINT_COUNTER(lock_waits);
 	MELYINT_COUNTER(lock_wait_ns);
@@ -80,6 +81,7 @@ struct melyint_counters {
 	MELYINT_COUNTER(refused);
 	MELYINT_COUNTER(fd_moves_put_off);
 	MELYINT_COUNTER(polls_taken);
+	MELYINT_COUNTER(stalls); /* written by whoever watches for them */
 #undef MELYINT_COUNTER
 };
 
@@ -106,7 +108,7 @@ struct melyint_core {
 	struct mely_runtime *rt;    /* set once */
 	int index;                  /* set once */
 	uint32_t spin_ns;           /* how long to spin before the next sleep */
-	uint64_t turn_ticks;        /* when the last turn began */
+	_Atomic uint64_t turn_ticks; /* when the last turn began; read by anyone */
 	uint64_t looked_ticks;      /* when the poller was looked at */
 	int64_t round_left;         /* turns until all that waited then have had theirs */
 	uint64_t ticked_ticks;      /* when libev was entered and balance considered */
@@ -127,6 +129,7 @@ struct melyint_core {
 	struct melyint_core *relieved; /* it is looking in the place of this one: stuck.c */
 	bool searching;             /* it was woken to look for work and has not found any */
 	bool owes_watch;            /* it was to watch or to search, and nobody does now; park.c */
+	struct melyint_tallies tallies;   /* the same: tally.h */
 	struct melyint_counters counters; /* written by the owner, read by anyone */
 
 	/* lock */
@@ -156,6 +159,10 @@ struct melyint_core {
 	_Atomic uint8_t busy;       /* not asleep; written by the owner */
 	/* the embedded event whose handler was entered last in this batch; written by the owner */
 	_Atomic(struct mely_event *) current;
+	/* the running color, or NULL; may be followed under the lock; written by the owner, as its
+	 * id, which is left when it ends */
+	_Atomic(struct mely_color *) running;
+	_Atomic uint64_t running_id; /* MELYINT_NO_ID: an object */
 
 	struct melyint_outbox outbox;
 
@@ -227,6 +234,8 @@ struct mely_runtime {
 	_Atomic bool drained;       /* the stop ended with nothing left */
 	_Atomic uint64_t drain_until_ns;
 	char why_cores[96];         /* for mely_runtime_describe */
+	pthread_mutex_t look_lock;  /* one walk through the queues at a time: look.h */
+	uint64_t made_ns;           /* constant */
 };
 
 /* color->_state; written under the lock of the color's owner */

@@ -7,6 +7,7 @@
  */
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
@@ -23,6 +24,8 @@ static void
 tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
+	/* B and C of NOTE(tally) */
+	core->sample_in = core->tallies.stamp_in = 1;
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
@@ -39,8 +42,10 @@ tick(struct melyint_core *core, uint64_t now)
 static int
 look(struct melyint_core *core, uint64_t now)
 {
+	unsigned doing = melyint_doing(&core->tallies, MELY_STATS_POLLING, now);
 	int found = melyint_poller_look(core);
 
+	(void)melyint_doing(&core->tallies, doing, melyint_ticks());
 	core->looked_ticks = now;
 	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
 	return found;
@@ -80,13 +85,14 @@ run_batch(struct melyint_core *core)
 		if (MELY_LOAD(&core->stealable, relaxed) != 0)
 			melyint_offer_behind(core, core);
 	}
-	melyint_batch_run(core);
+	melyint_check_batch(core);
 	/* A handler that forked must not return in the child: there is no runtime there. */
 	if (MELY_UNLIKELY(melyint_self != core))
 		melyint_bug(__FILE__, __LINE__, "a handler returned in the child of a fork");
 	now = melyint_ticks();
-	account(core, now - core->turn_ticks);
-	core->turn_ticks = now;
+	/* relaxed, both: ours; others read when the batch began */
+	account(core, now - MELY_LOAD(&core->turn_ticks, relaxed));
+	MELY_STORE(&core->turn_ticks, now, relaxed);
 	if (MELY_UNLIKELY(--core->round_left < 0 &&
 	    now - core->looked_ticks >= core->rt->look_ticks) ||
 	    MELY_UNLIKELY(now - core->looked_ticks >= core->rt->look_max_ticks))
@@ -114,8 +120,10 @@ find_work(struct melyint_core *core)
 static MELY_NOINLINE void
 idle(struct melyint_core *core)
 {
-	uint64_t now;
+	/* relaxed, here and below: ours; others read when the batch began */
+	uint64_t now = MELY_LOAD(&core->turn_ticks, relaxed);
 
+	(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, now);
 	if (!find_work(core)) {
 		/* acquire: pairs with the release stores of the life cycle */
 		if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
@@ -124,10 +132,29 @@ idle(struct melyint_core *core)
 		core->looked_ticks = melyint_ticks();
 	}
 	now = melyint_ticks();
-	core->turn_ticks = now;
+	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
+	MELY_STORE(&core->turn_ticks, now, relaxed);
 	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
 	if (now - core->ticked_ticks >= core->rt->tick_ticks)
 		tick(core, now);
+}
+
+/* The thread is there to run batches. When it has come. */
+static uint64_t
+arrive(struct melyint_core *core)
+{
+	uint64_t now = melyint_ticks();
+
+	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
+	MELY_STORE(&core->turn_ticks, now, relaxed); /* as in run_batch */
+	return now;
+}
+
+static void
+go(struct melyint_core *core)
+{
+	melyint_turn_end(core);
+	(void)melyint_doing(&core->tallies, MELY_STATS_AWAY, melyint_ticks());
 }
 
 void
@@ -135,7 +162,7 @@ melyint_core_loop(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
 
-	core->turn_ticks = melyint_ticks();
+	(void)arrive(core);
 	/* acquire: pairs with the release stores of the life cycle */
 	while (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED) {
 		if (!melyint_turn(core)) {
@@ -145,7 +172,7 @@ melyint_core_loop(struct melyint_core *core)
 		}
 		run_batch(core);
 	}
-	melyint_turn_end(core);
+	go(core);
 }
 
 int
@@ -154,14 +181,13 @@ melyint_core_pass(struct melyint_core *core)
 	uint64_t ran = 0;
 	uint32_t n;
 
-	core->turn_ticks = melyint_ticks();
-	look_around(core, core->turn_ticks);
+	look_around(core, arrive(core));
 	melyint_poller_tick(core);
 	/* relaxed: what is waiting now; what comes later is for the next pass */
 	for (n = MELY_LOAD(&core->waiting, relaxed); n > 0 && melyint_turn(core); n--) {
 		run_batch(core);
 		ran += core->batch.ran;
 	}
-	melyint_turn_end(core);
+	go(core);
 	return ran < INT32_MAX ? (int)ran : INT32_MAX;
 }

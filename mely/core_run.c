@@ -17,15 +17,13 @@
  */
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
 #include "park.h"
 
-enum {
-	RESCAN_MAX = 16,
-	SAMPLED_MAX = 3 /* events of a sampled batch that are measured */
-};
+enum { RESCAN_MAX = 16 };
 
 /* The batch threshold: a switch. */
 MELY_INLINE uint32_t
@@ -116,6 +114,26 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 
 /* ---- its weight ------------------------------------------------------------------------------ */
 
+/* C of NOTE(tally): what the color posted to itself waits from the end of the batch on. */
+static MELY_NOINLINE void
+stamp_row(struct mely_event *first, uint64_t ticks)
+{
+	struct mely_event *ev = first;
+
+	do {
+		ev->_stamp = ticks;
+		ev = ev->_next;
+	} while (ev != first);
+}
+
+MELY_INLINE void
+stamp(struct mely_event *first, uint64_t ticks)
+{
+	first->_stamp = ticks;
+	if (MELY_UNLIKELY(first->_next != first))
+		stamp_row(first, ticks);
+}
+
 /* B of NOTE(weight): what the color posted to itself and has not run. Under the lock. */
 static MELY_NOINLINE uint64_t
 weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
@@ -176,7 +194,7 @@ put_back(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 	struct mely_color *color = batch->color;
-	struct mely_event *heads, *own = NULL;
+	struct mely_event *heads, *own;
 	uint64_t worth;
 
 	/* Embedded events go back with what was not run: the next take has to mark them again. */
@@ -194,23 +212,29 @@ put_back(struct melyint_core *core)
 		color->_tails = melyint_evq_join(batch->tails, color->_tails);
 		batch->tails = NULL;
 	}
-	if (batch->own != NULL) {
-		batch->own = requeue(core, batch->own, batch->own_embedded);
-		own = batch->own;
+	own = batch->own;
+	if (own != NULL) {
 		batch->own = NULL;
-		/* Where the last post rules, it is one of these, as far as the color can tell. */
-		if (MELY_UNLIKELY(core->rt->config.priority_rule == MELY_PRIORITY_LAST_POST) &&
-		    own != NULL)
-			color->_priority = melyint_priority_of(own->_prev);
-		if (batch->own_embedded)
+		if (MELY_UNLIKELY(batch->own_embedded)) {
+			own = requeue(core, own, true);
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+		}
+		if (MELY_LIKELY(own != NULL)) {
+			stamp(own, MELY_LOAD(&core->turn_ticks, relaxed)); /* ours */
+			/* Where the last post rules it is one of these, as far as is known. */
+			if (MELY_UNLIKELY(core->rt->config.priority_rule ==
+			    MELY_PRIORITY_LAST_POST))
+				color->_priority = melyint_priority_of(own->_prev);
+		}
 	}
 	batch->own_embedded = false;
 	worth = settle_worth(core, color, own);
 	color->_tails = melyint_evq_join(color->_tails, own);
 	batch->color = NULL;
 	batch->color_id = MELYINT_NO_ID;
-	MELY_STORE(&core->current, NULL, relaxed); /* under the lock */
+	/* relaxed, both: under the lock */
+	MELY_STORE(&core->running, NULL, relaxed);
+	MELY_STORE(&core->current, NULL, relaxed);
 	heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
 	if (color->_tails != NULL || heads != NULL) {
 		if (MELY_UNLIKELY(color->_priority != 0))
@@ -286,6 +310,10 @@ take(struct melyint_core *core, struct mely_color *color)
 		MELY_STORE(&color->_flags, (uint16_t)(flags & ~MELYINT_COLOR_MIXED), relaxed);
 	batch->color = color;
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
+	MELY_STORE(&core->running_id, batch->color_id, relaxed); /* for people */
+	/* release: pairs with the acquire of who looks at it under this core's lock (look.c), which
+	 * is not the lock of the victim that we may hold */
+	MELY_STORE(&core->running, color, release);
 	batch->ran = 0;
 	core->has_batch = true;
 }
@@ -392,12 +420,14 @@ next_event(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 
-	/* acquire: pairs with the release in core_post.c:melyint_append_locked */
-	if (MELY_UNLIKELY(batch->heads == NULL &&
-	    MELY_LOAD(&batch->color->_heads, acquire) != NULL))
-		take_heads_slow(core);
 	if (MELY_UNLIKELY(batch->heads != NULL))
 		return pop_weighed(core, &batch->heads);
+	/* acquire: pairs with the release in core_post.c:melyint_append_locked */
+	if (MELY_UNLIKELY(MELY_LOAD(&batch->color->_heads, acquire) != NULL)) {
+		take_heads_slow(core);
+		if (batch->heads != NULL)
+			return pop_weighed(core, &batch->heads);
+	}
 	if (batch->tails != NULL)
 		return pop_weighed(core, &batch->tails);
 	if (batch->own != NULL && batch->all_taken)
@@ -421,8 +451,8 @@ struct call {
 	void *arg;
 };
 
-/* A of NOTE(measure): the call of an event that is to be measured where somebody wants to know.
- * Without a function: it has been cancelled. */
+/* The call of an event that is to be measured, A of NOTE(measure), or whose delay is wanted, C of
+ * NOTE(tally). Without a function: it has been cancelled. */
 static MELY_NOINLINE struct call
 call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 {
@@ -430,21 +460,26 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg};
 	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->weighing, relaxed);
+	uint64_t stamp_ticks = ev->_stamp;
 
-	if ((sampled || melyint_measure_wanted(core->rt, weighing, handler)) &&
-	    melyint_measure_begin(core, handler, ev->_arg))
+	if (sampled || ((flags & MELYINT_EV_PROBE) &&
+	    melyint_measure_wanted(core->rt, weighing, handler))) {
+		melyint_measure_begin(core, handler, ev->_arg);
 		call = (struct call){melyint_probe_run, core};
-	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+	}
+	if (!melyint_event_enter(core, ev, flags))
 		call.fn = NULL;
+	else if (flags & MELYINT_EV_STAMPED)
+		melyint_tally_delay(&core->tallies, stamp_ticks);
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	return call;
 }
 
-/* The next call of the batch; false: it has none left. Events that have been cancelled are dropped
- * on the way. */
+/* The next call of the batch, of which ran have run; false: it has none left. Events that have been
+ * cancelled are dropped on the way. */
 MELY_INLINE bool
-next_call(struct melyint_core *core, struct call *call, bool sampled)
+next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampled)
 {
 	for (;;) {
 		struct mely_event *ev = next_event(core);
@@ -453,6 +488,11 @@ next_call(struct melyint_core *core, struct call *call, bool sampled)
 		if (ev == NULL)
 			return false;
 		MELY_PREFETCH(ev->_next);
+		/* A of NOTE(tally). relaxed: given once */
+		if (MELY_UNLIKELY(MELY_LOAD(&ev->_handler->_number, relaxed) !=
+		    core->tallies.number))
+			melyint_tally_change(&core->tallies, ev->_handler, ran);
+		melyint_check_next(ev);
 		call->fn = ev->_handler->fn;
 		call->arg = ev->_arg;
 		flags = ev->_flags;
@@ -460,7 +500,7 @@ next_call(struct melyint_core *core, struct call *call, bool sampled)
 			melyint_pool_put(&core->pool, ev);
 			return true;
 		}
-		if (MELY_UNLIKELY(sampled || (flags & MELYINT_EV_PROBE))) {
+		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_PROBE | MELYINT_EV_STAMPED)))) {
 			*call = call_measured(core, ev, sampled);
 			if (call->fn == NULL)
 				continue;
@@ -487,11 +527,14 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 	const struct mely_runtime *rt = core->rt;
 	struct call call;
 
-	while (ran < limit && next_call(core, &call, mode == SAMPLED && ran < SAMPLED_MAX)) {
+	while (ran < limit &&
+	    next_call(core, &call, ran, mode == SAMPLED && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
-		call.fn(call.arg);
+		MELY_STORE(&core->tallies.begun, ran, relaxed); /* for who looks whether we go on */
+		melyint_check_call(call.fn, call.arg);
 		if (mode != PLAIN && rt->batch_ticks != 0 &&
-		    melyint_ticks() - core->turn_ticks >= rt->batch_ticks)
+		    melyint_ticks() - MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >=
+		    rt->batch_ticks)
 			break;
 	}
 	return ran;
@@ -503,7 +546,7 @@ run_timed(struct melyint_core *core)
 	return run(core, TIMED, 0, batch_events(core));
 }
 
-/* A and C of NOTE(measure). */
+/* A and C of NOTE(measure), C of NOTE(tally). */
 static MELY_NOINLINE uint32_t
 run_sampled(struct melyint_core *core)
 {
@@ -511,7 +554,10 @@ run_sampled(struct melyint_core *core)
 
 	if (!core->away) {
 		core->sample_in = MELYINT_SAMPLE_EVERY;
-		return run(core, SAMPLED, 0, limit);
+		ran = run(core, SAMPLED, 0, limit);
+		if (core->batch.own != NULL)
+			core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
+		return ran;
 	}
 	core->sample_in = core->sample_rest;
 	ran = run(core, core->away_measured ? SAMPLED : TIMED, 0, limit);
@@ -534,6 +580,6 @@ melyint_batch_run(struct melyint_core *core)
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);
-	MELY_COUNT(&core->counters.events, ran);
+	melyint_tally_flush(&core->tallies, ran);
 	MELY_COUNT(&core->counters.batches, 1);
 }

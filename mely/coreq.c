@@ -31,6 +31,29 @@ melyint_coreq_pick_slow(struct melyint_coreq *q)
 	return best;
 }
 
+/* The first of the highest level below, or NULL. */
+static struct mely_color *
+first_below(const struct melyint_coreq *q, unsigned level)
+{
+	uint32_t levels = q->levels & ((1u << level) - 1);
+
+	return levels != 0 ? q->first[31 - __builtin_clz(levels)] : NULL;
+}
+
+struct mely_color *
+melyint_coreq_next(const struct melyint_coreq *q, const struct mely_color *color)
+{
+	unsigned level = melyint_coreq_level(color);
+
+	return color->_next != q->first[level] ? color->_next : first_below(q, level);
+}
+
+struct mely_color *
+melyint_coreq_highest(const struct melyint_coreq *q)
+{
+	return q->levels != 0 ? q->first[31 - __builtin_clz(q->levels)] : NULL;
+}
+
 bool
 melyint_coreq_validate(const struct melyint_coreq *q)
 {

@@ -21,6 +21,7 @@ struct melyint_coreq {
 	uint32_t length;  /* color-queues linked */
 	uint16_t passed[MELYINT_LEVELS]; /* batches in which the level was passed over */
 	struct mely_color *first[MELYINT_LEVELS];
+	struct mely_color *cursor; /* the next of a walk through the queue: NOTE(look); else NULL */
 };
 
 MELY_INLINE unsigned
@@ -62,11 +63,19 @@ melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)
 	q->length++;
 }
 
+/* The color-queue behind this one, from the highest priority to the lowest; NULL: it is the last. */
+struct mely_color *melyint_coreq_next(const struct melyint_coreq *q,
+    const struct mely_color *color);
+/* Where a walk begins; NULL: the queue is empty. Ages nothing. */
+struct mely_color *melyint_coreq_highest(const struct melyint_coreq *q);
+
 MELY_INLINE void
 melyint_coreq_unlink(struct melyint_coreq *q, struct mely_color *color)
 {
 	unsigned level = melyint_coreq_level(color);
 
+	if (MELY_UNLIKELY(q->cursor == color))
+		q->cursor = melyint_coreq_next(q, color);
 	if (color->_next == color) {
 		q->first[level] = NULL;
 		q->levels &= ~(1u << level);

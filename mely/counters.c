@@ -20,11 +20,12 @@ mely_counters_read(const struct mely_runtime *rt, int core, struct mely_counters
 		return -EINVAL;
 	memset(&sum, 0, sizeof sum);
 	for (i = first; i <= last; i++) {
-		const struct melyint_counters *c = &rt->cores[i].counters;
+		struct melyint_core *each = &rt->cores[i];
+		const struct melyint_counters *c = &each->counters;
 
 		/* relaxed: no consistent cut is promised */
 #define MELYINT_SUM(name) sum.name += MELY_LOAD(&c->name, relaxed)
-		MELYINT_SUM(events);
+		sum.events += melyint_tally_events(&each->tallies);
 		MELYINT_SUM(batches);
 		MELYINT_SUM(posts_remote);
 		MELYINT_SUM(adoptions);

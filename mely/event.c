@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "colorcheck.h"
 #include "core.h"
 #include "post.h"
 
@@ -71,6 +72,7 @@ mely_join_done(struct mely_join *join)
 {
 	int error;
 
+	melyint_check_promise(join->_event);
 	/* acq_rel: release what this party did, acquire for the last what all did */
 	if (MELY_SUB(&join->_left, 1, acq_rel) != 1)
 		return 0;

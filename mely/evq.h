@@ -26,7 +26,8 @@ enum {
 	MELYINT_EV_COUNTED = 2, /* counts against its color's high-water mark */
 	MELYINT_EV_TIMED = 4,   /* _time is its own, in ns; else the weight it was counted with */
 	MELYINT_EV_WEIGHED = 8, /* it is TIMED and has been weighed: weight.h */
-	MELYINT_EV_PROBE = 16   /* its handler is not known yet: measure this one */
+	MELYINT_EV_PROBE = 16,  /* its handler is not known yet: measure this one */
+	MELYINT_EV_STAMPED = 64 /* its stamp is exact, its delay is wanted: NOTE(tally) */
 	/* the upper four bits: a shift, see weight.h */
 };
 

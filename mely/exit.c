@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "colorcheck.h"
 #include "core.h"
 #include "park.h"
 #include "runtimes.h"
@@ -59,10 +60,14 @@ await_cores(struct mely_runtime *rt)
 static void
 park_all(void)
 {
+	struct melyint_check_where where;
+
 	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* once is enough; pairs with itself */
 		return;
+	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_check_leave(&where);
 }
 
 void

@@ -33,6 +33,7 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "poller.h"
 
 enum { READS, WRITES };
@@ -286,7 +287,7 @@ run(void *arg)
 	f->ready = 0;
 	melyint_lock_drop(&f->record->lock);
 	if (w->kind != MELYINT_KIND_CHILD || end_child(w))
-		w->fn(w->arg);
+		melyint_check_watch_call(w);
 	drained = current.drained;
 	current.watch = NULL;
 	current.ready = 0;

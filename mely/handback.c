@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "colorcheck.h"
 #include "colorext.h"
 #include "handback.h"
 #include "iostate.h"
@@ -50,6 +51,7 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 	void *arg = ev->_arg;
 	int left;
 
+	melyint_check_taken_back(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);
 	if (embedded == NULL) {
@@ -63,8 +65,11 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 		return;
 	if (left == MELYINT_LEFT_USER)
 		embedded = NULL;
-	if (rt->config.handback != NULL)
+	if (rt->config.handback != NULL) {
+		melyint_check_out();
 		rt->config.handback(rt->config.handback_ctx, color, handler, arg, embedded);
+		melyint_check_in();
+	}
 }
 
 /* How many color-queues to empty: those that wait now, not those that a hand-back posts to. */

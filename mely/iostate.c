@@ -91,7 +91,7 @@ queued(const struct melyint_watch *w)
 }
 
 /* Nothing runs: what was stopped and is still referred to, by a loop or by an event that the end
- * of the run dropped, goes now. */
+ * of the run dropped, goes now; but a thread that is no core may be in the middle of a call. */
 static void
 sweep(struct mely_runtime *rt)
 {
@@ -108,7 +108,7 @@ sweep(struct mely_runtime *rt)
 			if (w->kind == MELYINT_KIND_TIMER)
 				melyint_timer_disarm(w);
 			w->stage = MELYINT_STAGE_REST;
-			w->refs = 0;
+			w->refs = w->kind == MELYINT_KIND_TIMER ? w->u.timer.aside : 0;
 		}
 		melyint_watch_drop(w);
 	}

@@ -5,6 +5,7 @@
  */
 #include "clock.h"
 #include "core.h"
+#include "handlers.h"
 #include "measure.h"
 #include "weight.h"
 
@@ -12,8 +13,7 @@ enum {
 	AVERAGE_SHIFT = 3,
 	DECAY_SHIFT = 6,
 	SPIKE_FACTOR = 16,   /* a preempted sample is cut to so many times the average ... */
-	SPIKE_NS = 10000,    /* ... and this */
-	PENALTY_MAX = 1000
+	SPIKE_NS = 10000     /* ... and this */
 };
 
 /* From the meaning of weights alone, not from a switch that may have been turned since that was
@@ -82,30 +82,26 @@ melyint_measure_away(struct mely_handler *handler, uint32_t ns)
 
 /* ---- samples on their way: B of NOTE(measure) ------------------------------------------------ */
 
-/* The number of a handler, given at the first need. */
+/* Under which word a sample of the handler is left: its number, or where that is shared with others
+ * what tells functions apart. */
 static uint32_t
-number_of(struct mely_handler *handler)
+key_of(struct mely_handler *handler)
 {
-	static _Atomic uint32_t last MELY_LASTING;
-	uint32_t number = MELY_LOAD(&handler->_number, relaxed), none = 0;
+	uint32_t number = melyint_handler_number(handler);
 
-	if (MELY_LIKELY(number != 0))
-		return number;
-	do {
-		number = MELY_ADD(&last, 1, relaxed) + 1; /* only to be another one */
-	} while (number == 0);
-	/* relaxed: whoever is first */
-	return MELY_CAS(&handler->_number, &none, number, relaxed) ? number : none;
+	if (MELY_UNLIKELY(number == MELYINT_HANDLER_OTHER))
+		number = (uint32_t)((uintptr_t)handler->fn >> 4) | 1u << 31;
+	return number;
 }
 
-/* The sample under a number, which is then gone; 0: none. */
+/* The sample under a key, which is then gone; 0: none. */
 static uint32_t
-take(_Atomic uint64_t *samples, uint32_t number)
+take(_Atomic uint64_t *samples, uint32_t key)
 {
-	_Atomic uint64_t *sample = &samples[number % MELYINT_SAMPLES];
+	_Atomic uint64_t *sample = &samples[key % MELYINT_SAMPLES];
 	uint64_t seen = MELY_LOAD(sample, relaxed); /* all in one word */
 
-	if (seen >> 32 != number)
+	if (seen >> 32 != key)
 		return 0;
 	/* relaxed: nothing is published with it; of two collectors one gets it */
 	return MELY_CAS(sample, &seen, 0, relaxed) ? (uint32_t)seen : 0;
@@ -114,9 +110,9 @@ take(_Atomic uint64_t *samples, uint32_t number)
 static void
 collect(struct mely_runtime *rt, struct mely_handler *handler)
 {
-	uint32_t number = number_of(handler);
-	uint32_t home = take(rt->samples.home, number);
-	uint32_t away = take(rt->samples.away, number);
+	uint32_t key = key_of(handler);
+	uint32_t home = take(rt->samples.home, key);
+	uint32_t away = take(rt->samples.away, key);
 
 	if (home != 0)
 		melyint_measure_home(handler, home);
@@ -152,32 +148,32 @@ melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler)
 {
 	/* relaxed, both: measurements */
 	uint64_t away = MELY_LOAD(&handler->_away_ns, relaxed);
-	uint64_t home = MELY_LOAD(&handler->_measured_ns, relaxed), ratio;
+	uint64_t home = MELY_LOAD(&handler->_measured_ns, relaxed);
 
 	if (handler->penalty != 0)
 		return handler->penalty;
-	if (away <= home || home == 0 || !wants_penalty(weighing, handler))
+	if (home == 0 || !wants_penalty(weighing, handler))
 		return 1;
-	ratio = (away + home / 2) / home;
-	return ratio < PENALTY_MAX ? (uint32_t)ratio : PENALTY_MAX;
+	return melyint_measure_ratio(home, away);
 }
 
 /* ---- the probe ------------------------------------------------------------------------------- */
 
-bool
+void
 melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, void *arg)
 {
 	struct melyint_probe *probe = &core->probe;
 	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
 
-	if (!wants_time(weighing, handler) && !wants_penalty(weighing, handler))
-		return false;
-	collect(core->rt, handler);
 	probe->fn = handler->fn;
 	probe->arg = arg;
-	probe->number = number_of(handler);
 	probe->away = core->away;
-	return true;
+	probe->key = 0;
+	if (wants_time(weighing, handler) || wants_penalty(weighing, handler)) {
+		collect(core->rt, handler);
+		probe->key = key_of(handler);
+	}
+	melyint_handler_known(melyint_handler_number(handler), handler);
 }
 
 void
@@ -192,9 +188,12 @@ melyint_probe_run(void *arg)
 	probe.fn(probe.arg);
 	/* The handler may be no more. */
 	ns = melyint_ticks_to_ns(melyint_ticks() - before);
+	if (!probe.away)
+		melyint_tally_time(&core->tallies, ns); /* B of NOTE(tally) */
+	if (probe.key == 0)
+		return;
 	ns = ns == 0 ? 1 : ns < UINT32_MAX ? ns : UINT32_MAX;
 	samples = probe.away ? rt->samples.away : rt->samples.home;
 	/* relaxed: all in one word */
-	MELY_STORE(&samples[probe.number % MELYINT_SAMPLES], (uint64_t)probe.number << 32 | ns,
-	    relaxed);
+	MELY_STORE(&samples[probe.key % MELYINT_SAMPLES], (uint64_t)probe.key << 32 | ns, relaxed);
 }

@@ -6,7 +6,8 @@
  * NOTE(measure)
  *   A. One batch in some is measured, the first one after some of the steals, and each event that
  *      is weighed before its handler is known. Its function is called by way of
- *      melyint_probe_run, so that the others pay nothing.
+ *      melyint_probe_run, so that the others pay nothing. The statistics have their times from it,
+ *      too (NOTE(tally)), also of handlers that nobody weighs.
  *   B. A handler is the program's again when the function of its last event is entered. So the
  *      sample is not written to it afterwards, but left in the runtime under the handler's number,
  *      and collected when an event of that handler is in hand again, before its function is
@@ -30,6 +31,8 @@ struct mely_runtime;
 enum {
 	MELYINT_SAMPLES = 64,
 	MELYINT_SAMPLE_EVERY = 251, /* batches; a prime, so that rows of colors have their turns */
+	MELYINT_SAMPLED_MAX = 3,    /* events of a sampled batch that are measured */
+	MELYINT_PENALTY_MAX = 1000, /* that is learned */
 	MELYINT_SAMPLE_STEALS = 4   /* of so many steals one is followed by a measured batch */
 };
 
@@ -44,7 +47,7 @@ struct melyint_samples {
 struct melyint_probe {
 	void (*fn)(void *arg);
 	void *arg;
-	uint32_t number; /* of the handler */
+	uint32_t key;    /* of the handler's sample; 0: nobody weighs it */
 	bool away;
 };
 
@@ -59,9 +62,19 @@ uint32_t melyint_measure_time(unsigned weighing, const struct mely_handler *hand
 /* The penalty of a handler, annotated or learned; at least 1. As above. */
 uint32_t melyint_measure_penalty(unsigned weighing, const struct mely_handler *handler);
 
-/* Owner, before it enters fn(arg) of a handler: collect, and prepare the probe. True: the call is
- * to be measured, melyint_probe_run(core) stands in for it. */
-bool melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, void *arg);
+/* The penalty that follows from two averages, both known. */
+MELY_INLINE uint32_t
+melyint_measure_ratio(uint64_t home_ns, uint64_t away_ns)
+{
+	uint64_t ratio = (away_ns + home_ns / 2) / home_ns;
+
+	return away_ns <= home_ns ? 1 :
+	    ratio < MELYINT_PENALTY_MAX ? (uint32_t)ratio : MELYINT_PENALTY_MAX;
+}
+
+/* Owner, before it enters fn(arg) of a handler: collect, and prepare the probe, for which
+ * melyint_probe_run(core) then stands in. */
+void melyint_measure_begin(struct melyint_core *core, struct mely_handler *handler, void *arg);
 void melyint_probe_run(void *core);
 
 /* A sample, ns > 0, into the averages; for collectors and tests. */

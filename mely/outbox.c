@@ -13,7 +13,9 @@
  *      so that a handler that posts and then computes for long holds nothing back from idle
  *      cores. What slips in while it does is seen by the watcher (NOTE(park)), within its tick.
  *   D. Two deliverers of one outbox exclude each other by its lock, held until the events are in
- *      their color-queues: so events of one producer keep their order.
+ *      their color-queues: so events of one producer keep their order. A color that comes to the
+ *      receiving core in the middle of a delivery takes part in it with all that was posted to it
+ *      from some event back, or with nothing (tests/model/row.pml).
  *   E. An event in an outbox is posted, but its color does not know. So a color object is only
  *      released once every outbox has been emptied. Where no core has ever opened one, that is a
  *      look at one word.
@@ -47,10 +49,30 @@ post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
 	} while (!done && melyint_colortab_settle(rt));
 }
 
+/* The entries, a bit each, whose color lives on owner, whose lock is held: none of them can leave,
+ * but others may come. So from the last to the first: what is found to live there has been looked
+ * at after all that was posted behind it. */
+static uint64_t
+living_on(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head, uint32_t tail)
+{
+	uint64_t living = 0;
+
+	for (; tail != head; tail--) {
+		uint32_t i = (tail - 1) % MELYINT_OUTBOX;
+		struct mely_color *color = out->ring[i].color;
+
+		/* acquire: as the second look in melyint_color_lock */
+		if (color != NULL && MELY_LOAD(&color->_owner, acquire) == owner)
+			living |= 1ull << i;
+	}
+	return living;
+}
+
 /* Append all entries whose color lives on owner, whose lock is held. */
 static bool
 deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head, uint32_t tail)
 {
+	uint64_t living = living_on(owner, out, head, tail);
 	bool linked = false;
 
 	for (; head != tail; head++) {
@@ -58,8 +80,7 @@ deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head
 		struct mely_color *color = out->ring[i].color;
 		int how;
 
-		/* acquire: as the second look in melyint_color_lock */
-		if (color == NULL || MELY_LOAD(&color->_owner, acquire) != owner)
+		if ((living >> i & 1) == 0)
 			continue;
 		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
 		if (how == MELYINT_APPEND_DEAD)

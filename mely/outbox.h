@@ -12,7 +12,7 @@
 #include "lock.h"
 
 enum {
-	MELYINT_OUTBOX = 64,      /* entries of the ring */
+	MELYINT_OUTBOX = 64,      /* entries of the ring; a bit each in outbox.c */
 	MELYINT_OUTBOX_FULL = 32, /* delivered when so many wait */
 	MELYINT_OUTBOX_AFTER = 4  /* posts to other cores in one batch that open it */
 };

@@ -340,7 +340,9 @@ doze(struct melyint_core *core, bool watching)
 		MELY_COUNT(&core->counters.sleeps, 1);
 		/* relaxed, both: only others' glances; no queue is touched by it */
 		MELY_STORE(&core->busy, 0, relaxed);
+		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
 		melyint_poller_sleep(core, longest_sleep(core, watching));
+		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
 		MELY_STORE(&core->busy, 1, relaxed);
 		if (watching)
 			melyint_stuck_look(core, melyint_ticks(), true);

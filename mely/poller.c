@@ -81,6 +81,8 @@ on_acquire(struct ev_loop *loop)
 	struct melyint_poller *p = ev_userdata(loop);
 
 	MELY_STORE(&p->in_loop, true, relaxed);
+	/* It may have waited for long: C of NOTE(tally). */
+	melyint_self->tallies.clock_ticks = melyint_ticks();
 }
 
 static void
@@ -213,6 +215,8 @@ gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 
 	n = wait_set(p->epfd, p->found, timeout_ns);
 	MELY_COUNT(&melyint_self->counters.polls, 1);
+	if (n > 0)
+		melyint_self->tallies.clock_ticks = melyint_ticks(); /* as in on_acquire */
 	for (i = 0; i < n; i++) {
 		uint64_t data = p->found[i].data.u64;
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "colorcheck.h"
 #include "colorext.h"
 #include "post.h"
 
@@ -74,6 +75,7 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 	/* acquire: pairs with the release in core_end.h that gave the event back */
 	if (MELY_UNLIKELY(!MELY_CAS(&ev->_state, &state, MELYINT_EV_CLAIMED, acquire)))
 		return -EALREADY;
+	melyint_check_posted(ev, false);
 	/* Its own time outlasts a post, what it weighed does not. */
 	ev->_flags &= MELYINT_EV_TIMED;
 	if (MELY_LIKELY(ev->_flags == 0))
@@ -82,6 +84,7 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0)) {
+		melyint_check_unposted(ev);
 		/* release: gives the claim back to whoever posts next */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
 	}

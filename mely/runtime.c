@@ -20,6 +20,7 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "colorext.h"
 #include "colortab.h"
 #include "core_loop.h"
@@ -57,6 +58,7 @@ core_init(struct mely_runtime *rt, int index)
 	core->index = index;
 	core->pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
+	melyint_tallies_init(&core->tallies);
 	core->spin_ns = rt->spin_ns_max;
 	core->sample_in = 1;
 	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
@@ -95,6 +97,7 @@ cores_free(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].glances);
+		melyint_tallies_fini(&rt->cores[i].tallies);
 		melyint_core_free_worthy(&rt->cores[i]);
 	}
 	melyint_topo_free(rt);
@@ -130,6 +133,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
 	pthread_mutex_init(&rt->life_lock, NULL);
+	pthread_mutex_init(&rt->look_lock, NULL);
+	rt->made_ns = melyint_now_ns();
 }
 
 /* What counts where colors are stolen. */
@@ -226,8 +231,10 @@ mely_runtime_free(struct mely_runtime *rt)
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
 		melyint_cores_join(rt);
+		melyint_check_run_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
+		melyint_check_run_end(rt);
 		melyint_handback_all(rt);
 	}
 	melyint_io_fini(rt);
@@ -235,6 +242,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
+	pthread_mutex_destroy(&rt->look_lock);
 	pthread_mutex_destroy(&rt->life_lock);
 	free(rt);
 	return 0;
@@ -271,6 +279,7 @@ attend(struct melyint_core *core, bool on)
 	melyint_lock_drop(&core->lock);
 	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
 	become(on ? core : NULL);
+	melyint_check_attend(on);
 	if (on)
 		melyint_stuck_begin(core);
 }
@@ -283,10 +292,12 @@ core_thread(void *arg)
 
 	snprintf(name, sizeof name, "mely/%d", core->index);
 	pthread_setname_np(pthread_self(), name);
+	melyint_check_thread(true);
 	melyint_topo_bind(core);
 	attend(core, true);
 	melyint_core_loop(core);
 	attend(core, false);
+	melyint_check_thread(false);
 	return NULL;
 }
 
@@ -339,6 +350,7 @@ begin(struct mely_runtime *rt, bool once)
 		/* release: pairs with the acquire loads of posters and cores */
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
+		melyint_check_run_begin(rt);
 		error = cores_start(rt);
 		rt->once_started = once;
 	}
@@ -354,7 +366,9 @@ finish(struct mely_runtime *rt)
 {
 	melyint_wake_all(rt);
 	melyint_cores_join(rt);
+	melyint_check_run_end(rt);
 	melyint_io_discard(rt);
+	melyint_check_run_end(rt); /* of what helpers still did, too */
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
 	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))
 		melyint_handback_all(rt);
@@ -419,11 +433,13 @@ mely_run_once(struct mely_runtime *rt)
 	if (result != 0)
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	attend(core, true);
+	melyint_check_pass(rt, true);
 	/* acquire, both: pairs with the release stores of the life cycle */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		result = melyint_core_pass(core);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
 		melyint_core_loop(core);
+	melyint_check_pass(rt, false);
 	attend(core, false);
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED)
 		finish(rt);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "colorcheck.h"
 #include "poller.h"
 #include "watch.h"
 
@@ -105,7 +106,7 @@ run(void *arg)
 		return;
 	w->u.signal.again = false; /* what came until now is what the handler is told of */
 	melyint_lock_drop(&w->own);
-	w->fn(w->arg);
+	melyint_check_watch_call(w);
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))
 		return;

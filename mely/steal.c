@@ -68,6 +68,7 @@ count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n,
 	MELY_COUNT(&c->steals_tried, n);
 	MELY_COUNT(&c->steals_empty, n - won);
 	MELY_COUNT(&c->steals, won);
+	MELY_COUNT(&c->steals_tried_at[thief->distance[victim->index]], n);
 	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], won);
 	MELY_COUNT(&c->stolen_ns, weight >> MELYINT_WEIGHT_SHIFT);
 }

@@ -24,6 +24,7 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "iostate.h"
 #include "post.h"
 #include "weight.h"
@@ -262,9 +263,11 @@ static void
 step_aside(struct melyint_watch *w)
 {
 	w->refs++;
+	w->u.timer.aside++;
 	melyint_watch_drop(w);
 	sched_yield();
 	melyint_watch_guard(w);
+	w->u.timer.aside--;
 	w->refs--;
 }
 
@@ -319,7 +322,7 @@ run(void *arg)
 	current_overruns = w->u.timer.overruns;
 	w->u.timer.overruns = 0;
 	melyint_lock_drop(&w->own);
-	w->fn(w->arg);
+	melyint_check_watch_call(w);
 	current_overruns = 0;
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))

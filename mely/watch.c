@@ -7,6 +7,7 @@
 
 #include "cancel.h"
 #include "check.h"
+#include "colorcheck.h"
 #include "iostate.h"
 #include "post.h"
 #include "slots.h"
@@ -56,6 +57,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 	w->done_color = NULL;
 	w->done = NULL;
 	memset(&w->u, 0, sizeof(w->u));
+	melyint_check_watch_made(w);
 	*watch = w;
 	return 0;
 }
@@ -117,6 +119,7 @@ melyint_watch_drop(struct melyint_watch *w)
 	bool gone = w->stopped && w->refs == 0;
 
 	if (gone) {
+		melyint_check_watch_gone(w);
 		MELY_SLOW(w->stage == MELYINT_STAGE_REST);
 		melyint_slots_retire(w);
 	}
@@ -177,8 +180,11 @@ melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
 	MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
 	if (w->stage == MELYINT_STAGE_QUEUED)
 		stop_queued(w);
-	if (w->stage != MELYINT_STAGE_RUNNING || mely_current_color() == w->color)
+	if (w->stage != MELYINT_STAGE_RUNNING || mely_current_color() == w->color) {
+		melyint_check_watch_over(w);
 		return 0;
+	}
+	melyint_check_promise(done);
 	w->done_color = done_color;
 	w->done = done;
 	return -EINPROGRESS;

@@ -70,6 +70,7 @@ struct melyint_watch_timer {
 	uint64_t repeat_ns;
 	uint64_t overruns;
 	uint16_t core;              /* whose loop has it */
+	uint16_t aside;             /* of refs: threads that have dropped the guard to yield */
 	bool armed;
 	bool messaged;
 	bool wall;

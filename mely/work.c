@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "colorcheck.h"
 #include "poller.h"
 #include "watch.h"
 
@@ -107,12 +108,12 @@ count_down(struct melyint_io *io)
 }
 
 static void
-do_work(struct melyint_watch *w)
+do_work(struct melyint_watch *w, const char *name)
 {
 	struct melyint_io *io = w->io;
 
 	/* The ref taken in submit keeps the record. */
-	w->u.work.fn(w->arg);
+	melyint_check_work_call(w, name);
 	melyint_watch_guard(w);
 	w->refs--;
 	melyint_watch_post(w);
@@ -148,6 +149,7 @@ help(void *arg)
 	struct work_class *c = h->of;
 
 	pthread_setname_np(pthread_self(), c->name);
+	melyint_check_thread(true);
 	pthread_mutex_lock(&c->lock);
 	while (c->first != NULL || wait_for_work(c)) {
 		struct melyint_watch *w = c->first;
@@ -155,7 +157,7 @@ help(void *arg)
 		dequeue(c, w);
 		c->running++;
 		pthread_mutex_unlock(&c->lock);
-		do_work(w);
+		do_work(w, c->name);
 		pthread_mutex_lock(&c->lock);
 		if (--c->running == 0)
 			pthread_cond_broadcast(&c->rest);
@@ -164,6 +166,7 @@ help(void *arg)
 	h->state = HELPER_ENDED;
 	pthread_cond_broadcast(&c->rest);
 	pthread_mutex_unlock(&c->lock);
+	melyint_check_thread(false);
 	return NULL;
 }
 
@@ -209,7 +212,7 @@ run(void *arg)
 	if (!melyint_watch_enter(w))
 		return;
 	melyint_lock_drop(&w->own);
-	w->fn(w->arg);
+	melyint_check_watch_call(w);
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))
 		return;
@@ -331,8 +334,11 @@ hand_back(struct melyint_io *io, struct melyint_watch *w)
 	arg = w->arg;
 	forget(w);
 	melyint_watch_drop(w);
-	if (config->handback != NULL)
+	if (config->handback != NULL) {
+		melyint_check_out();
 		config->handback(config->handback_ctx, color, user, arg, NULL);
+		melyint_check_in();
+	}
 }
 
 void

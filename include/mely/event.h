@@ -52,7 +52,7 @@ MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *a
 /**
  * An event that lives in the caller's own struct: posting it allocates nothing and can not fail
  * for want of memory. It is the caller's again the moment its handler is entered, so the handler
- * may post it again or free it. 48 bytes.
+ * may post it again or free it. 56 bytes.
  */
 struct mely_event {
 	struct mely_event *_next;
@@ -63,10 +63,11 @@ struct mely_event {
 	uint32_t _time;
 	MELY_ATOMIC(uint16_t) _state;
 	uint16_t _flags;
+	uint64_t _stamp;
 };
 
 /** Static initialiser of an embedded event. */
-#define MELY_EVENT(handler, arg) {NULL, NULL, (handler), (arg), NULL, 0, 0, 0}
+#define MELY_EVENT(handler, arg) {NULL, NULL, (handler), (arg), NULL, 0, 0, 0, 0}
 
 /**
  * Make ev an event of handler with argument arg. Any thread; ev must not be queued. Also the way

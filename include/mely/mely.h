@@ -11,5 +11,6 @@
 #include <mely/color.h>
 #include <mely/runtime.h>
 #include <mely/io.h>
+#include <mely/stats.h>
 
 #endif

@@ -66,11 +66,20 @@ melyint_fifo_add(struct melyint_fifo *q, struct mely_color *color, struct mely_e
 		q->colors++;
 }
 
+/* An event leaves that a walk may have come to. */
+static void
+leave(struct melyint_fifo *q, const struct mely_event *ev)
+{
+	if (MELY_UNLIKELY(q->cursor == ev))
+		q->cursor = ev->_next != q->first ? ev->_next : NULL;
+}
+
 void
 melyint_fifo_remove(struct melyint_fifo *q, struct mely_color *color, struct mely_event *ev)
 {
 	uint32_t count = melyint_fifo_count(color) - 1;
 
+	leave(q, ev);
 	q->first = melyint_evq_remove(q->first, ev);
 	set_length(q, q->length - 1);
 	melyint_fifo_set_count(color, count);
@@ -88,6 +97,7 @@ melyint_fifo_collect(struct melyint_fifo *q, struct mely_color *color, bool full
 		struct mely_event *next = ev->_next;
 
 		if (color_of(ev) == color) {
+			leave(q, ev);
 			q->first = melyint_evq_remove(q->first, ev);
 			color->_tails = melyint_evq_append(color->_tails, ev);
 			left--;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "../colorcheck.h"
 #include "../colortab.h"
 #include "../core.h"
 #include "../park.h"
@@ -81,8 +82,11 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 	if (self != NULL && self->rt != owner->rt)
 		self = NULL;
 	if (self == NULL)
-		MELY_ADD(&owner->rt->outside_posts, 1, relaxed); /* a count */
-	else if (owner != self)
+		/* relaxed: a count */
+		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));
+	else
+		melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+	if (self != NULL && owner != self)
 		MELY_COUNT(&self->counters.posts_remote, 1);
 	how = melyint_append_locked(owner, color, ev, flags);
 	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
@@ -112,6 +116,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	ev->_arg = arg;
 	ev->_time = time_ns;
 	ev->_flags = MELYINT_EV_POOLED;
+	melyint_check_posted(ev, true);
 	/* A handler's posts to its own color are never refused. */
 	if (self != NULL && self->batch.color == color)
 		return enqueue(self, color, ev, flags);

@@ -12,6 +12,8 @@
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
 #include "../check.h"
+#include "../clock.h"
+#include "../colorcheck.h"
 #include "../core.h"
 #include "../core_end.h"
 #include "../core_run.h"
@@ -46,6 +48,8 @@ put_back(struct melyint_core *core)
 
 	MELY_SLOW(core->batch.tails == NULL);
 	core->batch.color = NULL;
+	core->batch.color_id = MELYINT_NO_ID;
+	MELY_STORE(&core->running, NULL, relaxed);
 	MELY_STORE(&core->current, NULL, relaxed);
 	if (melyint_fifo_count(color) == 0 && (flags & MELYINT_COLOR_RELEASED)) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
@@ -81,6 +85,10 @@ take_next(struct melyint_core *core)
 		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
 	core->batch.tails = melyint_evq_append(NULL, ev);
 	core->batch.color = color;
+	core->batch.color_id = MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
+	    MELYINT_NO_ID : color->_id;
+	MELY_STORE(&core->running_id, core->batch.color_id, relaxed);
+	MELY_STORE(&core->running, color, release); /* as in core_run.c:take */
 	core->batch.ran = 0;
 	if (core->ready.length == 0)
 		MELY_COUNT(&core->dry, 1);
@@ -119,20 +127,57 @@ melyint_turn_end(struct melyint_core *core)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+/* An event on its way into its handler: what has to be known of it afterwards. */
+struct call {
+	void (*fn)(void *arg);
+	void *arg;
+	unsigned flags;
+	uint64_t stamp_ticks;
+};
+
+/* Enter the handler. B and C of NOTE(tally): in a sampled batch, or of a post whose delay is
+ * wanted. */
+static MELY_NOINLINE void
+run_sampled(struct melyint_core *core, const struct call *call)
+{
+	bool sampled = core->sample_in == 0;
+	uint64_t before;
+
+	if (call->flags & MELYINT_EV_STAMPED)
+		melyint_tally_delay(&core->tallies, call->stamp_ticks);
+	before = melyint_ticks();
+	melyint_check_call(call->fn, call->arg);
+	if (!sampled)
+		return;
+	melyint_tally_time(&core->tallies, melyint_ticks_to_ns(melyint_ticks() - before));
+	core->sample_in = MELYINT_SAMPLE_EVERY;
+}
+
 void
 melyint_batch_run(struct melyint_core *core)
 {
 	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
-	void (*fn)(void *) = ev->_handler->fn;
-	void *arg = ev->_arg;
-	unsigned flags = ev->_flags;
+	struct mely_handler *handler = ev->_handler;
+	struct call call = {handler->fn, ev->_arg, ev->_flags, ev->_stamp};
 
-	if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+	/* A of NOTE(tally). relaxed: given once */
+	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
+		melyint_tally_change(&core->tallies, handler, 0);
+	melyint_check_next(ev);
+	if (--core->sample_in == 0)
+		melyint_handler_known(melyint_handler_number(handler), handler);
+	if (call.flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, call.flags)) {
+		core->sample_in += core->sample_in == 0; /* the next one, then */
 		return;
-	if (flags & MELYINT_EV_POOLED)
+	}
+	if (call.flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	core->batch.ran = 1;
-	fn(arg);
-	MELY_COUNT(&core->counters.events, 1);
+	MELY_STORE(&core->tallies.begun, 1, relaxed); /* as in core_run.c:run */
+	if (MELY_UNLIKELY(core->sample_in == 0 || (call.flags & MELYINT_EV_STAMPED)))
+		run_sampled(core, &call);
+	else
+		melyint_check_call(call.fn, call.arg);
+	melyint_tally_flush(&core->tallies, 1);
 	MELY_COUNT(&core->counters.batches, 1);
 }

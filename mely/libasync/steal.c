@@ -133,6 +133,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	bool won = migrate(thief, victim);
 
 	MELY_COUNT(&c->steals_tried, 1);
+	MELY_COUNT(&c->steals_tried_at[thief->distance[victim->index]], 1);
 	MELY_COUNT(&c->stealing_ns, melyint_ticks_to_ns(melyint_ticks() - began));
 	if (!won) {
 		MELY_COUNT(&c->steals_empty, 1);

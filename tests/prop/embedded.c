@@ -48,7 +48,7 @@ static struct mely_handler self_free = MELY_HANDLER(on_self_free);
 static void
 sizes(void)
 {
-	TEST_EQ(sizeof(struct mely_event), 48);
+	TEST_EQ(sizeof(struct mely_event), 56);
 	TEST_EQ(sizeof(struct mely_color), 64);
 	TEST_EQ(_Alignof(struct mely_color), 64);
 }

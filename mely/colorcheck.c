@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * colorcheck.c: see colorcheck.h: where each thread is, and the way from the runtime into the
+ * program's functions and back.
+ *
+ * Keys of edges: an event's is its address; the others are addresses with something added that no
+ * event has (KEY_ below).
+ */
+#include "colorcheck.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "coloredge.h"
+#include "colorfiber.h"
+#include "core.h"
+#include "core_run.h"
+#include "iostate.h"
+#include "poller.h"
+#include "timer.h"
+#include "tsan.h"
+#include "watch.h"
+
+enum key {
+	KEY_RUN,       /* of a runtime: what came before the run; colorfiber.c follows it */
+	KEY_STARTED,   /* of a watcher: what came before its start */
+	KEY_OVER,      /* of a watcher: what its handler has done */
+	KEY_WORKED,    /* of a runtime: what helpers have done for it */
+	KEY_PASSED,    /* of a runtime: what mely_run_once has run */
+	KEY_RELEASED   /* of a color: what came before its release */
+};
+
+#define KEY(object, key) ((const char *)(object) + (key))
+
+/* This thread. */
+static MELY_TLS struct {
+	void *runtime;                 /* the runtime's fiber; NULL: not needed so far */
+	void *program;                 /* on whose behalf the runtime works; NULL: nobody's */
+	void *entered;                 /* the program's fiber that called the runtime */
+	bool inside;                   /* on the runtime's fiber */
+	bool own;                      /* the event in hand is the library's */
+	bool last_known;
+	bool tls_known;
+	struct melyint_colorfiber *color; /* of the running batch */
+	struct melyint_edge *post;     /* of the event in hand */
+	const void *pass;              /* in mely_run_once: where what runs is collected */
+	long last;            /* what the color of the last batch has done */
+	struct melyint_check_where outside; /* of a thread of the runtime's own */
+} here;
+
+static bool forked; /* set in the child, while it has one thread */
+
+/* Is there anything to tell, and anybody to tell it? */
+MELY_INLINE bool
+on(void)
+{
+	return __tsan_create_fiber != NULL && !forked;
+}
+
+MELY_INLINE void
+go_to(void *fiber)
+{
+	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
+}
+
+/* ---- the runtime's fiber --------------------------------------------------------------------- */
+
+static pthread_key_t thread_key;
+
+/* The thread ends; it is on its own fiber. */
+static void
+thread_ends(void *fiber)
+{
+	void *own = __tsan_get_current_fiber();
+
+	if (!on())
+		return;
+	go_to(fiber);
+	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+	AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	go_to(own);
+	__tsan_destroy_fiber(fiber);
+	here.runtime = NULL;
+}
+
+static void
+make_thread_key(void)
+{
+	if (pthread_key_create(&thread_key, thread_ends) != 0)
+		melyint_bug(__FILE__, __LINE__, "no thread key for the color checker");
+}
+
+static void
+make_runtime_fiber(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	here.runtime = __tsan_create_fiber(0);
+	go_to(here.runtime);
+	__tsan_set_fiber_name(here.runtime, "the runtime itself");
+	AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	(void)pthread_once(&once, make_thread_key);
+	(void)pthread_setspecific(thread_key, here.runtime); /* without memory it is not freed */
+}
+
+/* A signal that came in program code waits for the next call that ThreadSanitizer sees on the same
+ * fiber, which may be long in coming. */
+static void
+let_signals_in(void)
+{
+	static size_t (*_Atomic seen)(const char *) = strlen; /* so that it is called */
+
+	(void)MELY_LOAD(&seen, relaxed)(""); /* never changes */
+}
+
+void
+melyint_check_enter(struct melyint_check_where *where)
+{
+	where->program = here.program;
+	where->entered = here.entered;
+	where->inside = here.inside;
+	if (!on() || here.inside)
+		return;
+	here.entered = here.program = __tsan_get_current_fiber();
+	here.inside = true;
+	if (here.runtime == NULL)
+		make_runtime_fiber();
+	else
+		go_to(here.runtime);
+}
+
+void
+melyint_check_leave(const struct melyint_check_where *where)
+{
+	if (on() && !where->inside) {
+		let_signals_in();
+		go_to(here.entered);
+	}
+	here.program = where->program;
+	here.entered = where->entered;
+	here.inside = where->inside;
+}
+
+void
+melyint_check_thread(bool begins)
+{
+	if (begins)
+		melyint_check_enter(&here.outside);
+	else
+		melyint_check_leave(&here.outside);
+	here.program = NULL;
+}
+
+void
+melyint_check_attend(bool begins)
+{
+	here.program = begins ? NULL : here.entered;
+}
+
+void
+melyint_check_forked(void)
+{
+	forked = true;
+}
+
+void
+melyint_check_out(void)
+{
+	if (!on())
+		return;
+	here.inside = false;
+	go_to(here.entered);
+}
+
+void
+melyint_check_in(void)
+{
+	if (!on())
+		return;
+	let_signals_in();
+	here.inside = true;
+	go_to(here.runtime);
+}
+
+static void
+know_tls(void)
+{
+	if (!here.tls_known)
+		melyint_tls_share();
+	here.tls_known = true;
+}
+
+/* ---- posts ----------------------------------------------------------------------------------- */
+
+void
+melyint_check_posted(struct mely_event *ev, bool pooled)
+{
+	if (!on() || !here.inside)
+		return;
+	if (pooled)
+		melyint_edge_set(ev, here.program);
+	else
+		melyint_edge_add(ev, here.program);
+}
+
+void
+melyint_check_unposted(struct mely_event *ev)
+{
+	if (on() && here.inside)
+		melyint_edge_set(ev, NULL);
+}
+
+void
+melyint_check_taken_back(struct mely_event *ev)
+{
+	struct melyint_edge *edge;
+
+	if (!on() || !here.inside)
+		return;
+	edge = melyint_edge_take(ev);
+	melyint_edge_follow(edge, here.program);
+	melyint_edge_free(edge);
+}
+
+void
+melyint_check_promise(struct mely_event *ev)
+{
+	if (on() && here.inside && ev != NULL)
+		melyint_edge_add(ev, here.program);
+}
+
+void
+melyint_check_for_last(bool last)
+{
+	void *fiber = here.program;
+
+	if (!on() || !here.inside || (last && !here.last_known))
+		return;
+	if (last) {
+		here.program = __tsan_create_fiber(0);
+		melyint_edge_acquire(&here.last, here.program);
+	} else if (fiber != NULL) {
+		here.program = NULL;
+		__tsan_destroy_fiber(fiber);
+	}
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* fn(arg) as fiber. */
+static void
+call_as(void *fiber, void (*fn)(void *arg), void *arg)
+{
+	here.inside = false;
+	here.program = NULL;
+	go_to(fiber);
+	fn(arg);
+	if (!on())
+		return;
+	let_signals_in();
+	here.inside = true;
+	go_to(here.runtime);
+}
+
+/* The event in hand, as its color. */
+static void
+call_in_color(void (*fn)(void *arg), void *arg)
+{
+	void *fiber = here.color->fiber;
+
+	melyint_edge_follow(here.post, fiber);
+	melyint_edge_free(here.post);
+	here.post = NULL;
+	call_as(fiber, fn, arg);
+}
+
+void
+melyint_check_next(struct mely_event *ev)
+{
+	if (!on())
+		return;
+	melyint_edge_free(here.post);
+	here.post = melyint_edge_take(ev);
+	here.own = melyint_watch_is_ours(ev->_handler) || melyint_poller_is_inner(ev->_handler) ||
+	    melyint_timer_is_message(ev->_handler);
+	here.program = NULL;
+}
+
+void
+melyint_check_call(void (*fn)(void *arg), void *arg)
+{
+	if (!on() || here.own || here.color == NULL)
+		fn(arg);
+	else
+		call_in_color(fn, arg);
+}
+
+static void
+run_batch(void *arg)
+{
+	melyint_batch_run(arg);
+}
+
+void
+melyint_check_batch(struct melyint_core *core)
+{
+	struct mely_color *color = core->batch.color;
+	struct melyint_colorfiber *outer = here.color, *cf;
+
+	if (!on() || color == &core->self_color) {
+		here.color = NULL;
+		melyint_batch_run(core);
+		here.color = outer;
+		here.last_known = false;
+		return;
+	}
+	know_tls();
+	cf = here.color = melyint_colorfiber_get(color);
+	melyint_stack_call(&cf->stack, run_batch, core);
+	if (!on())
+		return;
+	melyint_edge_free(here.post);
+	here.post = NULL;
+	here.program = NULL;
+	melyint_edge_release(&here.last, cf->fiber);
+	here.last_known = true;
+	if (here.pass != NULL)
+		melyint_edge_add(here.pass, cf->fiber);
+	here.color = outer;
+	melyint_colorfiber_put(cf);
+}
+
+/* ---- watchers and helpers -------------------------------------------------------------------- */
+
+void
+melyint_check_watch_made(struct melyint_watch *w)
+{
+	if (!on() || !here.inside)
+		return;
+	melyint_edge_set(KEY(w, KEY_STARTED), here.program);
+	melyint_edge_set(KEY(w, KEY_OVER), NULL);
+}
+
+void
+melyint_check_watch_gone(struct melyint_watch *w)
+{
+	if (!on() || !here.inside)
+		return;
+	melyint_edge_set(KEY(w, KEY_STARTED), NULL);
+	melyint_edge_set(KEY(w, KEY_OVER), NULL);
+}
+
+void
+melyint_check_watch_over(struct melyint_watch *w)
+{
+	if (on() && here.inside)
+		melyint_edge_follow_key(KEY(w, KEY_OVER), here.program);
+}
+
+void
+melyint_check_watch_call(struct melyint_watch *w)
+{
+	if (!on() || here.color == NULL) {
+		w->fn(w->arg);
+		return;
+	}
+	melyint_edge_follow_key(KEY(w, KEY_STARTED), here.color->fiber);
+	call_in_color(w->fn, w->arg);
+	if (!on())
+		return;
+	melyint_edge_set(KEY(w, KEY_OVER), here.color->fiber);
+	/* What ends with it is posted after it. */
+	here.program = here.color->fiber;
+}
+
+struct job {
+	struct melyint_watch *watch;
+	void *fiber;
+};
+
+static void
+run_job(void *arg)
+{
+	struct job *job = arg;
+
+	call_as(job->fiber, job->watch->u.work.fn, job->watch->arg);
+}
+
+void
+melyint_check_work_call(struct melyint_watch *w, const char *name)
+{
+	struct job job = {w, NULL};
+	struct melyint_stack stack;
+	char label[64];
+
+	if (!on() || !here.inside) {
+		w->u.work.fn(w->arg);
+		return;
+	}
+	know_tls();
+	job.fiber = __tsan_create_fiber(0);
+	(void)snprintf(label, sizeof label, "helper work (%s)", name);
+	__tsan_set_fiber_name(job.fiber, label);
+	melyint_stack_make(&stack);
+	melyint_edge_follow_key(KEY(w, KEY_STARTED), job.fiber);
+	melyint_stack_call(&stack, run_job, &job);
+	melyint_edge_set(KEY(w, KEY_STARTED), job.fiber);
+	melyint_edge_add(KEY(w->io->rt, KEY_WORKED), job.fiber);
+	__tsan_destroy_fiber(job.fiber);
+	melyint_stack_free(&stack);
+}
+
+/* ---- colors ---------------------------------------------------------------------------------- */
+
+void
+melyint_check_released(struct mely_color *color)
+{
+	if (on() && here.inside)
+		melyint_edge_set(KEY(color, KEY_RELEASED), here.program);
+}
+
+void
+melyint_check_named(struct mely_color *color, const char *name)
+{
+	if (on() && here.inside)
+		melyint_colorfiber_name(color, name);
+}
+
+struct call {
+	void *fiber;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void
+run_call(void *arg)
+{
+	struct call *call = arg;
+
+	call_as(call->fiber, call->fn, call->arg);
+}
+
+/* On the core that ran its last event, or, when it was idle, on the thread that released it. */
+void
+melyint_check_release_call(struct mely_color *color, void (*fn)(void *arg), void *arg)
+{
+	struct melyint_edge *released;
+	struct melyint_colorfiber *cf;
+	void *program = here.program;
+
+	if (!on() || !here.inside) {
+		if (fn != NULL)
+			fn(arg);
+		return;
+	}
+	released = melyint_edge_take(KEY(color, KEY_RELEASED));
+	if (program != NULL) {
+		cf = melyint_colorfiber_find(color);
+		if (cf != NULL)
+			melyint_colorfiber_end(cf, program);
+		melyint_check_out();
+		if (fn != NULL)
+			fn(arg);
+		melyint_check_in();
+	} else {
+		struct call call = {NULL, fn, arg};
+
+		cf = melyint_colorfiber_get(color);
+		call.fiber = cf->fiber;
+		melyint_edge_follow(released, cf->fiber);
+		if (fn != NULL)
+			melyint_stack_call(&cf->stack, run_call, &call);
+		if (on())
+			melyint_colorfiber_end(cf, NULL);
+	}
+	melyint_edge_free(released);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+void
+melyint_check_run_begin(struct mely_runtime *rt)
+{
+	static bool said; /* once is enough, and twice no harm */
+
+	if (__tsan_create_fiber == NULL && !said) {
+		said = true;
+		melyint_say("color check: the program was not compiled with -fsanitize=thread: "
+		    "nothing is checked");
+	}
+	if (on() && here.inside)
+		melyint_edge_set(KEY(rt, KEY_RUN), here.program);
+}
+
+void
+melyint_check_run_end(struct mely_runtime *rt)
+{
+	if (!on() || !here.inside)
+		return;
+	melyint_colorfiber_end_all(rt, here.entered);
+	melyint_edge_follow_key(KEY(rt, KEY_WORKED), here.entered);
+}
+
+void
+melyint_check_pass(struct mely_runtime *rt, bool begins)
+{
+	if (!on() || !here.inside)
+		return;
+	here.pass = begins ? KEY(rt, KEY_PASSED) : NULL;
+	if (!begins)
+		melyint_edge_follow_key(KEY(rt, KEY_PASSED), here.entered);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handlers.c: the registry of handlers: see handlers.h.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "handlers.h"
+
+enum { SLOTS = 2 * MELYINT_HANDLERS };
+
+/* Zero pages until they are used. */
+static struct melyint_handler_entry entries[MELYINT_HANDLERS] MELY_LASTING;
+/* Numbers by function and name; 0: free. Anyone, once. */
+static _Atomic uint16_t slots[SLOTS] MELY_LASTING;
+static _Atomic uint32_t last MELY_LASTING; /* number given */
+
+_Static_assert(MELYINT_HANDLERS <= UINT16_MAX, "a number fits into a slot");
+_Static_assert((SLOTS & (SLOTS - 1)) == 0, "a hash is cut by a mask");
+
+static uint32_t
+hash(void (*fn)(void *arg), const char *name)
+{
+	uint64_t h = (uint64_t)(uintptr_t)fn * 0x9e3779b97f4a7c15u;
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+	return (uint32_t)(h >> 32 ^ h) & (SLOTS - 1);
+}
+
+/* The name of a handler, or of its function. */
+static void
+name_of(const struct mely_handler *handler, char *name)
+{
+	uintptr_t address = (uintptr_t)handler->fn;
+	size_t length;
+
+	if (handler->name != NULL && handler->name[0] != '\0') {
+		length = strnlen(handler->name, MELYINT_HANDLER_NAME - 1);
+		memcpy(name, handler->name, length);
+		name[length] = '\0';
+		return;
+	}
+#ifndef MELYINT_SIM
+	{
+		Dl_info info;
+		void *at;
+
+		memcpy(&at, &handler->fn, sizeof at);
+		if (dladdr(at, &info) != 0 && info.dli_sname != NULL && info.dli_saddr == at) {
+			snprintf(name, MELYINT_HANDLER_NAME, "%s", info.dli_sname);
+			return;
+		}
+	}
+#endif
+	snprintf(name, MELYINT_HANDLER_NAME, "0x%llx", (unsigned long long)address);
+}
+
+/* A number and its entry, nobody else's yet; 0: there are no more. */
+static uint32_t
+new_entry(void (*fn)(void *arg), const char *name)
+{
+	uint32_t number;
+
+	/* relaxed, both: only to be another one */
+	if (MELY_LOAD(&last, relaxed) >= MELYINT_HANDLER_OTHER - 1)
+		return 0;
+	number = MELY_ADD(&last, 1, relaxed) + 1;
+	if (number >= MELYINT_HANDLER_OTHER)
+		return 0;
+	entries[number].fn = fn;
+	memcpy(entries[number].name, name, strlen(name) + 1);
+	return number;
+}
+
+static uint32_t
+find(void (*fn)(void *arg), const char *name)
+{
+	uint32_t at = hash(fn, name), number = 0;
+
+	for (;; at = (at + 1) & (SLOTS - 1)) {
+		/* acquire: pairs with the release below, C of NOTE(handlers) */
+		uint16_t seen = MELY_LOAD(&slots[at], acquire);
+
+		if (seen == 0) {
+			if (number == 0)
+				number = new_entry(fn, name);
+			if (number == 0)
+				return MELYINT_HANDLER_OTHER;
+			/* release: pairs with the acquire above */
+			if (MELY_CAS(&slots[at], &seen, (uint16_t)number, release)) {
+				/* release: pairs with the acquire in melyint_handler_entry */
+				MELY_STORE(&entries[number].ready, true, release);
+				return number;
+			}
+			seen = MELY_LOAD(&slots[at], acquire); /* as above */
+		}
+		if (entries[seen].fn == fn && strcmp(entries[seen].name, name) == 0)
+			return seen;
+	}
+}
+
+uint32_t
+melyint_handler_number_slow(struct mely_handler *handler)
+{
+	char name[MELYINT_HANDLER_NAME];
+	uint32_t number;
+
+	name_of(handler, name);
+	number = find(handler->fn, name);
+	melyint_handler_known(number, handler);
+	/* relaxed: whoever finds it again finds the same */
+	MELY_STORE(&handler->_number, number, relaxed);
+	return number;
+}
+
+struct melyint_handler_entry *
+melyint_handler_entry(uint32_t number)
+{
+	static struct melyint_handler_entry other MELY_LASTING = {.name = "(others)"};
+
+	if (number == MELYINT_HANDLER_OTHER)
+		return &other;
+	/* acquire: pairs with the release in find */
+	if (number > MELYINT_HANDLER_OTHER || !MELY_LOAD(&entries[number].ready, acquire))
+		return NULL;
+	return &entries[number];
+}
+
+uint32_t
+melyint_handlers_end(void)
+{
+	uint32_t end = MELY_LOAD(&last, relaxed) + 1; /* a count */
+
+	return end < MELYINT_HANDLER_OTHER ? end : MELYINT_HANDLER_OTHER;
+}
+
+void
+melyint_handler_known(uint32_t number, const struct mely_handler *handler)
+{
+	struct melyint_handler_entry *entry = &entries[number];
+
+	if (number == MELYINT_HANDLER_OTHER)
+		return;
+	/* relaxed, all: figures for people */
+	MELY_STORE(&entry->time_ns, handler->time_ns, relaxed);
+	MELY_STORE(&entry->penalty, handler->penalty, relaxed);
+	MELY_STORE(&entry->measured_ns, MELY_LOAD(&handler->_measured_ns, relaxed), relaxed);
+	MELY_STORE(&entry->away_ns, MELY_LOAD(&handler->_away_ns, relaxed), relaxed);
+}

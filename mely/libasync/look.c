@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * look.c: walks of a FIFO of all colors, in place of look_queue.c: see look.h. The count of a
+ * color's events is at hand; its first event in the FIFO is its oldest.
+ */
+#include "../look.h"
+
+uint32_t
+melyint_look_begin(struct melyint_core *core)
+{
+	core->ready.cursor = core->ready.first;
+	return core->ready.length;
+}
+
+bool
+melyint_look_next(struct melyint_core *core, struct melyint_sight *sight)
+{
+	struct melyint_fifo *q = &core->ready;
+	struct mely_event *ev = q->cursor;
+	struct mely_color *color;
+
+	if (ev == NULL)
+		return false;
+	q->cursor = ev->_next != q->first ? ev->_next : NULL;
+	color = MELY_LOAD(&ev->_color, relaxed); /* under the lock */
+	melyint_look_color(core, color, ev, sight);
+	sight->row.length = melyint_fifo_count(color);
+	sight->touched = 1;
+	return true;
+}
+
+/* The events of a color that runs wait in the FIFO, too, where the walk has come by them. */
+void
+melyint_look_running(struct melyint_core *core, struct mely_color *color,
+    struct melyint_sight *sight)
+{
+	melyint_look_color(core, color, NULL, sight);
+	sight->row.length = melyint_fifo_count(color);
+	sight->row.flags |= sight->row.length != 0 ? MELY_STATS_AGE_AT_LEAST : 0;
+	sight->touched = 1;
+}

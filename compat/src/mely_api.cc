@@ -5,7 +5,9 @@
 #include "../include/mely/mely.h"
 
 #include <atomic>
-#include <mely/mely.h>
+#include <mely/color.h>
+#include <mely/event.h>
+#include <mely/runtime.h>
 #include <sys/resource.h>
 
 #include "descriptors.h"

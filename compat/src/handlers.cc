@@ -24,37 +24,17 @@
 
 namespace melycompat {
 
+std::atomic<handler_node *> handler_slots[HANDLER_SLOTS];
+
 namespace {
 
-enum { SLOTS = 4096, PROBES = 8, LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
+enum { PROBES = 8, LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
 
 /* Priorities of up to so many steps stand for themselves; the levels above begin at powers. */
 enum { PLAIN_MAX = 11 };
 
-struct node {
-	mely_handler handler; /* constant but for what libmely keeps in it */
-	void *faddr;          /* constant */
-	char name[80];        /* constant */
-};
-
-std::atomic<node *> slots[SLOTS];
 std::mutex lock;
 std::map<void *, const char *> *names; /* under the lock; made when it is needed */
-
-unsigned
-place(void (*fn)(void *), void *faddr, int level)
-{
-	uint64_t key = reinterpret_cast<uintptr_t>(faddr) ^
-	    reinterpret_cast<uintptr_t>(fn) << 20 ^ static_cast<uint64_t>(level) << 52;
-
-	return static_cast<unsigned>(key * 0x9e3779b97f4a7c15u >> 52);
-}
-
-bool
-matches(const node *n, void (*fn)(void *), void *faddr, int level)
-{
-	return n->faddr == faddr && n->handler.fn == fn && n->handler.priority == level;
-}
 
 /* The function's own name, without its arguments, where the linker kept it. */
 bool
@@ -75,10 +55,10 @@ symbol_of(void *faddr, char *name, size_t size)
 }
 
 /* Under the lock. */
-node *
+handler_node *
 node_new(void (*fn)(void *), void *faddr, int level)
 {
-	node *n = new node();
+	handler_node *n = new handler_node();
 
 	if (names != nullptr && names->count(faddr) != 0)
 		std::snprintf(n->name, sizeof n->name, "%s", (*names)[faddr]);
@@ -117,11 +97,11 @@ __attribute__((noinline)) mely_handler *
 make_slow(void (*fn)(void *), void *faddr, int level)
 {
 	std::lock_guard<std::mutex> guard(lock);
-	unsigned first = place(fn, faddr, level), i;
+	unsigned first = handler_place(fn, faddr, level), i;
 
 	for (i = 0; i < PROBES; i++) {
-		std::atomic<node *> &slot = slots[(first + i) % SLOTS];
-		node *n = slot.load(std::memory_order_relaxed); /* stored under the lock */
+		std::atomic<handler_node *> &slot = handler_slots[(first + i) % HANDLER_SLOTS];
+		handler_node *n = slot.load(std::memory_order_relaxed); /* stored under the lock */
 
 		if (n == nullptr) {
 			n = node_new(fn, faddr, level);
@@ -129,7 +109,7 @@ make_slow(void (*fn)(void *), void *faddr, int level)
 			slot.store(n, std::memory_order_release);
 			return &n->handler;
 		}
-		if (matches(n, fn, faddr, level))
+		if (handler_matches(n, fn, faddr, level))
 			return &n->handler;
 	}
 	return shared_handler(fn, level);
@@ -154,15 +134,16 @@ mely_handler *
 handler_for(void (*fn)(void *), void *faddr, int priority)
 {
 	int level = priority == 0 ? 0 : priority_level(priority);
-	unsigned first = place(fn, faddr, level), i;
+	unsigned first = handler_place(fn, faddr, level), i;
 
 	for (i = 0; i < PROBES; i++) {
 		/* acquire: pairs with the release in make_slow */
-		node *n = slots[(first + i) % SLOTS].load(std::memory_order_acquire);
+		handler_node *n = handler_slots[(first + i) % HANDLER_SLOTS].load(
+		    std::memory_order_acquire);
 
 		if (n == nullptr)
 			break;
-		if (matches(n, fn, faddr, level))
+		if (handler_matches(n, fn, faddr, level))
 			return &n->handler;
 	}
 	return make_slow(fn, faddr, level);

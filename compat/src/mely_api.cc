@@ -51,7 +51,7 @@ posted(void *arg)
 	cbv cb = static_cast<cbv>(arg);
 
 	melycompat::run_guarded([cb] { (*cb)(); });
-	if (cb->getFlagAutoFree())
+	if (cb->_auto_free)
 		delete cb;
 }
 
@@ -93,10 +93,20 @@ cpucb(cbv cb)
 		melycompat::post(job_of(cb), true, cb->_timeleft);
 }
 
+/* What most programs do most of the time, in few instructions. False: to be looked at closer. */
+static inline bool
+post_plain(mely_runtime *rt, cbv cb)
+{
+	unsigned color = static_cast<unsigned>(cb->_color);
+
+	return rt != nullptr && color < MAX_COLORS && (cb->_prio | cb->_timeleft) == 0 &&
+	    mely_post(rt, color, melycompat::handler_plain(posted, cb->_faddr), cb) == 0;
+}
+
 void
 cpucb_tail(cbv cb)
 {
-	if (cb != nullptr)
+	if (cb != nullptr && __builtin_expect(!post_plain(melycompat::runtime(), cb), 0))
 		melycompat::post(job_of(cb), false, cb->_timeleft);
 }
 

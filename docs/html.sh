@@ -153,6 +153,7 @@ markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
 markdown docs/annotations.md annotations.html
+markdown docs/porting.md porting.html
 markdown docs/internals.md internals.html
 for file in docs/internals/*.md; do
 	name=${file##*/}

@@ -16,11 +16,11 @@ shopt -s nullglob
 cd "$source"
 
 pages3=(man/*.3)
-pages1=(webserver/*.1 man/*.1)
+pages1=(man/*.1 webserver/*.1)
 pages7=(man/*.7)
 examples=(examples/*.c)
 # In this order in the menu.
-internals='walk post steal sleep-wake stuck cancel stop io libasync simulation prediction'
+internals='walk post steal sleep-wake stuck monitor cancel stop io libasync simulation prediction'
 
 # title FILE: the first heading of a Markdown file.
 title()
@@ -49,8 +49,11 @@ menu()
 	echo '<h2>Guide</h2><ul>'
 	entry "$1" index.html "Mely" "$2"
 	entry "$1" tutorial.html "Tutorial" "$2"
+	entry "$1" coloring.html "Coloring" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
 	entry "$1" porting.html "Porting old programs" "$2"
+	entry "$1" stalls.html "Stalls" "$2"
+	entry "$1" live-view.html "The live view" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
 	for name in $internals; do
@@ -127,16 +130,17 @@ markdown()
 	"$cmark" --unsafe -e table "$file" | sed -E \
 	    -e "s#href=\"(\.\./)+#href=\"#g" \
 	    -e 's#href="docs/#href="#g' \
+	    -e "s#src=\"pictures/#src=\"${root}pictures/#g" \
 	    -e "s#href=\"(${internals// /|})\.md#href=\"internals/\1.md#g" \
 	    -e 's#href="README\.md#href="index.html#g' \
 	    -e 's#href="CONTRIBUTING\.md#href="contributing.html#g' \
 	    -e 's#href="COPYING#href="copying.html#g' \
 	    -e 's#href="NEWS#href="news.html#g' \
 	    -e 's#href="(examples/[^"]*\.c)"#href="\1.html"#g' \
-	    -e 's#href="(man|webserver)/([a-z_]+\.[137])"#href="man/\2.html"#g' \
+	    -e 's#href="(man|webserver)/([a-z_-]+\.[137])"#href="man/\2.html"#g' \
 	    -e 's#href="([^":\#]*)\.md#href="\1.html#g' \
 	    -e "s#href=\"([^\":\#][^\":]*)\"#href=\"$root\1\"#g" \
-	    -e "s#<code>((mely|sws)[a-z_]*)\(([137])\)</code>#$page#g" \
+	    -e "s#<code>((mely|sws)[a-z_-]*)\(([137])\)</code>#$page#g" \
 	    -e 's#<(h[23])>([^<]*)</h[23]>#<\1 id="\2">\2</\1>#' |
 	    awk '{
 		# An id has no blanks and no capitals.
@@ -149,11 +153,17 @@ markdown()
 }
 
 cp docs/style.css "$work/style.css"
+cp docs/trace-view.html "$work"
+mkdir -p "$work/pictures"
+cp docs/pictures/*.svg docs/pictures/*.png "$work/pictures/"
 markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
+markdown docs/coloring.md coloring.html
 markdown docs/annotations.md annotations.html
 markdown docs/porting.md porting.html
+markdown docs/stalls.md stalls.html
+markdown docs/live-view.md live-view.html
 markdown docs/internals.md internals.html
 for file in docs/internals/*.md; do
 	name=${file##*/}

@@ -8,6 +8,7 @@
  */
 #include "colorcheck.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,8 @@ static MELY_TLS struct {
 	bool tls_known;
 	struct melyint_colorfiber *color; /* of the running batch */
 	struct melyint_edge *post;     /* of the event in hand */
+	struct mely_event *event;      /* the same, when it is an embedded one of the program's */
+	void (*handler)(void *arg);    /* its function */
 	const void *pass;              /* in mely_run_once: where what runs is collected */
 	long last;            /* what the color of the last batch has done */
 	struct melyint_check_where outside; /* of a thread of the runtime's own */
@@ -68,6 +71,22 @@ go_to(void *fiber)
 /* ---- the runtime's fiber --------------------------------------------------------------------- */
 
 static pthread_key_t thread_key;
+static _Atomic int runtime_fibers; /* how many there are; anyone */
+
+/* What the current fiber does is not looked at (until the end). */
+static void
+ignore(bool begins)
+{
+	if (begins) {
+		AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+		AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+		AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	} else {
+		AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+		AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+		AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	}
+}
 
 /* The thread ends; it is on its own fiber. */
 static void
@@ -78,11 +97,10 @@ thread_ends(void *fiber)
 	if (!on())
 		return;
 	go_to(fiber);
-	AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-	AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	ignore(false);
 	go_to(own);
 	__tsan_destroy_fiber(fiber);
+	MELY_SUB(&runtime_fibers, 1, relaxed); /* a count */
 	here.runtime = NULL;
 }
 
@@ -101,21 +119,26 @@ make_runtime_fiber(void)
 	here.runtime = __tsan_create_fiber(0);
 	go_to(here.runtime);
 	__tsan_set_fiber_name(here.runtime, "the runtime itself");
-	AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
-	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-	AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	ignore(true);
+	MELY_ADD(&runtime_fibers, 1, relaxed); /* a count */
 	(void)pthread_once(&once, make_thread_key);
 	(void)pthread_setspecific(thread_key, here.runtime); /* without memory it is not freed */
 }
 
-/* A signal that came in program code waits for the next call that ThreadSanitizer sees on the same
- * fiber, which may be long in coming. */
+/* A signal that came while a fiber was in no call that ThreadSanitizer sees waits for the next such
+ * call of that fiber, which may be long in coming. */
 static void
 let_signals_in(void)
 {
-	static size_t (*_Atomic seen)(const char *) = strlen; /* so that it is called */
+	const char *text = "";
+	int error = errno;
+	size_t length;
 
-	(void)MELY_LOAD(&seen, relaxed)(""); /* never changes */
+	/* Any such call; the compiler is not to know what it gives. */
+	__asm__ __volatile__("" : "+r"(text));
+	length = strlen(text);
+	__asm__ __volatile__("" : : "r"(length));
+	errno = error;
 }
 
 void
@@ -162,10 +185,28 @@ melyint_check_attend(bool begins)
 	here.program = begins ? NULL : here.entered;
 }
 
+/* Not on the runtime's fiber: it may be the second thread that makes ThreadSanitizer give up, and
+ * whoever holds locks at a fork must be there afterwards. */
 void
-melyint_check_forked(void)
+melyint_check_fork(bool begins, bool child)
 {
-	forked = true;
+	if (!on())
+		return;
+	if (begins && here.runtime != NULL && here.entered == NULL) {
+		(void)pthread_setspecific(thread_key, NULL);
+		thread_ends(here.runtime);
+	}
+	ignore(begins);
+	/* relaxed: the child has one thread */
+	if (child && (MELY_LOAD(&runtime_fibers, relaxed) != 0 || melyint_colorfiber_any()))
+		forked = true;
+}
+
+void
+melyint_check_signals(void)
+{
+	if (on())
+		let_signals_in();
 }
 
 void
@@ -267,6 +308,18 @@ call_as(void *fiber, void (*fn)(void *arg), void *arg)
 	go_to(here.runtime);
 }
 
+/* What an embedded event says has been read, in its color, for its handler: whoever writes to it
+ * without coming after that uses it again too early. By its address alone: it may be gone. */
+static void
+read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
+{
+	go_to(fiber);
+	__tsan_func_entry((char *)(uintptr_t)fn + 1);
+	__tsan_read_range(ev, sizeof *ev);
+	__tsan_func_exit();
+	go_to(here.runtime);
+}
+
 /* The event in hand, as its color. */
 static void
 call_in_color(void (*fn)(void *arg), void *arg)
@@ -276,6 +329,9 @@ call_in_color(void (*fn)(void *arg), void *arg)
 	melyint_edge_follow(here.post, fiber);
 	melyint_edge_free(here.post);
 	here.post = NULL;
+	if (here.event != NULL)
+		read_event(fiber, here.event, here.handler);
+	here.event = NULL;
 	call_as(fiber, fn, arg);
 }
 
@@ -288,6 +344,8 @@ melyint_check_next(struct mely_event *ev)
 	here.post = melyint_edge_take(ev);
 	here.own = melyint_watch_is_ours(ev->_handler) || melyint_poller_is_inner(ev->_handler) ||
 	    melyint_timer_is_message(ev->_handler);
+	here.event = here.own || (ev->_flags & MELYINT_EV_POOLED) ? NULL : ev;
+	here.handler = ev->_handler->fn;
 	here.program = NULL;
 }
 

@@ -51,11 +51,14 @@ void melyint_check_leave(const struct melyint_check_where *where);
 void melyint_check_thread(bool begins);
 /* This thread is a core from here on, which works on nobody's behalf (until it ends). */
 void melyint_check_attend(bool begins);
-/* The child of a fork: ThreadSanitizer gives up there, and so do we. */
-void melyint_check_forked(void);
+/* Around a fork, in the thread that forks. In the child ThreadSanitizer gives up when there were
+ * more threads or fibers, and so do we. */
+void melyint_check_fork(bool begins, bool child);
 /* A program function that belongs to no color, on the thread and on behalf of its caller. */
 void melyint_check_out(void);
 void melyint_check_in(void);
+/* After a system call that ThreadSanitizer does not see: signals that came in it are due. */
+void melyint_check_signals(void);
 
 /* B: ev is about to be posted. A pooled event's memory has no past. */
 void melyint_check_posted(struct mely_event *ev, bool pooled);
@@ -123,7 +126,14 @@ MELYINT_NO_HOOK(melyint_check_run_end, struct mely_runtime *)
 #define melyint_check_work_call(w, name) ((void)(name), (w)->u.work.fn((w)->arg))
 
 MELY_INLINE void
-melyint_check_forked(void)
+melyint_check_fork(int begins, int child)
+{
+	(void)begins;
+	(void)child;
+}
+
+MELY_INLINE void
+melyint_check_signals(void)
 {
 }
 

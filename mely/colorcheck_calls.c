@@ -4,6 +4,7 @@
  * runtime's fiber. colorcheck_names.h gives the library's functions the names melyint_plain_*.
  */
 #include <mely/mely.h>
+#include <mely/stats.h>
 
 #include "colorcheck.h"
 #include "tsan.h"
@@ -131,3 +132,5 @@ CALL(int, set_heuristics, (struct mely_runtime *rt, unsigned heuristics), (rt, h
     NOTHING)
 CALL(int, counters_read, (const struct mely_runtime *rt, int core, struct mely_counters *out,
     size_t size), (rt, core, out, size), NOTHING)
+CALL(int, stats_take, (struct mely_runtime *rt, unsigned flags, uint32_t colors_max, struct
+    mely_stats **stats), (rt, flags, colors_max, stats), NOTHING)

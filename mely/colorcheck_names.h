@@ -2,7 +2,16 @@
 /*
  * colorcheck_names.h: included before everything else in the sources of libmely-check, but for
  * colorcheck_calls.c: what the others define under a public name is the library's own function,
- * and the public one is a call of it on the runtime's fiber. Not here are functions that only look.
+ * and the public one is a call of it on the runtime's fiber (tests/tidy-check.sh compares).
+ *
+ * These only look, and do nothing that ThreadSanitizer could take for synchronisation:
+ *   mely_version mely_color_id mely_color_is_object mely_color_runtime mely_color_core
+ *   mely_event_pending mely_current_color mely_current_runtime mely_current_core mely_fd_ready
+ *   mely_fd_drained mely_timer_overruns mely_child_status mely_cores mely_distance_name
+ *   mely_stats_free mely_stats_check mely_stats_core mely_stats_handler mely_stats_color
+ *   mely_stats_handler_numbered mely_stats_name mely_stats_bucket mely_stats_bucket_of
+ *   mely_stats_bucket_from mely_stats_bucket_to mely_stats_quantile mely_stats_average
+ *   mely_stats_prometheus mely_stats_json
  */
 #ifndef MELYINT_COLORCHECK_NAMES_H
 #define MELYINT_COLORCHECK_NAMES_H
@@ -58,5 +67,6 @@
 #define mely_trim melyint_plain_trim
 #define mely_set_heuristics melyint_plain_set_heuristics
 #define mely_counters_read melyint_plain_counters_read
+#define mely_stats_take melyint_plain_stats_take
 
 #endif

@@ -12,6 +12,7 @@
 #include "colorcheck.h"
 #include "colorext.h"
 #include "post.h"
+#include "tracer.h"
 
 enum { BUCKETS_MIN = 16 };
 
@@ -171,8 +172,27 @@ mely_color_set_name(struct mely_color *color, const char *name)
 		return -ENOMEM;
 	}
 	set_flag(color, MELYINT_COLOR_NAMED, name != NULL);
+	melyint_trace_named(mely_color_runtime(color), color, name);
 	melyint_check_named(color, name);
 	return 0;
+}
+
+void
+melyint_colorext_each_name(struct melyint_colorext *t,
+    void (*fn)(void *arg, const struct mely_color *color, const char *name), void *arg)
+{
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	for (i = 0; i < t->buckets_count; i++) {
+		const struct entry *e;
+
+		for (e = t->buckets[i]; e != NULL; e = e->next) {
+			if (e->name != NULL)
+				fn(arg, e->color, e->name);
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
 }
 
 int
@@ -286,8 +306,10 @@ melyint_color_finish(struct mely_color *color)
 			t->entries_count--;
 		}
 		pthread_mutex_unlock(&t->lock);
-		if (e != NULL)
+		if (e != NULL && e->name != NULL) {
+			melyint_trace_named(mely_color_runtime(color), color, NULL);
 			free(e->name);
+		}
 		free(e);
 	}
 	melyint_check_release_call(color, fn, arg);

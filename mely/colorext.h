@@ -22,6 +22,10 @@ bool melyint_mark_admit(struct mely_color *color);
 /* One that was counted has run or been cancelled; posts the drained event at half the mark. */
 void melyint_mark_ran(struct mely_color *color);
 
+/* Call fn for each color that has a name, with the table locked. */
+void melyint_colorext_each_name(struct melyint_colorext *table,
+    void (*fn)(void *arg, const struct mely_color *color, const char *name), void *arg);
+
 /* A released color is idle for good: forget it and call its release function. No lock held. */
 void melyint_color_finish(struct mely_color *color);
 

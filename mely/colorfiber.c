@@ -17,7 +17,7 @@
 
 enum {
 	BUCKETS = 16384,
-	FIBERS_DEFAULT = 512,
+	FIBERS_DEFAULT = 1000,
 	FIBERS_LEAST = 16,
 	/* gcc 12's runtime has room for 8,128 threads and fibers, and takes a millisecond for one */
 	FIBERS_MOST = 8000
@@ -27,7 +27,7 @@ static struct melyint_lock lock;
 /* All under it. */
 static struct melyint_colorfiber *buckets[BUCKETS];
 static struct melyint_colorfiber *oldest, *newest;
-static int fibers;
+static _Atomic int fibers; /* read by anyone */
 static int fibers_max;
 
 /* ---- the table; under the lock --------------------------------------------------------------- */
@@ -127,7 +127,8 @@ end_oldest(void)
 	melyint_lock_take(&lock);
 	if (fibers_max == 0)
 		fibers_max = most();
-	cf = fibers >= fibers_max ? oldest : NULL;
+	/* relaxed, here and below: written under the lock */
+	cf = MELY_LOAD(&fibers, relaxed) >= fibers_max ? oldest : NULL;
 	while (cf != NULL && cf->busy)
 		cf = cf->newer;
 	if (cf != NULL) {
@@ -136,7 +137,7 @@ end_oldest(void)
 		say = !said;
 		said = true;
 	} else {
-		fibers++;
+		MELY_ADD(&fibers, 1, relaxed);
 	}
 	melyint_lock_drop(&lock);
 	if (cf == NULL)
@@ -258,7 +259,7 @@ end_record(struct melyint_colorfiber *cf, void *program)
 	if (cf->fiber != NULL) {
 		end_fiber(cf);
 		melyint_lock_take(&lock);
-		fibers--;
+		MELY_SUB(&fibers, 1, relaxed);
 		melyint_lock_drop(&lock);
 	}
 	if (cf->left && program != NULL)
@@ -316,4 +317,10 @@ melyint_colorfiber_end_all(struct mely_runtime *rt, void *program)
 		all = cf->next;
 		end_record(cf, program);
 	}
+}
+
+bool
+melyint_colorfiber_any(void)
+{
+	return MELY_LOAD(&fibers, relaxed) != 0; /* no lock: one may be stuck in a fork's child */
 }

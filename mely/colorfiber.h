@@ -56,6 +56,8 @@ void melyint_colorfiber_end(struct melyint_colorfiber *cf, void *program);
 struct melyint_colorfiber *melyint_colorfiber_find(struct mely_color *color);
 /* The same for all colors of a runtime that does not run. */
 void melyint_colorfiber_end_all(struct mely_runtime *rt, void *program);
+/* Is there any fiber? */
+bool melyint_colorfiber_any(void);
 
 /* Stacks. */
 void melyint_stack_make(struct melyint_stack *stack);

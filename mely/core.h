@@ -12,6 +12,7 @@
 #define MELYINT_CORE_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include <mely/mely.h>
 
 #include "atomic.h"
@@ -32,8 +33,16 @@
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
+struct melyint_live;   /* serve.h */
 struct melyint_colortab;
 struct melyint_colorext;
+struct melyint_tracer; /* tracer.h */
+struct melyint_ring;
+struct melyint_ages;    /* age.c */
+struct melyint_aging;   /* age.h */
+struct melyint_backtrace; /* backtrace.h */
+struct melyint_monitor; /* monitor.h */
+struct melyint_stall;   /* stall.c */
 
 /* core->sleep */
 enum {
@@ -88,7 +97,8 @@ struct melyint_counters {
 /* What the running batch is made of; see core_run.c. */
 struct melyint_batch {
 	struct mely_color *color;  /* the running color; NULL between batches */
-	uint64_t color_id;         /* its id, or MELYINT_NO_ID for an object */
+	struct mely_color *direct; /* the same; NULL in a batch that is observed: observe.h */
+	uint64_t color_id;         /* its id, or MELYINT_NO_ID for an object; like direct */
 	struct mely_event *heads;  /* taken or posted by the color itself at its head */
 	struct mely_event *tails;  /* taken */
 	struct mely_event *own;    /* posted by the color itself at its tail */
@@ -119,6 +129,10 @@ struct melyint_core {
 	bool away_measured;         /* ... and is measured */
 	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
 	struct melyint_probe probe; /* the call that is measured */
+	uint8_t observe;            /* who looks at its batches, in bits: observe.h */
+	struct melyint_ring *ring;  /* where the batch that is observed is written, or NULL */
+	uint32_t observe_every;     /* one batch in so many is looked at, */
+	uint32_t plain_in;          /* ... and what sample_in would be without; observe.c */
 	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
 	struct mely_color *released;/* its release function is due after the turn */
 	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
@@ -140,6 +154,7 @@ struct melyint_core {
 	uint64_t turns;             /* for grace periods: colortab.c */
 	uint64_t aged_turns;        /* as many when a color last left because it had waited, */
 	uint64_t aged_ticks;        /* ... and when that was; victim.c */
+	pthread_t attendant;        /* the thread, where stalls are reported */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
 #ifdef MELYINT_LIBASYNC
 	struct melyint_fifo ready;  /* the core-queue */
@@ -164,10 +179,15 @@ struct melyint_core {
 	_Atomic(struct mely_color *) running;
 	_Atomic uint64_t running_id; /* MELYINT_NO_ID: an object */
 
+	_Atomic pid_t tid;          /* of the thread, and the clock of its CPU time; who attends */
+	_Atomic clockid_t cpu_clock;
+
 	struct melyint_outbox outbox;
 
 	/* set when the runtime is made, then constant */
 	_Alignas(MELY_CACHE_LINE) struct melyint_poller *poller;
+	struct melyint_aging *aging; /* NULL: its age is of no interest */
+	struct melyint_backtrace *backtrace; /* NULL: none is ever asked for */
 	pthread_t thread;
 	int pu;                     /* OS index of its processing unit; -1 unpinned */
 	uint16_t *victims;          /* core set: the other cores, nearest first */
@@ -191,8 +211,16 @@ struct mely_runtime {
 	struct melyint_colortab *colors;
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
+	struct melyint_live *live;  /* constant: serve.h */
+	struct melyint_monitor *monitor; /* constant */
+	struct melyint_ages *ages;  /* constant; NULL: old queues are not reported */
+	uint64_t aging_ticks;       /* constant: too old */
+	uint64_t aging_from_ticks;  /* when the run began */
+	struct melyint_stall *stall; /* constant; NULL: stalls are not reported */
+	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */
+	_Atomic(struct melyint_tracer *) tracer; /* set once, by who traces first: trace.c */
 	uint64_t batch_ticks;       /* constant copies of hot settings; 0: no limit in time */
 	uint64_t look_ticks;        /* least time between two looks at the poller of a busy core */
 	uint64_t look_max_ticks;    /* most, when a round takes longer */

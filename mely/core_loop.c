@@ -5,12 +5,14 @@
  * every look_max_ticks; libev and the balance every tick_ticks. With nothing to run: look at the
  * own poller, then steal, then sleep.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
 #include "colorcheck.h"
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
+#include "observe.h"
 #include "park.h"
 #include "poller.h"
 #include "steal.h"
@@ -24,11 +26,13 @@ static void
 tick(struct melyint_core *core, uint64_t now)
 {
 	core->ticked_ticks = now;
+	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
-	core->sample_in = core->tallies.stamp_in = 1;
+	*melyint_sample_in(core) = core->tallies.stamp_in = 1;
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);
+	melyint_age_count(core);
 	melyint_balance(core, now);
 	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
 		core->decayed_ticks = now;
@@ -43,8 +47,13 @@ static int
 look(struct melyint_core *core, uint64_t now)
 {
 	unsigned doing = melyint_doing(&core->tallies, MELY_STATS_POLLING, now);
-	int found = melyint_poller_look(core);
+	int found;
 
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_poll(core);
+	found = melyint_poller_look(core);
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_polled(core, core, found);
 	(void)melyint_doing(&core->tallies, doing, melyint_ticks());
 	core->looked_ticks = now;
 	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */

@@ -23,6 +23,7 @@
 #include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
+#include "observe.h"
 #include "park.h"
 #include "poller.h"
 #include "post.h"
@@ -166,6 +167,20 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 	MELY_STORE(&self->outbox.open, true, relaxed);
 }
 
+/* A of NOTE(post) */
+MELY_INLINE void
+append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_event *ev)
+{
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* release: as in append */
+		MELY_STORE(&ev->_color, color, release);
+		batch->own_embedded = true;
+		/* release: as in append */
+		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
+	}
+	batch->own = melyint_evq_append(batch->own, ev);
+}
+
 /* B, C and D of NOTE(post). The event has been claimed. */
 static MELY_NOINLINE int
 enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
@@ -175,6 +190,8 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	bool woken;
 	int how;
 
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev);
 	if (self != NULL && MELY_UNLIKELY(!melyint_outbox_empty(&self->outbox)))
 		melyint_outbox_deliver(self, self); /* B of NOTE(outbox) */
 	owner = melyint_color_lock(color);
@@ -203,6 +220,18 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
 }
 
+/* A of NOTE(post) in a batch that is observed: B of NOTE(observe). */
+static MELY_NOINLINE int
+enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD))
+		return enqueue_slow(self, color, ev, flags);
+	melyint_observe_own(self, ev);
+	append_own(&self->batch, color, ev);
+	return 0;
+}
+
 /* A of NOTE(outbox): false when the event has to take the ordinary way. */
 static bool
 put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
@@ -215,6 +244,8 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	/* relaxed: a mark set at this moment may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
 		return false;
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev);
 	melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
 	out->ring[tail % MELYINT_OUTBOX].color = color;
 	out->ring[tail % MELYINT_OUTBOX].ev = ev;
@@ -229,22 +260,12 @@ MELY_INLINE int
 enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
-	/* A of NOTE(post) */
-	if (self != NULL && self->batch.color == color) {
-		struct melyint_batch *batch = &self->batch;
-
-		if (!(flags & MELYINT_POST_HEAD)) {
-			if (!(ev->_flags & MELYINT_EV_POOLED)) {
-				/* release: as in append */
-				MELY_STORE(&ev->_color, color, release);
-				batch->own_embedded = true;
-				/* release: as in append */
-				MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
-			}
-			batch->own = melyint_evq_append(batch->own, ev);
-			return 0;
-		}
+	if (self != NULL && self->batch.direct == color && !(flags & MELYINT_POST_HEAD)) {
+		append_own(&self->batch, color, ev);
+		return 0;
 	}
+	if (self != NULL && MELY_UNLIKELY(self->batch.color == color))
+		return enqueue_observed(self, color, ev, flags);
 	return enqueue_slow(self, color, ev, flags);
 }
 
@@ -267,6 +288,8 @@ MELY_INLINE int
 post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
+	if (MELY_UNLIKELY(self->batch.color == color)) /* past the outbox */
+		return enqueue_observed(self, color, ev, flags);
 	/* relaxed: opened by this core; one that closes it collects what is put in too late */
 	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
 		return 0;
@@ -287,7 +310,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
 	fill(ev, handler, arg, time_ns);
-	if (self != NULL && self->batch.color == color)
+	if (self != NULL && self->batch.direct == color)
 		return enqueue(self, color, ev, flags);
 	/* acquire: as in melyint_color_lock; a color's core may change, its runtime does not */
 	if (self != NULL && MELY_LOAD(&color->_owner, acquire)->rt == self->rt)
@@ -300,6 +323,31 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 }
 
 #include "post_calls.h" /* uses post_pooled */
+
+/* The id of the running color, also in a batch that is observed. */
+static uint64_t
+own_id(const struct melyint_batch *batch)
+{
+	/* relaxed: what is asked for never changes */
+	return batch->color == NULL || MELY_LOAD(&batch->color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
+	    MELYINT_NO_ID : batch->color->_id;
+}
+
+/* mely_post by a core that is observed. */
+static MELY_NOINLINE int
+post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_event *ev;
+
+	if (own_id(&self->batch) != id)
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	ev = melyint_pool_get(&self->pool);
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	return enqueue_observed(self, self->batch.color, ev, 0);
+}
 
 int
 mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
@@ -314,6 +362,8 @@ mely_post(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, vo
 	if (MELY_LIKELY(self->batch.color_id == id)) {
 		color = NULL;
 	} else {
+		if (MELY_UNLIKELY(self->observe != 0))
+			return post_observed(rt, id, handler, arg);
 		color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 		if (MELY_UNLIKELY(color == NULL))
 			return post_id_slow(self, rt, id, handler, arg, 0);

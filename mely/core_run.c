@@ -15,12 +15,14 @@
  *      QUEUED again under the lock.
  *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
  */
+#include "age.h"
 #include "check.h"
 #include "clock.h"
 #include "colorcheck.h"
 #include "core.h"
 #include "core_end.h"
 #include "core_run.h"
+#include "observe.h"
 #include "park.h"
 
 enum { RESCAN_MAX = 16 };
@@ -231,6 +233,7 @@ put_back(struct melyint_core *core)
 	worth = settle_worth(core, color, own);
 	color->_tails = melyint_evq_join(color->_tails, own);
 	batch->color = NULL;
+	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	/* relaxed, both: under the lock */
 	MELY_STORE(&core->running, NULL, relaxed);
@@ -309,6 +312,7 @@ take(struct melyint_core *core, struct mely_color *color)
 	if (batch->mixed && batch->all_taken)
 		MELY_STORE(&color->_flags, (uint16_t)(flags & ~MELYINT_COLOR_MIXED), relaxed);
 	batch->color = color;
+	batch->direct = color;
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
 	MELY_STORE(&core->running_id, batch->color_id, relaxed); /* for people */
 	/* release: pairs with the acquire of who looks at it under this core's lock (look.c), which
@@ -467,10 +471,12 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 		melyint_measure_begin(core, handler, ev->_arg);
 		call = (struct call){melyint_probe_run, core};
 	}
-	if (!melyint_event_enter(core, ev, flags))
+	if (!melyint_event_enter(core, ev, flags)) {
 		call.fn = NULL;
-	else if (flags & MELYINT_EV_STAMPED)
+	} else if (flags & MELYINT_EV_STAMPED) {
 		melyint_tally_delay(&core->tallies, stamp_ticks);
+		melyint_age_saw(core, stamp_ticks);
+	}
 	if (flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	return call;
@@ -546,12 +552,80 @@ run_timed(struct melyint_core *core)
 	return run(core, TIMED, 0, batch_events(core));
 }
 
+/* The next call of a batch that is observed. */
+MELY_INLINE bool
+next_observed(struct melyint_core *core, struct call *call, struct melyint_observed *observed,
+    uint32_t ran, bool sampled)
+{
+	struct mely_event *ev;
+
+	while ((ev = next_event(core)) != NULL) {
+		/* Both before the event is given back: with its next post it has another time, and
+		 * its handler may go. */
+		uint64_t now = melyint_observe_now(observed);
+		unsigned flags = ev->_flags;
+
+		/* A of NOTE(tally). relaxed: given once */
+		if (MELY_LOAD(&ev->_handler->_number, relaxed) != core->tallies.number)
+			melyint_tally_change(&core->tallies, ev->_handler, ran);
+		melyint_check_next(ev);
+		*call = (struct call){ev->_handler->fn, ev->_arg};
+		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_PROBE | MELYINT_EV_STAMPED))))
+			*call = call_measured(core, ev, sampled);
+		else if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
+			call->fn = NULL;
+		else if (flags & MELYINT_EV_POOLED)
+			melyint_pool_put(&core->pool, ev);
+		if (call->fn == NULL)
+			continue;
+		melyint_observe_begin(core, observed, (uint64_t)(uintptr_t)ev,
+		    core->tallies.number, now);
+		return true;
+	}
+	return false;
+}
+
+/* NOTE(observe). Which batches are measured, and how, stays as it would be. */
+static MELY_NOINLINE uint32_t
+run_observed(struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+	bool sampled = core->away ? core->away_measured : --core->plain_in == 0;
+	struct melyint_observed observed;
+	struct call call;
+	uint32_t ran = 0;
+
+	if (core->plain_in == 0)
+		core->plain_in = MELYINT_SAMPLE_EVERY;
+	melyint_observe_batch(core, &observed);
+	while (ran < rt->batch_events &&
+	    next_observed(core, &call, &observed, ran, sampled && ran < MELYINT_SAMPLED_MAX)) {
+		ran++;
+		MELY_STORE(&core->tallies.begun, ran, relaxed); /* as in run */
+		melyint_check_call(call.fn, call.arg);
+		melyint_observe_end(core, &observed);
+		if (rt->batch_ticks != 0 && melyint_ticks() -
+		    MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >= rt->batch_ticks)
+			break;
+	}
+	melyint_observe_batch_end(core, &observed);
+	if (core->away)
+		MELY_COUNT(&core->counters.stolen_events, ran);
+	else if (sampled && core->batch.own != NULL)
+		core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
+	core->away = false;
+	core->sample_in = core->observe_every;
+	return ran;
+}
+
 /* A and C of NOTE(measure), C of NOTE(tally). */
 static MELY_NOINLINE uint32_t
 run_sampled(struct melyint_core *core)
 {
 	uint32_t limit = batch_events(core), ran;
 
+	if (MELY_UNLIKELY(core->observe != 0))
+		return run_observed(core);
 	if (!core->away) {
 		core->sample_in = MELYINT_SAMPLE_EVERY;
 		ran = run(core, SAMPLED, 0, limit);

@@ -63,7 +63,7 @@ melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)
 	q->length++;
 }
 
-/* The color-queue behind this one, from the highest priority to the lowest; NULL: it is the last. */
+/* The color-queue behind this one, from the highest priority to the lowest; NULL: none is. */
 struct mely_color *melyint_coreq_next(const struct melyint_coreq *q,
     const struct mely_color *color);
 /* Where a walk begins; NULL: the queue is empty. Ages nothing. */

@@ -50,6 +50,7 @@ mely_counters_read(const struct mely_runtime *rt, int core, struct mely_counters
 		MELYINT_SUM(refused);
 		MELYINT_SUM(fd_moves_put_off);
 		MELYINT_SUM(polls_taken);
+		MELYINT_SUM(stalls);
 #undef MELYINT_SUM
 	}
 	if (core < 0) {

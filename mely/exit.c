@@ -11,8 +11,11 @@
 #include "check.h"
 #include "colorcheck.h"
 #include "core.h"
+#include "monitor.h"
 #include "park.h"
 #include "runtimes.h"
+#include "tracer.h"
+#include "serve.h"
 
 enum {
 	REGISTRATIONS_MAX = 16,
@@ -57,6 +60,13 @@ await_cores(struct mely_runtime *rt)
 	}
 }
 
+/* Last, so that a core that does not come is named meanwhile. */
+static void
+halt_monitor(struct mely_runtime *rt)
+{
+	melyint_monitor_halt(rt);
+}
+
 static void
 park_all(void)
 {
@@ -67,6 +77,9 @@ park_all(void)
 	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(melyint_trace_exit);
+	melyint_runtimes_each(halt_monitor);
+	melyint_runtimes_each(melyint_live_exit);
 	melyint_check_leave(&where);
 }
 

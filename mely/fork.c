@@ -13,17 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "colorcheck.h"
 #include "colortab.h"
 #include "core.h"
 #include "iostate.h"
+#include "monitor.h"
 #include "runtimes.h"
+#include "tracer.h"
+#include "serve.h"
+#include "stall.h"
 
 static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
-
-static MELY_TLS struct melyint_check_where forking; /* of the thread that forks */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 
@@ -83,7 +86,7 @@ unlock_all(bool child)
 static void
 before_fork(void)
 {
-	melyint_check_enter(&forking);
+	melyint_check_fork(true, false);
 	lock_all();
 	/* Whoever moves a color waits for nothing but the locks. */
 	while (any_moving()) {
@@ -97,15 +100,15 @@ static void
 after_in_parent(void)
 {
 	unlock_all(false);
-	melyint_check_leave(&forking);
+	melyint_check_fork(false, false);
 }
 
 static void
 after_in_child(void)
 {
 	unlock_all(true);
-	melyint_check_leave(&forking);
-	melyint_check_forked();
+	melyint_runtimes_each(melyint_trace_fork);
+	melyint_check_fork(false, true);
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
@@ -195,6 +198,7 @@ drop_batch(struct melyint_core *core)
 	batch->heads = batch->tails = batch->own = NULL;
 	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
 	batch->color = NULL;
+	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
 	core->leaving = core->released = NULL;
@@ -240,6 +244,14 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->searching, 0, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)
+		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
+	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
 	return error;
 }

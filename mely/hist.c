@@ -61,10 +61,12 @@ mely_stats_bucket(const struct mely_stats *stats, const struct mely_stats_hist *
     uint32_t bucket)
 {
 	const char *base = (const char *)stats;
-	const uint64_t *buckets = (const uint64_t *)(const void *)(base + hist->buckets_at);
+	const uint64_t *buckets;
 
 	if (bucket < hist->first || bucket - hist->first >= hist->buckets)
 		return 0;
+	/* Not before: of an empty histogram the offset may be anything. */
+	buckets = (const uint64_t *)(const void *)(base + hist->buckets_at);
 	return buckets[bucket - hist->first];
 }
 

@@ -75,7 +75,7 @@ distances(struct melyint_text *t, const char *name, const uint64_t *counts)
 	close_with(t, "},");
 }
 
-/* ---- cores ------------------------------------------------------------------------------------ */
+/* ---- cores --------------------------------------------------------------------------------- */
 
 static void
 running(struct melyint_text *t, const struct mely_stats *stats, const struct mely_stats_core *c)
@@ -142,7 +142,7 @@ core(struct melyint_text *t, const struct mely_stats *stats, const struct mely_s
 	close_with(t, "},");
 }
 
-/* ---- handlers and colors ---------------------------------------------------------------------- */
+/* ---- handlers and colors ------------------------------------------------------------------- */
 
 /* Buckets: from, the first value above, count; the last one has no end. */
 static void

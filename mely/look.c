@@ -13,7 +13,7 @@
 
 enum { SEEN_MIN = 256 };
 
-/* ---- a set of colors: B of NOTE(look) --------------------------------------------------------- */
+/* ---- a set of colors: B of NOTE(look) ------------------------------------------------------ */
 
 struct seen {
 	const struct mely_color **slots;
@@ -64,7 +64,7 @@ seen_add(struct seen *seen, const struct mely_color *color)
 	return 1;
 }
 
-/* ---- the first of them ------------------------------------------------------------------------ */
+/* ---- the first of them --------------------------------------------------------------------- */
 
 /* Does a come before b? */
 static bool
@@ -147,7 +147,7 @@ sort(struct melyint_look *look)
 	}
 }
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- the walk ------------------------------------------------------------------------------ */
 
 void
 melyint_look_color(struct melyint_core *core, const struct mely_color *color,

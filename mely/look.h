@@ -14,7 +14,7 @@
  *   C. The running color is in no queue. core->running is set under this core's lock or, by a
  *      steal, a victim's, but set back under this one's alone: so who sees a color there may
  *      follow it until the lock is dropped. What the core has taken into its batch nobody else may
- *      walk, so how many events that are is estimated from what they weigh together.
+ *      walk: so much more may wait than is seen.
  * No color is touched without the lock; what is copied out is read later.
  */
 #ifndef MELYINT_LOOK_H
@@ -50,7 +50,7 @@ struct melyint_look {
  * holds a lock of a core. look->sights is for free(), also after an error. */
 int melyint_look(struct mely_runtime *rt, struct melyint_look *look);
 
-/* ---- what each scheduler does in its own way: look_queue.c, libasync/look.c --------------------- */
+/* ---- what each scheduler does in its own way: look_queue.c, libasync/look.c ------------------ */
 
 /* Under core->lock: put the cursor on the first that waits. At most so many steps lie ahead. */
 uint32_t melyint_look_begin(struct melyint_core *core);

@@ -30,43 +30,11 @@ count(struct counted *counted, struct mely_event *first)
 	} while (ev != first);
 }
 
-/* What an event of the handler that runs weighs, as far as it is known. */
-static uint64_t
-weight_of_running(struct melyint_core *core)
-{
-	/* relaxed, all: figures */
-	struct melyint_handler_entry *entry =
-	    melyint_handler_entry(MELY_LOAD(&core->tallies.handler, relaxed));
-	uint32_t ns, penalty;
-
-	if (entry == NULL)
-		return 0;
-	ns = MELY_LOAD(&entry->time_ns, relaxed);
-	penalty = MELY_LOAD(&entry->penalty, relaxed);
-	if (ns == 0)
-		ns = MELY_LOAD(&entry->measured_ns, relaxed);
-	return melyint_weight_from_ns(ns) / (penalty > 1 ? penalty : 1);
-}
-
-/* Events that were not counted, but weigh so much together. */
+/* Under core->lock: what waits in the color-queue. */
 static void
-estimate(struct melyint_sight *sight, uint64_t weight, uint64_t of_one, uint64_t run)
+look_at(struct melyint_core *core, struct mely_color *color, struct melyint_sight *sight)
 {
-	uint64_t events;
-
-	sight->row.flags |= of_one != 0 ? MELY_STATS_LENGTH_ESTIMATED : MELY_STATS_LENGTH_AT_LEAST;
-	if (of_one == 0)
-		return;
-	events = (weight + of_one / 2) / of_one;
-	sight->row.length += events > run ? events - run : 0;
-}
-
-/* Under core->lock; running: some of its events are in the batch. */
-static void
-look_at(struct melyint_core *core, struct mely_color *color, struct melyint_sight *sight,
-    bool running)
-{
-	/* relaxed: under the lock */
+	/* relaxed, all: under the lock, and a switch */
 	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed);
 	struct counted counted = {0, 0, true};
 	bool weighed = MELY_LOAD(&core->rt->weighing, relaxed) != MELYINT_WEIGH_NOT &&
@@ -78,16 +46,18 @@ look_at(struct melyint_core *core, struct mely_color *color, struct melyint_sigh
 	count(&counted, color->_tails);
 	sight->row.length = counted.events;
 	sight->touched = (uint32_t)counted.events;
-	if (counted.all && !running)
+	if (counted.all)
 		return;
+	/* The rest weighs what is left of the color's weight, each like those counted. */
 	rest = weighed ? color->_u._worth._time_left : 0;
 	rest = rest > counted.weight ? rest - counted.weight : 0;
-	of_one = counted.events != 0 ? counted.weight / counted.events : 0;
-	if (running && of_one == 0)
-		of_one = weight_of_running(core);
-	/* relaxed: what has begun of the batch still weighs, A of NOTE(tally) */
-	estimate(sight, rest, weighed ? of_one : 0,
-	    running ? MELY_LOAD(&core->tallies.begun, relaxed) : 0);
+	of_one = counted.weight / counted.events;
+	if (of_one == 0 || rest == 0) {
+		sight->row.flags |= MELY_STATS_LENGTH_AT_LEAST;
+		return;
+	}
+	sight->row.flags |= MELY_STATS_LENGTH_ESTIMATED;
+	sight->row.length += (rest + of_one / 2) / of_one;
 }
 
 uint32_t
@@ -105,7 +75,7 @@ melyint_look_next(struct melyint_core *core, struct melyint_sight *sight)
 	if (color == NULL)
 		return false;
 	core->ready.cursor = melyint_coreq_next(&core->ready, color);
-	look_at(core, color, sight, false);
+	look_at(core, color, sight);
 	return true;
 }
 
@@ -113,6 +83,6 @@ void
 melyint_look_running(struct melyint_core *core, struct mely_color *color,
     struct melyint_sight *sight)
 {
-	look_at(core, color, sight, true);
-	sight->row.flags |= MELY_STATS_AGE_AT_LEAST;
+	look_at(core, color, sight);
+	sight->row.flags |= MELY_STATS_LENGTH_AT_LEAST | MELY_STATS_AGE_AT_LEAST;
 }

@@ -27,6 +27,8 @@
 #include "clock.h"
 #include "core_run.h"
 #include "drain.h"
+#include "monitor.h"
+#include "observe.h"
 #include "outbox.h"
 #include "park.h"
 #include "poller.h"
@@ -62,6 +64,8 @@ melyint_wake_locked(struct melyint_core *core)
 void
 melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 {
+	if (MELYINT_OBSERVED(wake))
+		melyint_observe_wake(self, core);
 	melyint_poller_wake(core);
 	if (self != NULL)
 		MELY_COUNT(&self->counters.wakeups_sent, 1);
@@ -332,18 +336,28 @@ watches_on(struct melyint_core *core)
 	return on;
 }
 
+static void
+sleep_on(struct melyint_core *core, uint64_t timeout_ns)
+{
+	if (MELYINT_OBSERVED(sleep))
+		melyint_observe_sleep(core, timeout_ns);
+	melyint_poller_sleep(core, timeout_ns);
+	if (MELYINT_OBSERVED(sleep))
+		melyint_observe_awake(core);
+}
+
 /* In the poller until somebody wakes us, or there is something to take. */
 static void
 doze(struct melyint_core *core, bool watching)
 {
 	do {
 		MELY_COUNT(&core->counters.sleeps, 1);
-		/* relaxed, both: only others' glances; no queue is touched by it */
+		/* relaxed: only others' glances; no queue is touched by it */
 		MELY_STORE(&core->busy, 0, relaxed);
 		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
-		melyint_poller_sleep(core, longest_sleep(core, watching));
+		sleep_on(core, longest_sleep(core, watching));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
-		MELY_STORE(&core->busy, 1, relaxed);
+		melyint_monitor_awake(core);
 		if (watching)
 			melyint_stuck_look(core, melyint_ticks(), true);
 	} while (watching && watches_on(core) && anybody_busy(core) &&

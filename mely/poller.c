@@ -45,8 +45,10 @@
 
 #include "check.h"
 #include "clock.h"
+#include "colorcheck.h"
 #include "fdwatch.h"
 #include "iostate.h"
+#include "observe.h"
 #include "post.h"
 #include "sigwatch.h"
 #include "timer.h"
@@ -175,6 +177,7 @@ wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 	if (MELY_LOAD(&missing, relaxed))
 		return -ENOSYS;
 	n = (int)syscall(SYS_epoll_pwait2, epfd, found, MELYINT_POLL_BATCH, &ts, NULL, 0);
+	melyint_check_signals();
 	if (n >= 0 || errno != ENOSYS)
 		return n;
 	MELY_STORE(&missing, true, relaxed);
@@ -288,8 +291,13 @@ melyint_poller_tick(struct melyint_core *core)
 
 	if (melyint_lock_try(&p->hold)) {
 		if (p->armed != 0 &&
-		    melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS))
+		    melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS)) {
+			if (MELYINT_OBSERVED(poll))
+				melyint_observe_poll(core);
 			run_loop(p, EVRUN_NOWAIT);
+			if (MELYINT_OBSERVED(poll))
+				melyint_observe_polled(core, core, 0);
+		}
 		melyint_lock_drop(&p->hold);
 	}
 	if (core->index == 0)
@@ -301,17 +309,23 @@ melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 {
 	struct melyint_poller *p = core->poller;
 
+	int found = 0;
+
 	MELY_SLOW(self == melyint_self && self != core);
 	if (!melyint_lock_try(&p->hold))
 		return false;
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_poll(self);
 	/* relaxed, both: what comes later is found the next time. Signals have no descriptor of
 	 * the program's, and are core 0's. */
 	if (MELY_LOAD(&p->fds, relaxed) != 0 || (core->index == 0 &&
 	    MELY_LOAD(&core->rt->io->signals, relaxed) != 0))
-		gather(p, 0, false);
+		found = gather(p, 0, false);
 	if (p->armed != 0)
 		run_loop(p, EVRUN_NOWAIT);
 	melyint_lock_drop(&p->hold);
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_polled(self, core, found);
 	MELY_COUNT(&self->counters.polls_taken, 1);
 	return true;
 }

@@ -45,15 +45,19 @@ post_marked(struct melyint_core *self, struct mely_color *color, struct mely_eve
 	return enqueue(self, color, ev, flags);
 }
 
-/* The rules for posts of the program that are not to the running color. */
+/* The rules for posts of the program. None for those to the running color, which only come here
+ * from a batch that is observed. */
 static int
 post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
 	/* acquire: as in melyint_color_lock */
 	struct mely_runtime *rt = MELY_LOAD(&color->_owner, acquire)->rt;
-	int error = admit(rt, self, flags);
+	int error;
 
+	if (self != NULL && MELY_UNLIKELY(self->batch.color == color))
+		return enqueue(self, color, ev, flags);
+	error = admit(rt, self, flags);
 	if (error != 0)
 		return error;
 	/* relaxed: a mark set at this moment may count from the next post on */
@@ -80,7 +84,7 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 	ev->_flags &= MELYINT_EV_TIMED;
 	if (MELY_LIKELY(ev->_flags == 0))
 		ev->_time = 0;
-	if (MELY_LIKELY(self != NULL && self->batch.color == color))
+	if (MELY_LIKELY(self != NULL && self->batch.direct == color))
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0)) {

@@ -45,7 +45,7 @@ seconds(struct melyint_text *t, uint64_t ns)
 	melyint_text_add(t, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-/* ---- cores ------------------------------------------------------------------------------------ */
+/* ---- cores --------------------------------------------------------------------------------- */
 
 #define OF_CORE(field) offsetof(struct mely_stats_core, field)
 
@@ -151,7 +151,7 @@ cores(struct melyint_text *t, const struct mely_stats *stats)
 	core_steals(t, stats, "mely_core_steals_total", "Colors stolen, by distance.", false);
 }
 
-/* ---- handlers --------------------------------------------------------------------------------- */
+/* ---- handlers ------------------------------------------------------------------------------ */
 
 /* name_part{handler="..",number="..", without the end */
 static void
@@ -242,7 +242,7 @@ handlers(struct melyint_text *t, const struct mely_stats *stats)
 		histogram(t, stats, "mely_handler_delay_seconds", h, &h->delay);
 }
 
-/* ---- colors ----------------------------------------------------------------------------------- */
+/* ---- colors -------------------------------------------------------------------------------- */
 
 static void
 color_labels(struct melyint_text *t, const struct mely_stats *stats, const char *name,

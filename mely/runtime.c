@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "age.h"
 #include "check.h"
 #include "clock.h"
 #include "colorcheck.h"
@@ -26,10 +27,14 @@
 #include "core_loop.h"
 #include "handback.h"
 #include "iostate.h"
+#include "monitor.h"
+#include "observe.h"
 #include "park.h"
 #include "runtimes.h"
+#include "serve.h"
 #include "settings.h"
 #include "steal.h"
+#include "stall.h"
 #include "stuck.h"
 #include "topo.h"
 #include "victim.h"
@@ -202,8 +207,19 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_colorext_new(&rt->colorext);
 	if (error == 0)
+		error = melyint_monitor_new(rt);
+	if (error == 0)
+		error = melyint_stall_new(rt);
+	if (error == 0)
+		error = melyint_age_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
+	if (error == 0)
+		error = melyint_live_new(rt);
 	if (error != 0) {
+		melyint_age_free(rt);
+		melyint_stall_free(rt);
+		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
 		cores_free(rt);
@@ -211,6 +227,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		return error;
 	}
 	melyint_runtimes_add(rt);
+	melyint_trace_begin(rt);
+	melyint_live_begin(rt);
 	*out = rt;
 	return 0;
 }
@@ -231,6 +249,9 @@ mely_runtime_free(struct mely_runtime *rt)
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
 		melyint_cores_join(rt);
+		melyint_monitor_join(rt);
+		melyint_stall_end(rt);
+		melyint_age_end(rt);
 		melyint_check_run_end(rt);
 		melyint_io_begin_stop(rt);
 		melyint_io_discard(rt);
@@ -239,6 +260,11 @@ mely_runtime_free(struct mely_runtime *rt)
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
+	melyint_trace_end(rt);
+	melyint_age_free(rt);
+	melyint_stall_free(rt);
+	melyint_monitor_free(rt);
+	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
@@ -250,9 +276,8 @@ mely_runtime_free(struct mely_runtime *rt)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* All but the signals that a thread's own faults raise. */
-static void
-worker_mask(sigset_t *mask)
+void
+melyint_thread_mask(sigset_t *mask)
 {
 	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 	size_t i;
@@ -276,12 +301,18 @@ attend(struct melyint_core *core, bool on)
 {
 	melyint_lock_take(&core->lock);
 	core->attended = on;
-	melyint_lock_drop(&core->lock);
-	MELY_STORE(&core->busy, on, relaxed); /* others' glances */
-	become(on ? core : NULL);
-	melyint_check_attend(on);
 	if (on)
+		melyint_stall_attend(core);
+	melyint_lock_drop(&core->lock);
+	become(on ? core : NULL);
+	melyint_observe_attend(core, on);
+	melyint_check_attend(on);
+	if (on) {
+		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
+	} else {
+		MELY_STORE(&core->busy, 0, relaxed); /* others' glances */
+	}
 }
 
 static void *
@@ -308,7 +339,9 @@ cores_start(struct mely_runtime *rt)
 	sigset_t mask, old;
 	int error = 0;
 
-	worker_mask(&mask);
+	melyint_thread_mask(&mask);
+	if (rt->config.stall_signal != 0)
+		sigdelset(&mask, rt->config.stall_signal);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
 	for (rt->threads = 0; rt->threads < rt->cores_count - 1; rt->threads++) {
 		struct melyint_core *core = &rt->cores[rt->threads + 1];
@@ -349,9 +382,12 @@ begin(struct mely_runtime *rt, bool once)
 	} else if (phase == MELYINT_IDLE) {
 		/* release: pairs with the acquire loads of posters and cores */
 		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
+		melyint_stall_begin(rt);
+		melyint_age_begin(rt);
 		melyint_exit_prepare(); /* before a handler of another core can exit */
 		melyint_check_run_begin(rt);
 		error = cores_start(rt);
+		melyint_monitor_start(rt);
 		rt->once_started = once;
 	}
 	if (error != -EBUSY && error != -ECHILD)
@@ -366,6 +402,9 @@ finish(struct mely_runtime *rt)
 {
 	melyint_wake_all(rt);
 	melyint_cores_join(rt);
+	melyint_monitor_join(rt);
+	melyint_stall_end(rt);
+	melyint_age_end(rt);
 	melyint_check_run_end(rt);
 	melyint_io_discard(rt);
 	melyint_check_run_end(rt); /* of what helpers still did, too */

@@ -49,7 +49,7 @@ name(struct making *m, const char *text)
 	return at;
 }
 
-/* ---- cores ------------------------------------------------------------------------------------ */
+/* ---- cores --------------------------------------------------------------------------------- */
 
 /* relaxed, all in this file that are not explained: figures, each right by itself */
 #define READ(p) MELY_LOAD((p), relaxed)
@@ -148,7 +148,7 @@ put_cores(struct making *m)
 		read_core(m, &row[i], &m->rt->cores[i]);
 }
 
-/* ---- handlers --------------------------------------------------------------------------------- */
+/* ---- handlers ------------------------------------------------------------------------------ */
 
 /* The sum of a handler's histograms on all cores, into the row at an offset. */
 static void
@@ -295,7 +295,7 @@ put_handlers(struct making *m)
 	head->handler_size = sizeof(struct mely_stats_handler);
 }
 
-/* ---- colors ----------------------------------------------------------------------------------- */
+/* ---- colors -------------------------------------------------------------------------------- */
 
 static uint64_t
 name_of_color(struct making *m, uint64_t object)
@@ -370,7 +370,7 @@ put_colors(struct making *m)
 	return error;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------- */
 
 static void
 put_head(struct making *m, uint32_t colors_max)

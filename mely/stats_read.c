@@ -71,7 +71,7 @@ mely_distance_name(int distance)
 	return distance >= 0 && distance < MELY_DISTANCES ? names[distance] : "?";
 }
 
-/* ---- is it one? ------------------------------------------------------------------------------- */
+/* ---- is it one? ---------------------------------------------------------------------------- */
 
 /* count records of size bytes, at least least, at an offset of the block. */
 static bool

@@ -16,6 +16,7 @@
  */
 #include "clock.h"
 #include "core_run.h"
+#include "observe.h"
 #include "park.h"
 #include "steal.h"
 #include "victim.h"
@@ -119,6 +120,8 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 			hand_over(thief, color);
 		}
 		melyint_lock_drop(&victim->lock);
+		if (color != NULL && MELYINT_OBSERVED(steal))
+			melyint_observe_steal(thief, victim, color, began, 0, 1, false);
 		/* Who waits there waits since now; if that was not the reason, as before. */
 		if (color != NULL || reason == MELYINT_WAITED)
 			thief->glances[victim->index].ticks = 0;
@@ -217,7 +220,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 {
 	struct mely_color *pulled[PULLS_MAX];
 	uint32_t n = 0, i;
-	uint64_t weight = 0;
+	uint64_t weight = 0, began = melyint_ticks();
 
 	if (!melyint_lock_try(&victim->lock)) {
 		count(core, victim, 1, 0, 0);
@@ -237,6 +240,8 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 		pulled[n++] = color;
 	}
 	melyint_lock_drop(&victim->lock);
+	for (i = 0; MELYINT_OBSERVED(steal) && i < n; i++)
+		melyint_observe_steal(core, victim, pulled[i], began, i, n, true);
 
 	melyint_lock_take(&core->lock);
 	for (i = 0; i < n; i++)

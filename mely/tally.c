@@ -44,7 +44,7 @@ melyint_tallies_fini(struct melyint_tallies *t)
 	melyint_stable_fini(&t->tallies);
 }
 
-/* ---- events: A of NOTE(tally) ---------------------------------------------------------------- */
+/* ---- events: A of NOTE(tally) ------------------------------------------------------------- */
 
 void
 melyint_tally_change(struct melyint_tallies *t, struct mely_handler *handler, uint32_t ran)
@@ -82,7 +82,7 @@ melyint_tally_events(struct melyint_tallies *t)
 	return sum;
 }
 
-/* ---- times and delays: B and C of NOTE(tally) ------------------------------------------------- */
+/* ---- times and delays: B and C of NOTE(tally) ---------------------------------------------- */
 
 static void
 enter(_Atomic(struct melyint_hist *) *where, uint64_t ns)
@@ -130,7 +130,7 @@ melyint_stamp_outside(struct mely_event *ev, uint64_t n)
 		ev->_flags |= MELYINT_EV_STAMPED;
 }
 
-/* ---- what it does: D of NOTE(tally) ----------------------------------------------------------- */
+/* ---- what it does: D of NOTE(tally) -------------------------------------------------------- */
 
 unsigned
 melyint_doing(struct melyint_tallies *t, unsigned doing, uint64_t now_ticks)

@@ -32,6 +32,10 @@ MELYINT_WEAK long __tsan_atomic64_fetch_add(long *word, long value, int order);
 MELYINT_WEAK void __tsan_read_range(void *address, unsigned long size);
 MELYINT_WEAK void __tsan_write_range(void *address, unsigned long size);
 
+/* A frame of the stacks that are reported. */
+MELYINT_WEAK void __tsan_func_entry(void *return_address);
+MELYINT_WEAK void __tsan_func_exit(void);
+
 MELYINT_WEAK void AnnotateIgnoreSyncBegin(const char *file, int line);
 MELYINT_WEAK void AnnotateIgnoreSyncEnd(const char *file, int line);
 MELYINT_WEAK void AnnotateIgnoreReadsBegin(const char *file, int line);

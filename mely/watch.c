@@ -8,6 +8,7 @@
 #include "cancel.h"
 #include "check.h"
 #include "colorcheck.h"
+#include "handlers.h"
 #include "iostate.h"
 #include "post.h"
 #include "slots.h"
@@ -18,7 +19,7 @@ static void cancel_over(void *arg);
 static struct mely_handler over_handler MELY_LASTING =
     MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
-/* A copy whose measured time goes on from what the program's handler knows. */
+/* A copy whose measured time goes on from what the program's handler knows, under its number. */
 static void
 copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampoline)(void *))
 {
@@ -28,6 +29,8 @@ copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampo
 	copy->priority = user->priority;
 	/* relaxed: a measurement; nothing is published with it */
 	MELY_STORE(&copy->_measured_ns, MELY_LOAD(&user->_measured_ns, relaxed), relaxed);
+	/* relaxed: given once. For people the copy and what it is a copy of are one. */
+	MELY_STORE(&copy->_number, melyint_handler_number(user), relaxed);
 	copy->_reserved = &over_handler; /* melyint_io_left_over knows it by that */
 }
 

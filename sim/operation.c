@@ -366,6 +366,27 @@ do_outside(const struct doer *doer, const struct op *op)
 	}
 }
 
+/* A look at the runtime, colors included: what it shows is well formed, whatever goes on. */
+static void
+do_look(const struct op *op)
+{
+	struct mely_runtime *rt = world.color[op->color].rt;
+	struct mely_stats *stats;
+	uint32_t i;
+
+	if (mely_stats_take(rt, op->value & MELY_STATS_BY_AGE, op->value % 8, &stats) != 0)
+		sim_fail("mely_stats_take failed");
+	if (mely_stats_check(stats, (size_t)stats->size) != 0)
+		sim_fail("a look that is none");
+	for (i = 0; i < stats->colors_count; i++) {
+		const struct mely_stats_color *c = mely_stats_color(stats, i);
+
+		if (c->owner >= stats->cores_count)
+			sim_fail("a color on core %u", c->owner);
+	}
+	mely_stats_free(stats);
+}
+
 static void
 do_op(const struct doer *doer, const struct op *op)
 {
@@ -374,6 +395,9 @@ do_op(const struct doer *doer, const struct op *op)
 	switch (op->kind) {
 	case OP_PIN: case OP_UNPIN: case OP_HIGH_WATER:
 		do_color(op);
+		break;
+	case OP_LOOK:
+		do_look(op);
 		break;
 	case OP_STEALING:
 		mely_set_stealing(world.color[op->color].rt, (int)(op->value & 1));

@@ -144,7 +144,7 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
 		[OP_WORKER] = 2, [OP_FD_WATCH] = 6, [OP_FD_WRITE] = 7, [OP_FD_STOP] = 3,
 		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2,
-		[OP_TRIM] = 7,
+		[OP_TRIM] = 7, [OP_LOOK] = 6,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
 	int i;

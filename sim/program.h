@@ -51,6 +51,7 @@ enum {
 	X(RELEASE, "release") \
 	X(HIGH_WATER, "high-water") \
 	X(TRIM, "trim") \
+	X(LOOK, "look") \
 	X(STOP_DRAIN, "stop-drain") \
 	X(STOP_DISCARD, "stop-discard")
 

@@ -4,6 +4,9 @@
 #   ```c FILE    the block is made of excerpts of FILE, in its order; a line "..." parts them
 #   ```sh run    the block is run, with set -e, in a scratch directory of its document, against
 #                the library as installed; `examples/` is there, and compat/examples as `compat/`
+#   ```sh run if FILE...
+#                the same where all of these are below the prefix of the installation: configure
+#                leaves out what it finds no libraries for
 #   ```sh        may hold only commands of the list below, which tests can not run in a test
 #   links        lead to files that exist, in the sources and in the HTML made of them
 #   `names`      mely_x and melyint_x, and file names with a folder, exist in the tree
@@ -69,7 +72,7 @@ links()
 	return $bad
 }
 
-folders='mely|compat|include|tests|examples|docs|man|microbench|webserver'
+folders='mely|mely-gantt|compat|include|tests|examples|docs|man|microbench|webserver'
 
 # known FILE: names in backquotes that are nowhere in the sources.
 known()
@@ -163,10 +166,20 @@ run_block()
 	    timeout 600 bash -eu "$1" </dev/null) >"$1.out" 2>&1
 }
 
+# all_there [if FILE...]: are they below the prefix?
+all_there()
+{
+	local file
+	for file in "${@:2}"; do
+		[ -e "$prefix/$file" ] || return 1
+	done
+}
+
 # ---- the documents -----------------------------------------------------------------------------
 
 quoted=0
 ran=0
+left_out=0
 for doc in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
 	dir=$scratch/$(echo "$doc" | tr / -)
 	blocks "$doc" "$dir/blocks"
@@ -184,9 +197,14 @@ for doc in README.md CONTRIBUTING.md docs/*.md docs/*/*.md; do
 			    complain "$doc: the quotation of ${info#c }" ;;
 		c|C|cpp)
 			complain "$doc: a program without the name of its file" ;;
-		'sh run')
+		'sh run' | 'sh run if '*)
 			[ -n "$build" ] || continue
 			install_library
+			# Not quoted: the files are words. None for 'sh run'.
+			all_there ${info#sh run} || {
+				left_out=$((left_out + 1))
+				continue
+			}
 			ran=$((ran + 1))
 			run_block "$block" "$dir/work" || {
 				cat "$block" "$block.out"
@@ -211,5 +229,6 @@ fi
 [ "$quoted" -ge 5 ] || complain "only $quoted quotations were found"
 [ -z "$build" ] || [ "$ran" -ge 1 ] || complain "no command was run"
 
-[ "$failures" -eq 0 ] && echo "documents: $quoted quotations, $ran blocks of commands: well"
+[ "$failures" -eq 0 ] && echo "documents: $quoted quotations, $ran blocks of commands," \
+    "$left_out left out of this build: well"
 [ "$failures" -eq 0 ]

@@ -56,7 +56,13 @@ nothing has happened for 30 ms: stop"
 	done
 	compare "timers on $cores" "$wanted" "$got"
 	compare "two_colors on $cores" "500000 + 500000 = 1000000" "$(run two_colors)"
+	for colors in 0 2; do
+		compare "coloring $colors on $cores" "192 pages, 3764 bytes" \
+		    "$(run coloring $colors)"
+	done
 	compare "embedded on $cores" "100 parcels were seen 100000 times" "$(run embedded)"
+	# Colored right; what the other one lacks is for the color checker to find.
+	compare "missing-color on $cores" "5 guests said 50 lines" "$(run missing-color --colored)"
 	printf 'abc' > "$scratch/three"
 	: > "$scratch/none"
 	head -c 100000 /dev/zero > "$scratch/many"

@@ -18,6 +18,7 @@ sws_burst_get(struct sws_core *core)
 	struct sws_burst *burst = core->bursts;
 
 	if (burst != NULL) {
+		SWS_LOCAL_TAKE(burst);
 		core->bursts = burst->next;
 		core->bursts_count--;
 	} else {
@@ -45,6 +46,7 @@ sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 	burst->next = core->bursts;
 	core->bursts = burst;
 	core->bursts_count++;
+	SWS_LOCAL_GIVE(burst);
 }
 
 void

@@ -32,6 +32,7 @@ sws_core_new(struct sws_core **out, struct sws_server *server, int number)
 	if (core == NULL)
 		return -ENOMEM;
 	memset(core, 0, sizeof *core);
+	SWS_LOCAL_MEMORY(core, sizeof *core);
 	core->server = server;
 	core->number = number;
 	core->date_s = -1;

@@ -19,6 +19,7 @@ sws_index_init(struct sws_index *index, int core)
 static bool
 is_idle(struct sws_entry *e)
 {
+	SWS_LOCAL_TAKE(e);
 	/* acquire pairs with index.h:sws_entry_unref on another core. */
 	return e->home_refs == atomic_load_explicit(&e->away_drops, memory_order_acquire);
 }
@@ -43,6 +44,7 @@ link_of(struct sws_index *index, struct sws_entry *entry)
 void
 sws_index_drop(struct sws_index *index, struct sws_entry *entry)
 {
+	SWS_LOCAL_TAKE(index);
 	*link_of(index, entry) = entry->next;
 	index->entries--;
 	if (is_idle(entry)) {
@@ -51,6 +53,7 @@ sws_index_drop(struct sws_index *index, struct sws_entry *entry)
 		entry->next = index->busy;
 		index->busy = entry;
 	}
+	SWS_LOCAL_GIVE(index);
 }
 
 static void
@@ -73,6 +76,7 @@ sweep_busy(struct sws_index *index)
 void
 sws_index_sweep(struct sws_index *index)
 {
+	SWS_LOCAL_TAKE(index);
 	for (size_t i = 0; i < SWS_INDEX_BUCKETS; i++) {
 		struct sws_entry *e = index->buckets[i];
 
@@ -86,6 +90,7 @@ sws_index_sweep(struct sws_index *index)
 		}
 	}
 	sweep_busy(index);
+	SWS_LOCAL_GIVE(index);
 }
 
 /* Drop one entry, going round the buckets. */
@@ -126,6 +131,7 @@ sws_index_insert(struct sws_index *index, struct sws_page *page)
 	e->next = index->buckets[page->hash & (SWS_INDEX_BUCKETS - 1)];
 	index->buckets[page->hash & (SWS_INDEX_BUCKETS - 1)] = e;
 	index->entries++;
+	SWS_LOCAL_GIVE(index);
 	return e;
 }
 

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "local.h"
 #include "page.h"
 
 struct sws_entry {
@@ -44,11 +45,14 @@ void sws_index_fini(struct sws_index *index);
 static inline struct sws_entry *
 sws_index_find(struct sws_index *index, uint64_t hash, const char *key, size_t key_len)
 {
-	struct sws_entry *e = index->buckets[hash & (SWS_INDEX_BUCKETS - 1)];
+	struct sws_entry *e;
 
+	SWS_LOCAL_TAKE(index);
+	e = index->buckets[hash & (SWS_INDEX_BUCKETS - 1)];
 	while (e != NULL && (e->hash != hash || e->page->key_len != key_len
 	    || memcmp(e->page->key, key, key_len) != 0))
 		e = e->next;
+	SWS_LOCAL_GIVE(index);
 	return e;
 }
 
@@ -64,18 +68,23 @@ void sws_index_sweep(struct sws_index *index);
 static inline void
 sws_entry_ref(struct sws_entry *entry)
 {
+	SWS_LOCAL_TAKE(entry);
 	entry->home_refs++;
+	SWS_LOCAL_GIVE(entry);
 }
 
 /** End of an answer, on core. */
 static inline void
 sws_entry_unref(struct sws_entry *entry, int core)
 {
-	if (entry->core == core)
+	if (entry->core == core) {
+		SWS_LOCAL_TAKE(entry);
 		entry->home_refs--;
-	else
+		SWS_LOCAL_GIVE(entry);
+	} else {
 		/* release pairs with index.c:is_idle: the bytes were read before. */
 		atomic_fetch_add_explicit(&entry->away_drops, 1, memory_order_release);
+	}
 }
 
 #endif

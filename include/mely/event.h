@@ -49,6 +49,17 @@ struct mely_handler {
 MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg),
     const char *name);
 
+/** A limit for mely_handler_set_stall: the handler is never reported. */
+#define MELY_STALL_NEVER UINT32_MAX
+
+/**
+ * A call of this handler that has run for ms milliseconds is reported and counted as a stall
+ * (mely_config.stall_ms is the limit of all others); 0: that limit again; MELY_STALL_NEVER: it may
+ * run for as long as it likes. Counts for every handler of the same function and name, in every
+ * runtime whose stall_ms is not 0, from the next look on. Any thread, handlers included.
+ */
+MELY_API void mely_handler_set_stall(struct mely_handler *handler, uint32_t ms);
+
 /**
  * An event that lives in the caller's own struct: posting it allocates nothing and can not fail
  * for want of memory. It is the caller's again the moment its handler is entered, so the handler

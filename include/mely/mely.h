@@ -11,6 +11,8 @@
 #include <mely/color.h>
 #include <mely/runtime.h>
 #include <mely/io.h>
+#include <mely/live.h>
 #include <mely/stats.h>
+#include <mely/trace.h>
 
 #endif

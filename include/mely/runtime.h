@@ -6,6 +6,8 @@
  * synchronous ones (SEGV, BUS, FPE, ILL, TRAP, SYS, ABRT); the caller's mask is left alone.
  * Fork: in the child every call on a runtime of the parent returns -ECHILD until
  * mely_runtime_renew; a handler that forked must exec or _exit in the child, not return.
+ * A runtime that reports stalls (mely_config.stall_ms) has a thread more while it runs, "mely/mon",
+ * and its core threads leave the signal mely_config.stall_signal unblocked.
  * Threads are named "mely/1", "mely/2", ...; the caller of mely_run, which is core 0, keeps its
  * name.
  */
@@ -49,6 +51,12 @@ typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_h
     void *arg, struct mely_event *ev);
 
 /**
+ * A line of a report, without a newline, valid during the call. On a thread of the library that
+ * is no core and holds no lock; it may post, ask for a stop, and should not take long.
+ */
+typedef void mely_report_fn(void *ctx, const char *line);
+
+/**
  * Settings. Fill with mely_config_init, which reads the environment too, then change what you
  * like. Environment, over the defaults and under what the program sets afterwards:
  *   MELY_CORES       number of cores, 1 .. MELY_CORES_MAX, more than processors included
@@ -64,7 +72,17 @@ typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_h
  *   MELY_BATCH       batch threshold, events
  *   MELY_BATCH_US    batch threshold, microseconds
  *   MELY_SPIN_US     longest spin before sleep, microseconds
+ *   MELY_SOCKET      1: a socket for mely-top where it looks for one; PATH: there; 0: none
+ *   MELY_DUMP_SIGNAL a signal on which a dump goes to stderr, by name (USR1) or number; 0: none
  *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
+ *   MELY_TRACE       file for a trace of all the runtime does (mely/trace.h); a second runtime of
+ *                    the process gets the same with .2 behind it, and so on
+ *   MELY_TRACE_EVENTS   records that each core remembers; default 65536
+ *   MELY_TRACE_SAMPLE   trace one batch in so many; default 1
+ *   MELY_STALL_MS    a handler so long is reported as a stall, milliseconds; 0: none ever
+ *   MELY_AGE_MS      a queue in which an event waits so long is reported, milliseconds; 0: never
+ *   MELY_STALL_SIGNAL
+ *                    number of the signal that asks a thread for its backtrace; 0: no backtraces
  */
 struct mely_config {
 	size_t size;              /**< set by mely_config_init: this struct's size */
@@ -85,6 +103,18 @@ struct mely_config {
 	uint32_t spin_us_max;     /**< longest spin before sleep; default 10, tuned down to 0 */
 	uint32_t stuck_ms;        /**< a core that has not come back from a handler for so long is
 	                           *   stuck: others look at its poller; default 4; 0: never */
+	/** A call of a handler that runs for longer is reported in one line and counted; default
+	 *  100; 0: nobody looks. mely_handler_set_stall gives a handler a limit of its own. Where
+	 *  stuck_ms is about what a long handler holds up, and mends it, this tells people. */
+	uint32_t stall_ms;
+	/** When an event has waited so long in a core's queue, a line says so, and which handlers
+	 *  have most events there; default 1,000; 0: nobody looks. */
+	uint32_t age_ms;
+	/** The signal by which a thread is asked for the backtrace of a stall; default SIGURG; 0:
+	 *  no backtraces. Left alone where the program has a handler for it. */
+	int stall_signal;
+	mely_report_fn *report;   /**< gets such lines; NULL: they go to stderr after "mely: " */
+	void *report_ctx;
 	enum mely_priority_rule priority_rule;
 	uint64_t drain_deadline_ns;  /**< longest drain; default 30 s; 0: no limit */
 	uint32_t fd_residency_ms;    /**< a descriptor stays this long on a poller; default 10 */
@@ -94,6 +124,12 @@ struct mely_config {
 	int helpers_user;         /**< ... for the program's own; default 4 */
 	mely_handback_fn *handback; /**< gets what a stop leaves over; NULL: it is dropped */
 	void *handback_ctx;
+	const char *trace;        /**< trace from the beginning, to this file; NULL: do not */
+	uint32_t trace_events;    /**< records that each core remembers, to the next power of two */
+	uint32_t trace_sample;    /**< one batch in so many is traced */
+	const char *socket;       /**< mely_socket_open: a path; "": the default place; NULL: none.
+	                           *   mely_runtime_new copies it */
+	int dump_signal;          /**< mely_dump_on_signal; 0: none */
 	const char *topology;     /**< hwloc synthetic description or XML file; NULL: the machine */
 };
 
@@ -225,6 +261,7 @@ struct mely_counters {
 	uint64_t refused;         /**< posts refused at a high-water mark */
 	uint64_t fd_moves_put_off;/**< handlers run away from their descriptor: too early to move */
 	uint64_t polls_taken;     /**< looks at a poller in the place of a core that was stuck */
+	uint64_t stalls;          /**< calls of handlers that ran for longer than their limit */
 };
 
 /** Fill *out with the sums (size: sizeof *out). core >= 0: of that core alone; -1: all cores and

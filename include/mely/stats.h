@@ -157,7 +157,7 @@ struct mely_stats_color {
 	uint32_t owner;          /**< the core it lives on */
 	uint32_t flags;
 	int32_t priority;
-	uint32_t handler;        /**< number of the handler of its first waiting event; 0: not known */
+	uint32_t handler;        /**< of its next event, or the running one; 0: not known */
 	uint64_t length;         /**< events waiting, the running one not counted */
 	uint64_t oldest_ns;      /**< how long the first of them has waited; as much too long as the
 	                          *   handler had run that posted it, at most */
@@ -179,8 +179,8 @@ struct mely_stats {
 	 * its first sample_events events go into the histograms of times. So do the events by which
 	 * a time that nobody gave is first measured. Delays are those of one post in delay_every to
 	 * another color, on each core and outside the cores, again one a millisecond where that is
-	 * more; and of the first event that a sampled batch posts to its own color and does not come
-	 * to run, counted from the end of the batch.
+	 * more; and of the first event that a sampled batch posts to its own color and leaves for
+	 * later, counted from the end of the batch.
 	 */
 	uint32_t sample_every;
 	uint32_t sample_events;

@@ -11,6 +11,7 @@
 #include "../colorcheck.h"
 #include "../colortab.h"
 #include "../core.h"
+#include "../observe.h"
 #include "../park.h"
 #include "../post.h"
 
@@ -81,6 +82,9 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 
 	if (self != NULL && self->rt != owner->rt)
 		self = NULL;
+	/* Under the lock, where a run can not come before. */
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev);
 	if (self == NULL)
 		/* relaxed: a count */
 		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));

@@ -11,12 +11,14 @@
  *      are always empty.
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
+#include "../age.h"
 #include "../check.h"
 #include "../clock.h"
 #include "../colorcheck.h"
 #include "../core.h"
 #include "../core_end.h"
 #include "../core_run.h"
+#include "../observe.h"
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
@@ -48,6 +50,7 @@ put_back(struct melyint_core *core)
 
 	MELY_SLOW(core->batch.tails == NULL);
 	core->batch.color = NULL;
+	core->batch.direct = NULL;
 	core->batch.color_id = MELYINT_NO_ID;
 	MELY_STORE(&core->running, NULL, relaxed);
 	MELY_STORE(&core->current, NULL, relaxed);
@@ -85,6 +88,7 @@ take_next(struct melyint_core *core)
 		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
 	core->batch.tails = melyint_evq_append(NULL, ev);
 	core->batch.color = color;
+	core->batch.direct = color;
 	core->batch.color_id = MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
 	    MELYINT_NO_ID : color->_id;
 	MELY_STORE(&core->running_id, core->batch.color_id, relaxed);
@@ -143,8 +147,10 @@ run_sampled(struct melyint_core *core, const struct call *call)
 	bool sampled = core->sample_in == 0;
 	uint64_t before;
 
-	if (call->flags & MELYINT_EV_STAMPED)
+	if (call->flags & MELYINT_EV_STAMPED) {
 		melyint_tally_delay(&core->tallies, call->stamp_ticks);
+		melyint_age_saw(core, call->stamp_ticks);
+	}
 	before = melyint_ticks();
 	melyint_check_call(call->fn, call->arg);
 	if (!sampled)
@@ -153,12 +159,27 @@ run_sampled(struct melyint_core *core, const struct call *call)
 	core->sample_in = MELYINT_SAMPLE_EVERY;
 }
 
+/* NOTE(observe): is the event that was taken one that is to be told of? */
+static MELY_NOINLINE bool
+observe(struct melyint_core *core, struct melyint_observed *observed)
+{
+	if (--core->plain_in != 0)
+		return false;
+	core->plain_in = core->observe_every;
+	melyint_observe_batch(core, observed);
+	/* Before the event is given back: with its next post it has another time. */
+	observed->began_ticks = melyint_observe_now(observed);
+	return true;
+}
+
 void
 melyint_batch_run(struct melyint_core *core)
 {
 	struct mely_event *ev = melyint_evq_pop(&core->batch.tails);
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg, ev->_flags, ev->_stamp};
+	struct melyint_observed observed;
+	bool seen = MELY_UNLIKELY(core->observe != 0) && observe(core, &observed);
 
 	/* A of NOTE(tally). relaxed: given once */
 	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
@@ -168,16 +189,24 @@ melyint_batch_run(struct melyint_core *core)
 		melyint_handler_known(melyint_handler_number(handler), handler);
 	if (call.flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, call.flags)) {
 		core->sample_in += core->sample_in == 0; /* the next one, then */
+		core->ring = NULL;
 		return;
 	}
 	if (call.flags & MELYINT_EV_POOLED)
 		melyint_pool_put(&core->pool, ev);
 	core->batch.ran = 1;
 	MELY_STORE(&core->tallies.begun, 1, relaxed); /* as in core_run.c:run */
+	if (seen)
+		melyint_observe_begin(core, &observed, (uint64_t)(uintptr_t)ev,
+		    core->tallies.number, observed.began_ticks);
 	if (MELY_UNLIKELY(core->sample_in == 0 || (call.flags & MELYINT_EV_STAMPED)))
 		run_sampled(core, &call);
 	else
 		melyint_check_call(call.fn, call.arg);
+	if (seen) {
+		melyint_observe_end(core, &observed);
+		melyint_observe_batch_end(core, &observed);
+	}
 	melyint_tally_flush(&core->tallies, 1);
 	MELY_COUNT(&core->counters.batches, 1);
 }

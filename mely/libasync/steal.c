@@ -22,6 +22,7 @@
 
 #include "../check.h"
 #include "../clock.h"
+#include "../observe.h"
 #include "../park.h"
 #include "../steal.h"
 #include "../victim.h"
@@ -107,7 +108,7 @@ take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_co
 
 /* One try, from the look at the victim to the color's place in the thief's queue. */
 static bool
-migrate(struct melyint_core *thief, struct melyint_core *victim)
+migrate(struct melyint_core *thief, struct melyint_core *victim, uint64_t began_ticks)
 {
 	struct mely_color *color;
 
@@ -118,6 +119,8 @@ migrate(struct melyint_core *thief, struct melyint_core *victim)
 	melyint_lock_drop(&victim->lock);
 	if (color == NULL)
 		return false;
+	if (MELYINT_OBSERVED(steal))
+		melyint_observe_steal(thief, victim, color, began_ticks, 0, 1, false);
 	melyint_lock_take(&thief->lock);
 	melyint_core_link(thief, color);
 	MELY_COUNT(&thief->moving, -1u);
@@ -130,7 +133,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 {
 	struct melyint_counters *c = &thief->counters;
 	uint64_t began = melyint_ticks();
-	bool won = migrate(thief, victim);
+	bool won = migrate(thief, victim, began);
 
 	MELY_COUNT(&c->steals_tried, 1);
 	MELY_COUNT(&c->steals_tried_at[thief->distance[victim->index]], 1);

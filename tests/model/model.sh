@@ -10,7 +10,7 @@ usage()
 usage: model.sh [MODEL...]
 
 Verify the models of this directory (all of them: lock owner park outbox row heads
-cancel colortab slots), and that each of their faults is found.
+cancel monitor colortab slots), and that each of their faults is found.
 
   --help     this text
   --version  what spin says of itself
@@ -22,7 +22,7 @@ END
 # What there is: a name, how many faults, and how many states there must be at least, so that a
 # model that has come to a halt early is not taken for good.
 models="lock:3:100000 owner:6:100000 park:5:20000 outbox:6:20000 row:2:1000
-	heads:5:10000 cancel:8:20000 colortab:6:100000 slots:5:10000"
+	heads:5:10000 cancel:8:20000 monitor:5:100000 colortab:6:100000 slots:5:10000"
 
 here=$(cd "$(dirname "$0")" && pwd)
 wanted=

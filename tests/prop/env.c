@@ -4,13 +4,15 @@
  * each, which are refused with a line that names them.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "test.h"
 
 static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_TIME_LEFT",
     "MELY_PENALTY", "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_BALANCE",
-    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US", "MELY_STUCK_MS"};
+    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US", "MELY_STUCK_MS",
+    "MELY_SOCKET", "MELY_DUMP_SIGNAL", "MELY_STALL_MS", "MELY_AGE_MS", "MELY_STALL_SIGNAL"};
 
 static void
 clear_environment(void)
@@ -87,7 +89,8 @@ defaults(void)
 	TEST_EQ(config.helpers_files, 4);
 	TEST_EQ(config.helpers_names, 4);
 	TEST_EQ(config.helpers_user, 4);
-	TEST_CHECK(config.handback == NULL && config.topology == NULL);
+	TEST_EQ(config.dump_signal, 0);
+	TEST_CHECK(config.handback == NULL && config.topology == NULL && config.socket == NULL);
 }
 
 static void
@@ -107,6 +110,9 @@ environment_is_read(void)
 	setenv("MELY_BATCH_US", "70", 1);
 	setenv("MELY_SPIN_US", "0", 1);
 	setenv("MELY_STUCK_MS", "25", 1);
+	setenv("MELY_STALL_MS", "70", 1);
+	setenv("MELY_AGE_MS", "0", 1);
+	setenv("MELY_STALL_SIGNAL", "40", 1);
 	TEST_OK(mely_config_init(&config));
 	TEST_EQ(config.cores, 13);
 	TEST_EQ(config.pinning, MELY_PIN_NO);
@@ -118,6 +124,9 @@ environment_is_read(void)
 	TEST_EQ(config.batch_us, 70);
 	TEST_EQ(config.spin_us_max, 0);
 	TEST_EQ(config.stuck_ms, 25);
+	TEST_EQ(config.stall_ms, 70);
+	TEST_EQ(config.age_ms, 0);
+	TEST_EQ(config.stall_signal, 40);
 	TEST_OK(mely_runtime_new(&rt, NULL));
 	TEST_EQ(mely_cores(rt), 13);
 	test_run_dry(rt);
@@ -162,6 +171,36 @@ switches(void)
 	clear_environment();
 }
 
+/* Where the socket is to be, and the signal of the dump. */
+static void
+live_settings(void)
+{
+	static const struct {
+		const char *text;
+		int signo;
+	} signals[] = {{"USR1", SIGUSR1}, {"SIGUSR2", SIGUSR2}, {"HUP", SIGHUP}, {"12", 12},
+	    {"0", 0}};
+	struct mely_config config;
+	size_t i;
+
+	clear_environment();
+	setenv("MELY_SOCKET", "1", 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_CHECK(config.socket != NULL && strcmp(config.socket, "") == 0);
+	setenv("MELY_SOCKET", "/some/where", 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_CHECK(config.socket != NULL && strcmp(config.socket, "/some/where") == 0);
+	setenv("MELY_SOCKET", "0", 1);
+	TEST_OK(mely_config_init(&config));
+	TEST_CHECK(config.socket == NULL);
+	for (i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+		setenv("MELY_DUMP_SIGNAL", signals[i].text, 1);
+		TEST_OK(mely_config_init(&config));
+		TEST_EQ(config.dump_signal, signals[i].signo);
+	}
+	clear_environment();
+}
+
 struct bad {
 	const char *name, *value;
 };
@@ -180,6 +219,9 @@ bad_environment(void)
 	    {"MELY_BATCH", "ten"}, {"MELY_BATCH_US", "-5"}, {"MELY_BATCH_US", "1.5"},
 	    {"MELY_SPIN_US", "x"}, {"MELY_SPIN_US", "4294967296"},
 	    {"MELY_STUCK_MS", "-1"}, {"MELY_STUCK_MS", "4ms"}, {"MELY_STUCK_MS", "3600001"},
+	    {"MELY_DUMP_SIGNAL", "USR9"}, {"MELY_DUMP_SIGNAL", "65"}, {"MELY_DUMP_SIGNAL", "-1"},
+	    {"MELY_STALL_MS", "-1"}, {"MELY_STALL_MS", "3600001"}, {"MELY_AGE_MS", "1s"},
+	    {"MELY_STALL_SIGNAL", "65"}, {"MELY_STALL_SIGNAL", "URG"},
 	};
 	struct mely_config config;
 	char line[512];
@@ -313,6 +355,7 @@ main(int argc, char **argv)
 	TEST_CASE(defaults);
 	TEST_CASE(environment_is_read);
 	TEST_CASE(switches);
+	TEST_CASE(live_settings);
 	TEST_CASE(bad_environment);
 	TEST_CASE(bad_settings);
 	TEST_CASE(topologies);

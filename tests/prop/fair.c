@@ -10,9 +10,12 @@ enum { COLORS_MAX = 64 };
 
 static struct mely_runtime *rt;
 
+/* What all colors put down. There is one core, but two colors have no order for all that. */
+static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
+
 static struct {
 	struct mely_color *color[COLORS_MAX];
-	uint64_t last[COLORS_MAX]; /* the step at which the color last ran; plain: one core */
+	uint64_t last[COLORS_MAX]; /* the step at which the color last ran */
 	uint64_t ran[COLORS_MAX];
 	uint64_t step;
 	uint64_t steps_max;
@@ -45,11 +48,14 @@ fair_end(int colors)
 		free(fair.color[i]);
 }
 
-static void
+/* The step that this was. */
+static uint64_t
 account(int i)
 {
-	uint64_t step = ++fair.step;
+	uint64_t step;
 
+	pthread_mutex_lock(&books);
+	step = ++fair.step;
 	if (i == fair.previous) {
 		fair.row++;
 	} else {
@@ -65,6 +71,8 @@ account(int i)
 	fair.previous = i;
 	fair.last[i] = step;
 	fair.ran[i]++;
+	pthread_mutex_unlock(&books);
+	return step;
 }
 
 static void on_chain(void *arg);
@@ -75,8 +83,7 @@ on_chain(void *arg)
 {
 	int i = (int)(intptr_t)arg;
 
-	account(i);
-	if (fair.step == fair.steps_max)
+	if (account(i) == fair.steps_max)
 		TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
 	TEST_OK(mely_color_post(fair.color[i], &chain, arg));
 }
@@ -172,8 +179,10 @@ static int order[8], order_length;
 static void
 on_order(void *arg)
 {
+	pthread_mutex_lock(&books);
 	TEST_CHECK(order_length < 8);
 	order[order_length++] = (int)(intptr_t)arg;
+	pthread_mutex_unlock(&books);
 }
 
 static struct mely_handler low = MELY_HANDLER_WITH(on_order, 0, 0, -5);
@@ -211,8 +220,7 @@ on_stream(void *arg)
 {
 	int i = (int)(intptr_t)arg;
 
-	account(i);
-	if (fair.step >= fair.steps_max)
+	if (account(i) >= fair.steps_max)
 		TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
 	TEST_OK(mely_color_post(fair.color[i], &stream, arg));
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.h: what ThreadSanitizer writes, read into structs: the reports of clang 14 and of
+ * gcc 12, whose text differs in frames. What is not understood is skipped; a report of which no
+ * two accesses were understood counts as "other".
+ */
+#ifndef MELY_CHECK_REPORT_H
+#define MELY_CHECK_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct frame {
+	const char *function; /* never NULL; "??" when not known */
+	const char *file;     /* NULL when not known */
+	const char *module;   /* NULL when not known */
+	int line;             /* 0 when not known */
+};
+
+/* Innermost frame first. */
+struct stack {
+	struct frame *frames;
+	size_t count;
+};
+
+struct access {
+	bool write;
+	bool atomic;
+	unsigned size;
+	uint64_t address;
+	const char *thread; /* "T7", or "main thread" */
+	const char *name;   /* of the thread: "color 7 (connection)"; NULL when it has none */
+	struct stack stack; /* empty when it was lost */
+};
+
+enum object_kind { OBJECT_UNKNOWN, OBJECT_GLOBAL, OBJECT_HEAP, OBJECT_STACK, OBJECT_TLS, OBJECT_FD };
+
+struct object {
+	enum object_kind kind;
+	const char *name;       /* of a global; whose stack or TLS; NULL when not known */
+	uint64_t address, size; /* 0 when not known */
+	struct stack allocated; /* of a heap block */
+};
+
+struct report {
+	const char *kind; /* "data race", "heap-use-after-free", ... */
+	struct access accesses[2];
+	int accesses_count;
+	struct object object;
+};
+
+struct reports {
+	struct report *list;
+	size_t count;
+};
+
+/* Append the reports of a file. */
+void reports_read(struct reports *reports, FILE *file);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* show.h: the summary, for people or for programs. */
+#ifndef MELY_CHECK_SHOW_H
+#define MELY_CHECK_SHOW_H
+
+#include <stdio.h>
+
+#include "child.h"
+#include "pairs.h"
+
+/* child and argv are NULL when saved reports are summed up. */
+void show_text(FILE *out, const struct faults *faults, const struct child *child, char **argv);
+void show_json(FILE *out, const struct faults *faults, const struct child *child, char **argv);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sample.h: two looks at a program, and what happened in between.
+ */
+#ifndef TOP_SAMPLE_H
+#define TOP_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <mely/mely.h>
+
+/* What a core did, as parts of the time; they add up to 1 when a thread ran it all the time. */
+struct core_rates {
+	double busy, steal, poll, sleep;
+	double events;            /* a second */
+};
+
+struct handler_rates {
+	const struct mely_stats_handler *row;
+	double events;            /* a second */
+	uint64_t samples;         /* times that the following are made of */
+	uint64_t average_ns, p50_ns, p99_ns;
+	uint64_t delays;          /* samples */
+	uint64_t delay_p99_ns;
+	uint32_t running;         /* cores that are in it now */
+	double share;             /* of the time of all cores, reckoned from the samples, and from
+	                           * what runs and has not ended */
+	uint64_t stalls;
+};
+
+/* Sums over the cores, a second each. */
+struct total_rates {
+	double events, batches, steals_tried, steals, balance_steals, steals_empty;
+	double steals_unworthy, wakeups, sleeps, posts_remote, polls;
+	double steals_at[MELY_DISTANCES], steals_tried_at[MELY_DISTANCES];
+	double busy, steal, poll, sleep; /* parts, averages over the cores */
+};
+
+/* now, and the rates since before; since the runtime was made when before is NULL. */
+struct sample {
+	const struct mely_stats *now, *before;
+	double seconds;           /* between the two */
+	struct total_rates total;
+	struct core_rates *cores;          /* now->cores_count of them */
+	struct handler_rates *handlers;    /* those that ever ran */
+	uint32_t handlers_count;
+};
+
+/* False when there is no memory. The looks are to outlive the sample. */
+bool sample_make(struct sample *sample, const struct mely_stats *now,
+    const struct mely_stats *before);
+void sample_free(struct sample *sample);
+
+enum handler_order {
+	BY_SHARE, BY_EVENTS, BY_AVERAGE, BY_P99, BY_DELAY, BY_STALLS, BY_NAME, HANDLER_ORDERS
+};
+
+void sample_sort(struct sample *sample, enum handler_order order);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dumpsig.h: signals that ask for a dump.
+ *
+ * NOTE(dumpsig)
+ *   A. The signal's handler only adds to an eventfd, which the monitor thread of the runtime that
+ *      claimed the signal waits for. So nothing that a handler may not do is done in it, and it
+ *      works with every core in a handler of the program.
+ *   B. The eventfd of a signal is made once and stays open as long as the process: a handler that
+ *      runs on another thread while the claim is given up still writes to what it took it for.
+ *   C. The child of a fork shares the eventfd. Its handler sees another process number and does
+ *      nothing, until a renewed runtime claims the signal again, with an eventfd of its own.
+ *   D. The core threads block signals, and a program may block them on its own; so the monitor
+ *      thread unblocks this one.
+ */
+#ifndef MELYINT_DUMPSIG_H
+#define MELYINT_DUMPSIG_H
+
+#include "serve.h"
+
+/* Install the handler. 0 and the eventfd; -EBUSY when a runtime or the program has the signal. */
+int melyint_dumpsig_claim(int signo, int *eventfd);
+/* Give it back: the default returns. */
+void melyint_dumpsig_release(int signo);
+/* D of NOTE(dumpsig). The monitor thread, under live->lock. */
+void melyint_dumpsig_here(struct melyint_live *live);
+
+#endif

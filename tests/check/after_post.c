@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault: a message is posted to another color, and only then marked as sent.
+ * Twin: the mark is made before the post.
+ * expect: on_send on_deliver heap
+ */
+#include "fault.h"
+
+struct message {
+	int number, sent;
+};
+
+static struct mely_color *outbox, *inbox;
+static int delivered;
+
+static void
+on_deliver(void *arg)
+{
+	struct message *message = arg;
+
+	delivered += message->sent;
+	done();
+}
+
+static struct mely_handler deliver = MELY_HANDLER(on_deliver);
+
+static void
+on_send(void *arg)
+{
+	struct message *message = arg;
+
+#ifdef FIXED
+	message->sent = 1;
+#endif
+	MUST(mely_color_post(inbox, &deliver, message));
+#ifndef FIXED
+	message->sent = 1;
+#endif
+}
+
+static struct mely_handler send_off = MELY_HANDLER(on_send);
+
+int
+main(void)
+{
+	struct message *message = calloc(1, sizeof *message);
+	int status;
+
+	if (message == NULL)
+		return 2;
+	begin(1);
+	outbox = color(1, "outbox");
+	inbox = color(2, "inbox");
+	MUST(mely_color_post(outbox, &send_off, message));
+	status = run();
+	free(message);
+	return status;
+}

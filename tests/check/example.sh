@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The checker names what examples/missing-color lacks, on one core as on many, and is silent when
+# the color is there; for every way in which a program can get at the checker: linked with its
+# archive, or with a shared libmely in whose place mely-check puts it; of clang and of gcc.
+set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${top_builddir:=$top_srcdir/build/color-check}"
+libdir=$top_builddir/mely/.libs
+check=$top_builddir/mely-check/mely-check
+if [ ! -e "$libdir/libmely-check.a" ]; then
+	echo "skipped: configured without --enable-color-check"
+	exit 77
+fi
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+unset MELY_CORES TSAN_OPTIONS
+export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+failures=0
+
+fail()
+{
+	[ -e "$scratch/out" ] && cat "$scratch/out"
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# verdict STATUS WHAT PROGRAM ARGUMENT...: of the checker, and what the program prints.
+verdict()
+{
+	local wanted=$1 what=$2 status
+	shift 2
+	"$check" "$@" >"$scratch/out" 2>&1 </dev/null
+	status=$?
+	[ $status -eq "$wanted" ] || { fail "$what: status $status, not $wanted"; return; }
+	grep -q 'ended with status 0$' "$scratch/out" ||
+		{ fail "$what: the program failed"; return; }
+	grep -q '^5 guests said 50 lines$' "$scratch/out" ||
+		fail "$what: prints something else"
+}
+
+# both WHAT PROGRAM: without the color, and with it.
+both()
+{
+	local cores before=$failures
+	for cores in 1 2 4; do
+		export MELY_CORES=$cores
+		verdict 1 "$1, $cores cores" "$2"
+		grep -E '^ +[0-9]+\. (on_line and on_leave|on_leave and on_line) touch' \
+		    "$scratch/out" | grep -q "global 'room'" ||
+			fail "$1, $cores cores: does not name handlers and object"
+		grep -qE 'on_leave writes .* in color 10[0-4] \(guest [0-4]\)$' "$scratch/out" ||
+			fail "$1, $cores cores: does not name the guest"
+		grep -qE 'on_line reads .* in color 1 \(room\)$' "$scratch/out" ||
+			fail "$1, $cores cores: does not name the room"
+		verdict 0 "$1 colored, $cores cores" "$2" --colored
+	done
+	unset MELY_CORES
+	[ $failures -eq "$before" ] && echo "ok $1"
+}
+
+both "the example as built" "$top_builddir/examples/missing-color"
+
+for cc in clang gcc; do
+	command -v $cc >/dev/null || { echo "no $cc: left out"; continue; }
+	for how in check shared; do
+		library=-lmely
+		[ $how = check ] && library=-lmely-check
+		$cc -std=gnu11 -g -O1 -fsanitize=thread -I"$top_srcdir/include" \
+		    -o "$scratch/$cc-$how" "$top_srcdir/examples/missing-color.c" -L"$libdir" $library \
+		    -pthread ||
+			{ fail "$cc, $how: does not build"; continue; }
+		both "$cc, $library" "$scratch/$cc-$how"
+	done
+done
+# libmely, as it is, says nothing of colors: what is found is the checker's doing.
+TSAN_OPTIONS=exitcode=66 MELY_CORES=1 "$scratch/clang-shared" >"$scratch/out" 2>&1 ||
+	fail "one core without the checker: something else is reported"
+
+[ "$failures" -eq 0 ]

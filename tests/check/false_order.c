@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault: two colors write one log. Between the one's access and the other's both post to the
+ * same third color: its queue's lock is taken and given by both, but orders neither.
+ * Twin: the log belongs to the third color, and what is written travels in the posts.
+ * expect: on_first on_second entries
+ */
+#include "fault.h"
+
+static int entries;
+static struct mely_color *first, *second, *third;
+
+static void
+on_entry(void *arg)
+{
+	(void)arg;
+#ifdef FIXED
+	entries++;
+#endif
+}
+
+static struct mely_handler entry = MELY_HANDLER(on_entry);
+
+static void
+on_first(void *arg)
+{
+	(void)arg;
+#ifndef FIXED
+	entries++;
+#endif
+	MUST(mely_color_post(third, &entry, NULL));
+	take_turn(1);
+	done();
+}
+
+static void on_second(void *arg);
+static struct mely_handler second_entry = MELY_HANDLER(on_second);
+static struct mely_handler first_entry = MELY_HANDLER(on_first);
+
+static void
+on_second(void *arg)
+{
+	int late = my_turn(1);
+
+	(void)arg;
+	MUST(mely_color_post(third, &entry, NULL));
+	if (!late) {
+		MUST(mely_color_post(second, &second_entry, NULL));
+		return;
+	}
+#ifndef FIXED
+	entries++;
+#endif
+	done();
+}
+
+int
+main(void)
+{
+	begin(2);
+	first = color(1, "first");
+	second = color(2, "second");
+	third = color(3, "log");
+	MUST(mely_color_post(first, &first_entry, NULL));
+	MUST(mely_color_post(second, &second_entry, NULL));
+	return run();
+}

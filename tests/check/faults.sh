@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The programs with a seeded fault of coloring: the checker finds each, and names the two handlers
+# and the object that the program says it must ("expect:"); it is silent about each twin. On one
+# core, on two and on four. MELY_TEST_LONG=1: ten times.
+#
+#     faults.sh [NAME...]
+set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${top_builddir:=$top_srcdir/build/color-check}"
+export src=$top_srcdir/tests/check build=$top_builddir
+export cc=${CC:-clang} include=$top_srcdir/include instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
+# The archive of libmely-check, and what it needs besides.
+export library=$build/mely/.libs/libmely-check.a libs='-lhwloc -lev -lpthread'
+export check=$build/mely-check/mely-check
+export runs=1
+[ -n "${MELY_TEST_LONG:-}" ] && runs=10
+scratch=$(mktemp -d) || exit 1
+export scratch
+trap 'rm -rf "$scratch"' EXIT
+unset MELY_CORES TSAN_OPTIONS
+
+[ -e "$library" ] || { echo "skipped: configured without --enable-color-check"; exit 77; }
+
+# try TWIN: run it with the name, cores and run of one; sets status and log.
+try()
+{
+	log=$scratch/$name-$1-$cores-$run
+	MELY_CORES=$cores timeout 60 "$check" "$scratch/$name-$1" >"$log" 2>&1 </dev/null
+	status=$?
+}
+
+# bad WHAT: that went wrong; always false.
+bad()
+{
+	cat "$log"
+	echo "FAIL $name on $cores cores, run $run: $1 (status $status)"
+	return 1
+}
+
+# one NAME: build both and run them; a line for each run that went wrong, and one at the end.
+one()
+{
+	local name=$1 a b object wanted twin cores run status log bad=0
+	read -r a b object < <(sed -n 's/^ \* expect: //p' "$src/$name.c")
+	if [ -z "${object:-}" ]; then
+		echo "FAIL $name: its comment expects nothing"
+		return
+	fi
+	case $object in
+	heap) object="a heap block" ;;
+	*) object="global '$object'" ;;
+	esac
+	wanted="^ +[0-9]+\. ($a and $b|$b and $a) touch $object"
+	for twin in FAULT FIXED; do
+		# shellcheck disable=SC2086 # flags are words
+		$cc -std=gnu11 -g -O1 -Wall -Wextra $instrument -D$twin -I"$include" \
+		    -o "$scratch/$name-$twin" "$src/$name.c" "$library" $libs \
+		    2>"$scratch/$name.log" ||
+			{ cat "$scratch/$name.log"; echo "FAIL $name: does not build"; return; }
+	done
+	for cores in 1 2 4; do
+		for run in $(seq "$runs"); do
+			{ try FAULT; [ $status -eq 1 ] && grep -qE "$wanted" "$log"; } ||
+				bad "not found" || bad=1
+			{ try FIXED; [ $status -eq 0 ] && grep -q 'status 0$' "$log"; } ||
+				bad "its twin" || bad=1
+		done
+	done
+	[ $bad -eq 0 ] && echo "ok $name: found, and its twin is silent"
+}
+export -f one try bad
+
+if [ $# -eq 0 ]; then
+	set -- "$src"/*.c
+fi
+for file in "$@"; do
+	basename "$file" .c
+done | xargs -P "$(nproc)" -n 1 bash -c 'one "$0"' >"$scratch/all"
+cat "$scratch/all"
+found=$(grep -c '^ok ' "$scratch/all")
+echo "$found of $# faults found on 1, 2 and 4 cores, $runs times, with no twin reported"
+[ "$found" -eq $# ] && [ $# -gt 0 ]

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault: every connection looks things up in one cache and adds what is missing, each in its own
+ * color.
+ * Twin: the cache has a color; a look-up is an event to it, and the answer one back.
+ * expect: on_request on_request cache
+ */
+#include "fault.h"
+
+enum { CONNECTIONS = 6, KEYS = 4 };
+
+static int cache[KEYS]; /* 0: not there */
+static struct mely_color *cache_color;
+
+struct connection {
+	struct mely_color *color;
+	int key, value;
+};
+
+static struct connection all[CONNECTIONS];
+
+static int
+look_up(int key)
+{
+	if (cache[key] == 0)
+		cache[key] = key * key + 1;
+	return cache[key];
+}
+
+static void
+on_answer(void *arg)
+{
+	struct connection *connection = arg;
+
+	if (connection->value == 0)
+		exit(2);
+	done();
+}
+
+static struct mely_handler answer = MELY_HANDLER(on_answer);
+
+/* The fault: in the connection's color. The twin: in the cache's. */
+static void
+on_request(void *arg)
+{
+	struct connection *connection = arg;
+
+	connection->value = look_up(connection->key);
+	MUST(mely_color_post(connection->color, &answer, connection));
+}
+
+static struct mely_handler request = MELY_HANDLER(on_request);
+
+int
+main(void)
+{
+	uint32_t i;
+
+	begin(CONNECTIONS);
+	cache_color = color(1, "cache");
+	for (i = 0; i < CONNECTIONS; i++) {
+		all[i].color = color(100 + i, "connection");
+		all[i].key = (int)i % KEYS;
+#ifdef FIXED
+		MUST(mely_color_post(cache_color, &request, &all[i]));
+#else
+		MUST(mely_color_post(all[i].color, &request, &all[i]));
+#endif
+	}
+	return run();
+}

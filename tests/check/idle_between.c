@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault: one color writes a number and is idle ever after; many colors come and go; a new one
+ * reads the number. Long ago is no order.
+ * Twin: the writer posts the first of the many, and each the next, the last one the reader.
+ * expect: on_write on_read number
+ */
+#include "fault.h"
+
+enum { PASSERS = 100 };
+
+static int number;
+
+static void on_pass(void *arg);
+static struct mely_handler pass = MELY_HANDLER(on_pass);
+
+static void
+on_read(void *arg)
+{
+	(void)arg;
+	if (number < 0)
+		exit(2);
+	done();
+}
+
+static struct mely_handler read_it = MELY_HANDLER(on_read);
+
+/* Each color wakes the next, and the last one the reader. */
+static void
+on_pass(void *arg)
+{
+	intptr_t n = (intptr_t)arg;
+
+	if (n == 0 && !my_turn(1))
+		MUST(mely_post(rt, 10, &pass, arg));
+	else if (n < PASSERS)
+		MUST(mely_post(rt, (uint32_t)n + 11, &pass, (void *)(n + 1)));
+	else
+		MUST(mely_post(rt, 2, &read_it, NULL));
+}
+
+static void
+on_write(void *arg)
+{
+	(void)arg;
+	number++;
+	take_turn(1);
+#ifdef FIXED
+	MUST(mely_post(rt, 10, &pass, NULL));
+#endif
+	done();
+}
+
+static struct mely_handler write_it = MELY_HANDLER(on_write);
+
+int
+main(void)
+{
+	begin(2);
+	MUST(mely_color_post(color(1, "writer"), &write_it, NULL));
+#ifndef FIXED
+	MUST(mely_post(rt, 10, &pass, NULL));
+#endif
+	return run();
+}

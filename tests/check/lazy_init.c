@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault: a table is made by whoever needs it first, in whatever color that is.
+ * Twin: main makes it, before the first event is posted.
+ * expect: on_use on_use squares
+ */
+#include "fault.h"
+
+enum { COLORS = 4, SQUARES = 10 };
+
+static int *squares;
+static int used[COLORS];
+
+static void
+make_table(void)
+{
+	int *table, i;
+
+	if (squares != NULL)
+		return;
+	table = malloc(SQUARES * sizeof *table);
+	if (table == NULL)
+		exit(2);
+	for (i = 0; i < SQUARES; i++)
+		table[i] = i * i;
+	squares = table;
+}
+
+static void
+on_use(void *arg)
+{
+	int *mine = arg;
+
+	make_table();
+	*mine = squares[SQUARES - 1];
+	done();
+}
+
+static struct mely_handler use = MELY_HANDLER(on_use);
+
+int
+main(void)
+{
+	uint32_t i;
+
+	begin(COLORS);
+#ifdef FIXED
+	make_table();
+#endif
+	for (i = 0; i < COLORS; i++)
+		MUST(mely_color_post(color(i + 1, "user"), &use, &used[i]));
+	run();
+	free(squares);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault: a signal's handler sets a plain flag in its color, and the workers look at it in
+ * theirs: an event of Mely is no asynchronous signal handler, but no other color either.
+ * Twin: the signal is watched in the color of the worker.
+ * expect: on_signal on_work leaving
+ */
+#include <signal.h>
+#include "fault.h"
+
+static int leaving, raised;
+static mely_watch signals;
+static struct mely_color *worker;
+
+static void
+on_signal(void *arg)
+{
+	(void)arg;
+	leaving = 1;
+	take_turn(1);
+	done();
+}
+
+static void on_work(void *arg);
+static struct mely_handler work = MELY_HANDLER(on_work);
+static struct mely_handler signalled = MELY_HANDLER(on_signal);
+
+static void
+on_work(void *arg)
+{
+	(void)arg;
+	if (!raised) {
+		raised = 1;
+		kill(getpid(), SIGUSR2);
+	}
+	if (!my_turn(1) || !leaving)
+		MUST(mely_color_post(worker, &work, NULL));
+	else
+		done();
+}
+
+int
+main(void)
+{
+	struct mely_color *notices;
+
+	begin(2);
+	worker = color(1, "worker");
+#ifdef FIXED
+	notices = worker;
+#else
+	notices = color(2, "signals");
+#endif
+	MUST(mely_signal_watch(notices, SIGUSR2, &signalled, NULL, &signals));
+	MUST(mely_color_post(worker, &work, NULL));
+	return run();
+}

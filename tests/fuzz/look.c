@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * look.c: fuzz target for looks (mely/stats.h) as mely-top gets them from a socket: what
+ * mely_stats_check accepts, all that mely-top does with a look can be done with.
+ *
+ * Built with --enable-fuzz (clang) it is a libFuzzer target, whose inputs are made from a look at a
+ * runtime. Otherwise main takes such a look and runs the target on it, on its beginnings, and on it
+ * with bytes changed at random, the same ones each time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <mely/mely.h>
+
+#include "../../mely-top/rows.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t accepted;
+
+static void
+draw(const struct sample *sample)
+{
+	static const int widths[] = {1, 20, 80, 200};
+	char line[ROW_MOST];
+	int bar, bar_width;
+	size_t w;
+	uint32_t i;
+
+	for (w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+		int width = widths[w];
+
+		row_title(line, width, sample);
+		row_totals(line, width, sample);
+		row_steals(line, width, sample);
+		for (i = 0; i < sample->now->cores_count; i++)
+			row_core(line, width, sample, i, &bar, &bar_width);
+		for (i = 0; i < sample->handlers_count; i++)
+			row_handler(line, width, sample, &sample->handlers[i]);
+		for (i = 0; i < sample->now->colors_count; i++)
+			row_color(line, width, sample, mely_stats_color(sample->now, i));
+		if (strlen(line) > (size_t)width)
+			abort();
+	}
+}
+
+static void
+use(const struct mely_stats *now, const struct mely_stats *before)
+{
+	struct sample sample;
+	int order;
+
+	if (!sample_make(&sample, now, before))
+		return;
+	for (order = 0; order < HANDLER_ORDERS; order++)
+		sample_sort(&sample, (enum handler_order)order);
+	draw(&sample);
+	sample_free(&sample);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct mely_stats *before; /* the last that was accepted */
+	/* Of just this size, so that the sanitizers see what is read behind it. */
+	struct mely_stats *look = malloc(size > 0 ? size : 1);
+
+	if (look == NULL)
+		return 0;
+	if (size > 0)
+		memcpy(look, data, size);
+	if (mely_stats_check(look, size) != 0) {
+		free(look);
+		return 0;
+	}
+	accepted++;
+	use(look, NULL);
+	if (before != NULL) {
+		use(look, before);
+		use(before, look);
+	}
+	free(before);
+	before = look;
+	return 0;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+enum { EVENTS = 500, COLORS = 40, ROUNDS = 3000 };
+
+static void
+on_event(void *arg)
+{
+	(void)arg;
+}
+
+static void
+on_last(void *arg)
+{
+	(void)arg;
+	(void)mely_stop(mely_current_runtime(), MELY_STOP_DISCARD);
+}
+
+static struct mely_handler event = MELY_HANDLER(on_event);
+static struct mely_handler last = MELY_HANDLER_WITH(on_last, 1000, 10, 0);
+
+/* A look at a runtime that has run, with colors that wait. */
+static struct mely_stats *
+real(void)
+{
+	struct mely_stats *look = NULL;
+	struct mely_runtime *rt;
+	struct mely_color *color;
+	uint32_t i;
+
+	if (mely_runtime_new(&rt, NULL) != 0)
+		exit(1);
+	for (i = 0; i < EVENTS; i++)
+		if (mely_post(rt, i % COLORS, &event, NULL) != 0)
+			exit(1);
+	if (mely_post(rt, 1, &last, NULL) != 0 || mely_run(rt) != 0)
+		exit(1);
+	for (i = 0; i < COLORS; i++)
+		if (mely_post(rt, i, &event, NULL) != 0)
+			exit(1);
+	if (mely_color_get(rt, 7, &color) != 0 || mely_color_set_name(color, "seven") != 0 ||
+	    mely_stats_take(rt, MELY_STATS_BY_AGE, COLORS, &look) != 0)
+		exit(1);
+	if (mely_runtime_free(rt) != 0)
+		exit(1);
+	return look;
+}
+
+static uint64_t
+next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* A few words and bytes of it are others; most often in the head, where the offsets are. */
+static void
+spoil(uint8_t *data, size_t size, uint64_t *state)
+{
+	static const uint64_t values[] = {0, 1, 7, 8, 0x7fffffff, 0xffffffff, UINT64_MAX,
+	    UINT64_C(1) << 63, 100, 4096};
+	int changes = 1 + (int)(next(state) % 3);
+
+	while (changes-- > 0) {
+		size_t within = next(state) % 4 != 0 ? sizeof(struct mely_stats) : size;
+		size_t at = next(state) % within, width = (size_t)1 << next(state) % 4;
+		uint64_t value = values[next(state) % (sizeof values / sizeof values[0])];
+
+		if (next(state) % 3 == 0)
+			value = next(state);
+		at &= ~(width - 1);
+		if (at + width <= size)
+			memcpy(data + at, &value, width);
+	}
+}
+
+#ifdef MELY_LIBFUZZER
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+
+/* Nothing that does not begin as a look does gets far. */
+size_t
+LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+	static struct mely_stats *look;
+	uint64_t state = seed + UINT64_C(88172645463325252);
+
+	if (look == NULL)
+		look = real();
+	if (size < sizeof *look && look->size <= most) {
+		memcpy(data, look, look->size);
+		size = look->size;
+	}
+	if (seed % 3 == 0)
+		return LLVMFuzzerMutate(data, size, most);
+	if (size >= sizeof *look)
+		spoil(data, size, &state);
+	return size;
+}
+
+#else
+
+int
+main(void)
+{
+	struct mely_stats *look = real();
+	size_t size = look->size, n;
+	uint8_t *copy = malloc(size);
+	uint64_t state = 88172645463325252u;
+	int round;
+
+	if (copy == NULL)
+		return 1;
+	LLVMFuzzerTestOneInput((const uint8_t *)look, size);
+	/* What the library made it accepts. */
+	if (accepted != 1) {
+		fputs("a look of the library's own is refused\n", stderr);
+		return 1;
+	}
+	for (n = 0; n < size; n += n < sizeof *look ? 1 : 61)
+		LLVMFuzzerTestOneInput((const uint8_t *)look, n);
+	if (accepted != 1) {
+		fputs("the beginning of a look is accepted\n", stderr);
+		return 1;
+	}
+	for (round = 0; round < ROUNDS; round++) {
+		memcpy(copy, look, size);
+		spoil(copy, size, &state);
+		LLVMFuzzerTestOneInput(copy, size);
+	}
+	printf("%zu bytes, %d spoiled, %llu accepted\n", size, ROUNDS,
+	    (unsigned long long)accepted);
+	free(copy);
+	mely_stats_free(look);
+	/* Some were spoiled where it does no harm, and some where it does. */
+	return accepted > 10 && accepted < ROUNDS ? 0 : 1;
+}
+
+#endif

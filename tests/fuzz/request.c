@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request.c: fuzz target for what the two ends of the live socket send each other: the line that a
+ * client asks with (mely/request.c), and the line before an answer (mely-top/head.c).
+ *
+ * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of
+ * the directories of the command line, so that the corpus is a test in every build.
+ *
+ * What is checked of any input: a request that is understood ends with its newline, within the
+ * limit, and is printable; no beginning of it is understood; written out anew it reads the same.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../mely/request.h"
+#include "../../mely-top/link.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Not assert: it has to hold in builds without debugging too. */
+#define REQUIRE(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+/* A copy that ends, for the sanitizers, right behind the bytes that may be read. */
+static int
+parse(const uint8_t *data, size_t size, struct melyint_request *request)
+{
+	char *copy = malloc(size > 0 ? size : 1);
+	int result;
+
+	REQUIRE(copy != NULL);
+	if (size > 0)
+		memcpy(copy, data, size);
+	result = melyint_request_parse(copy, size, request);
+	free(copy);
+	return result;
+}
+
+/* A request as a client would write it. */
+static void
+check_anew(const struct melyint_request *request)
+{
+	static const char *const names[] = {"stats", "json", "prometheus", "dump", "version"};
+	struct melyint_request again;
+	char line[MELYINT_REQUEST_MAX + 1];
+	int n;
+
+	REQUIRE((size_t)request->kind < sizeof names / sizeof names[0]);
+	REQUIRE(request->colors <= MELYINT_COLORS_MOST);
+	if (request->kind <= MELYINT_REQUEST_JSON)
+		n = snprintf(line, sizeof line, "%s colors %u%s\n", names[request->kind],
+		    (unsigned)request->colors, request->oldest ? "" : " longest");
+	else
+		n = snprintf(line, sizeof line, "%s\n", names[request->kind]);
+	REQUIRE(parse((const uint8_t *)line, (size_t)n, &again) == n);
+	REQUIRE(again.kind == request->kind && again.colors == request->colors &&
+	    again.oldest == request->oldest);
+}
+
+static void
+check_request(const uint8_t *data, size_t size)
+{
+	struct melyint_request request, part;
+	int length = parse(data, size, &request), i;
+
+	REQUIRE(length == 0 || length < 0 || (size_t)length <= size);
+	REQUIRE(length != 0 || (size < MELYINT_REQUEST_MAX && memchr(data, '\n', size) == NULL));
+	if (length <= 0)
+		return;
+	REQUIRE(length <= MELYINT_REQUEST_MAX && data[length - 1] == '\n');
+	for (i = 0; i < length - 1; i++)
+		REQUIRE(data[i] >= ' ' && data[i] < 0x7f);
+	for (i = 0; i < length; i++)
+		REQUIRE(parse(data, (size_t)i, &part) == 0);
+	REQUIRE(parse(data, (size_t)length, &part) == length);
+	REQUIRE(part.kind == request.kind && part.colors == request.colors);
+	check_anew(&request);
+}
+
+static void
+check_head(const uint8_t *data, size_t size)
+{
+	char head[LINK_HEAD], anew[64];
+	size_t length;
+	bool ok;
+
+	if (size < LINK_HEAD)
+		return;
+	memcpy(head, data, LINK_HEAD);
+	if (!link_head(head, &ok, &length))
+		return;
+	REQUIRE(length <= LINK_MOST);
+	snprintf(anew, sizeof anew, "mely/1 %-5s %10zu\n", ok ? "ok" : "error", length);
+	/* Only leading zeros may be told from blanks. */
+	REQUIRE(memcmp(anew, head, 13) == 0 && strtoul(head + 13, NULL, 10) == length);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check_request(data, size);
+	check_head(data, size);
+	return 0;
+}
+
+#ifndef MELY_LIBFUZZER
+
+static void
+run_file(const char *path)
+{
+	static uint8_t data[1 << 16];
+	FILE *f = fopen(path, "rb");
+	size_t n, i;
+
+	if (f == NULL) {
+		perror(path);
+		exit(1);
+	}
+	n = fread(data, 1, sizeof data, f);
+	fclose(f);
+	/* Every beginning of it, and with each byte changed in some ways. */
+	for (i = 0; i <= n; i++)
+		LLVMFuzzerTestOneInput(data, i);
+	for (i = 0; i < n; i++) {
+		static const uint8_t other[] = {0, ' ', '\n', '0', '9', 'a', 0x7f, 0xff};
+		uint8_t was = data[i];
+		size_t k;
+
+		for (k = 0; k < sizeof other; k++) {
+			data[i] = other[k];
+			LLVMFuzzerTestOneInput(data, n);
+		}
+		data[i] = was;
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	int files = 0, i;
+
+	for (i = 1; i < argc; i++) {
+		DIR *dir = opendir(argv[i]);
+		struct dirent *entry;
+		char name[4096];
+
+		while (dir != NULL && (entry = readdir(dir)) != NULL) {
+			if (entry->d_name[0] == '.')
+				continue;
+			snprintf(name, sizeof name, "%s/%s", argv[i], entry->d_name);
+			run_file(name);
+			files++;
+		}
+		if (dir != NULL)
+			closedir(dir);
+	}
+	printf("%d inputs\n", files);
+	/* A corpus that is not found must not pass for a test. */
+	return files >= 15 ? 0 : 1;
+}
+
+#endif

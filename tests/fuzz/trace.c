@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace.c: fuzz target for what mely-gantt reads, and for what it draws of it.
+ *
+ * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files
+ * and directories of the command line, so that the corpus is a test in every build.
+ *
+ * What is checked of any input: a refusal has a place and a reason; what is drawn is well-formed
+ * XML as far as tags, entities and characters go, and no longer than the pixels allow.
+ */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../../mely-gantt/draw.h"
+#include "../../mely-gantt/stream.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	INPUT_MAX = 1 << 16,
+	/* Of any input of that length, and as many rows as it can name. */
+	PICTURE_MAX = 8 << 20,
+	DEPTH_MAX = 8,
+	TAG_MAX = 16
+};
+
+/* Not assert: it has to hold in builds without debugging too. */
+#define REQUIRE(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+static const char *
+take_event(void *context, struct json_object *event)
+{
+	return gantt_trace_event(context, event);
+}
+
+static const char *
+take_member(void *context, const char *key, struct json_object *value)
+{
+	return gantt_trace_member(context, key, value);
+}
+
+/* From "<" to behind ">"; the names of open elements are in stack. */
+static const char *
+check_tag(const char *at, char stack[][TAG_MAX], int *depth)
+{
+	bool closing = at[1] == '/';
+	const char *name = at + 1 + closing;
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+	const char *end = name + length;
+
+	REQUIRE(length > 0 && length < TAG_MAX);
+	for (; *end != '>'; end++) {
+		REQUIRE(*end != '\0' && *end != '<');
+		if (*end == '"') {
+			end = strchr(end + 1, '"');
+			REQUIRE(end != NULL);
+		}
+	}
+	if (closing) {
+		REQUIRE(*depth > 0);
+		--*depth;
+		REQUIRE(strlen(stack[*depth]) == length);
+		REQUIRE(memcmp(stack[*depth], name, length) == 0);
+	} else if (end[-1] != '/') {
+		REQUIRE(*depth < DEPTH_MAX);
+		memcpy(stack[*depth], name, length);
+		stack[(*depth)++][length] = '\0';
+	}
+	return end + 1;
+}
+
+static void
+check_picture(const char *text, size_t size)
+{
+	char stack[DEPTH_MAX][TAG_MAX];
+	const char *at = text;
+	int depth = 0;
+
+	REQUIRE(size < PICTURE_MAX && strlen(text) == size);
+	REQUIRE(strncmp(text, "<svg ", 5) == 0);
+	while (*at != '\0') {
+		if (*at == '<') {
+			at = check_tag(at, stack, &depth);
+			continue;
+		}
+		REQUIRE(depth > 0 || *at == '\n');
+		REQUIRE((unsigned char)*at >= ' ' || *at == '\n' || *at == '\t');
+		if (*at == '&')
+			REQUIRE(strncmp(at, "&amp;", 5) == 0 || strncmp(at, "&lt;", 4) == 0
+			    || strncmp(at, "&gt;", 4) == 0 || strncmp(at, "&quot;", 6) == 0);
+		at++;
+	}
+	REQUIRE(depth == 0);
+	/* No attribute begins with what is no number, and no path. */
+	REQUIRE(strstr(text, "=\"nan") == NULL && strstr(text, "=\"-nan") == NULL);
+	REQUIRE(strstr(text, "=\"inf") == NULL && strstr(text, "=\"Mnan") == NULL);
+}
+
+static void
+draw(const struct gantt_trace *trace, const uint8_t *data, size_t size)
+{
+	struct gantt_options options;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+
+	REQUIRE(out != NULL);
+	gantt_options_default(&options);
+	/* The input chooses the view too. */
+	if (size > 0 && (data[size - 1] & 1) != 0)
+		options.by = GANTT_BY_COLOR;
+	if (size > 1 && (data[size - 2] & 1) != 0) {
+		options.from = data[size - 2] * 100;
+		options.to = options.from + 1 + data[size - 1] * 1000;
+		options.height = 1 + data[size - 1] * 8;
+	}
+	REQUIRE(gantt_draw(out, trace, &options, "input"));
+	REQUIRE(fclose(out) == 0);
+	check_picture(text, length);
+	free(text);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct gantt_trace trace;
+	struct gantt_fault fault;
+	struct gantt_sink sink = {
+		.event = take_event, .member = take_member, .context = &trace
+	};
+	FILE *in;
+
+	if (size == 0 || size > INPUT_MAX)
+		return 0;
+	in = fmemopen((void *)(uintptr_t)data, size, "r");
+	REQUIRE(in != NULL);
+	gantt_trace_init(&trace);
+	if (gantt_stream_read(in, &sink, &fault) == 0) {
+		REQUIRE(gantt_trace_finish(&trace));
+		draw(&trace, data, size);
+	} else {
+		REQUIRE(fault.line > 0 && fault.column > 0 && fault.what[0] != '\0');
+		REQUIRE(strchr(fault.what, '\n') == NULL);
+	}
+	gantt_trace_free(&trace);
+	fclose(in);
+	return 0;
+}
+
+#ifndef GANTT_LIBFUZZER
+
+/* The file, and its beginnings: all of a short one, of a longer one every so many bytes. */
+static int
+run_file(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	uint8_t *data = malloc(INPUT_MAX);
+	size_t n;
+
+	if (f == NULL || data == NULL) {
+		perror(path);
+		exit(1);
+	}
+	n = fread(data, 1, INPUT_MAX, f);
+	fclose(f);
+	for (size_t len = n; len > 0; len -= len > n / 100 + 1 ? n / 100 + 1 : len)
+		LLVMFuzzerTestOneInput(data, len);
+	/* Each byte in turn is broken. */
+	for (size_t i = 0; i < n; i += n / 200 + 1) {
+		data[i] ^= 0x11;
+		LLVMFuzzerTestOneInput(data, n);
+		data[i] ^= 0x11;
+	}
+	free(data);
+	return 1;
+}
+
+static int
+run(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	char name[4096];
+	int files = 0;
+
+	if (dir == NULL)
+		return run_file(path);
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+		files += run_file(name);
+	}
+	closedir(dir);
+	return files;
+}
+
+int
+main(int argc, char **argv)
+{
+	int files = 0;
+
+	for (int i = 1; i < argc; i++)
+		files += run(argv[i]);
+	printf("%d inputs\n", files);
+	/* A corpus that is not found must not pass for a test. */
+	return files >= 20 ? 0 : 1;
+}
+
+#endif

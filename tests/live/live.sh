@@ -1,0 +1,5 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The live socket and mely-top: live_test.py.
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+exec python3 "$top_srcdir/tests/live/live_test.py"

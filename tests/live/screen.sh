@@ -1,0 +1,139 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The view of mely-top in a terminal: what is drawn at several sizes, the keys, and the ends. The
+# terminal is tmux's; without it the test is skipped. Waits for what must come, however long.
+set -u
+build=${top_builddir:?}
+top=$build/mely-top/mely-top
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+[ -x "$top" ] || { echo "skipped: mely-top was not built"; exit 77; }
+scratch=$(mktemp -d) || exit 1
+# Of the handlers that do not return the library would tell on stderr.
+export XDG_RUNTIME_DIR=$scratch MELY_SOCKET=1 MELY_STALL_MS=0 MELY_AGE_MS=0
+failures=0
+server=mely-test-$$
+
+cleanup()
+{
+	tmux -L "$server" kill-server 2>/dev/null
+	exec 7>&- 8>&-
+	wait
+	rm -rf "$scratch"
+}
+trap cleanup EXIT
+
+complain()
+{
+	echo "FAIL: $*"
+	tmux -L "$server" capture-pane -p -t top
+	failures=$((failures + 1))
+}
+
+screen()
+{
+	tmux -L "$server" capture-pane -p -t top
+}
+
+# shows PATTERN: until the screen has it; false after a long time.
+shows()
+{
+	local i
+	for ((i = 0; i < 600; i++)); do
+		screen | grep -qE -- "$1" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# start FD CORES ARGUMENT...: a program to look at, whose standard input is FD. Sets pid.
+start()
+{
+	local fd=$1
+	shift
+	rm -f "$scratch/fifo"
+	mkfifo "$scratch/fifo"
+	"$build/tests/live/busy" "$@" <"$scratch/fifo" >"$scratch/ready" 7>&- 8>&- &
+	eval "exec $fd>\"$scratch/fifo\""
+	until grep -q ready "$scratch/ready"; do sleep 0.02; done
+	pid=$(awk '{ print $2 }' "$scratch/ready")
+}
+
+# view WIDTH HEIGHT PID
+view()
+{
+	# tmux is not to keep open what the programs wait for the end of.
+	tmux -L "$server" -f /dev/null new-session -d -s top -x "$1" -y "$2" \
+	    "TERM=screen-256color $top --interval 0.2 $3; echo status \$?; exec sleep 1000" \
+	    7>&- 8>&-
+}
+
+leave()
+{
+	tmux -L "$server" send-keys -t top q
+	shows '^status 0' || complain "q does not end it with 0"
+	tmux -L "$server" kill-session -t top
+}
+
+keys()
+{
+	tmux -L "$server" send-keys -t top "$@"
+}
+
+# ---- every core in a handler --------------------------------------------------------------------
+
+start 7 --cores 2
+view 80 24 "$pid"
+shows '^  0 \[#+ *\] *(9[0-9]|100)%' || complain "core 0 is not busy"
+shows '^  1 \[#+ *\] *(9[0-9]|100)%' || complain "core 1 is not busy"
+shows '^HANDLER .*EVENTS/S .*CORE%' || complain "no handlers"
+shows '^2000 waiting 0 +[01] +3 ' || complain "no waiting color"
+shows "process $pid " || complain "no title"
+[ "$(screen | awk '{ if (length($0) > 80) n++ } END { print n + 0 }')" = 0 ] || complain "too wide"
+shows '^q quit' || complain "no line of keys"
+keys h
+shows 'order of the handlers' || complain "no help"
+keys h
+keys p
+shows '^PAUSED' || complain "no pause"
+keys p
+keys i
+shows 'since the start' || complain "no averages since the start"
+keys i
+shows ' in 0\.[0-9]+ s' || complain "no interval"
+keys c
+shows 'longest colors first' || complain "no other order of colors"
+keys n
+shows 'handlers by name' || complain "no other order of handlers"
+# It follows the terminal, whatever its size.
+tmux -L "$server" resize-window -t top -x 30 -y 8
+shows '^CORES' || complain "nothing in a small terminal"
+tmux -L "$server" resize-window -t top -x 200 -y 60
+shows '^  1 .* 3 +[0-9.]+m?s .*|^2004 waiting 4' || complain "nothing in a large terminal"
+shows '5 waiting$|waiting 4 ' || complain "not all colors in a large terminal"
+leave
+
+# It ends with the program, and says so.
+view 80 24 "$pid"
+shows '^CORES' || complain "no second view"
+exec 7>&-
+shows "process $pid has ended" || complain "the program's end is not told"
+shows '^status 0' || complain "the program's end is an error"
+tmux -L "$server" kill-session -t top
+
+# ---- more cores than lines ----------------------------------------------------------------------
+
+start 8 --cores 256 --idle
+view 80 24 "$pid"
+shows '^CORES .* 1-[0-9]+ of 256' || complain "no part of 256 cores"
+shows '^  0 \[.*  1 \[.*  2 \[.*  3 \[' || complain "cores are not side by side"
+keys End
+shows '255 \[' || complain "the last core can not be seen"
+keys Home
+shows '^  0 \[' || complain "the first core can not be seen again"
+tmux -L "$server" resize-window -t top -x 320 -y 80
+shows '255 \[' || complain "not all of 256 cores in a large terminal"
+leave
+exec 8>&-
+
+[ "$failures" -eq 0 ] && echo "screen: well"
+[ "$failures" -eq 0 ]

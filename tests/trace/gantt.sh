@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The checker of traces refuses what it must, mely-gantt draws what is in a trace, and both agree
+# on traces of real programs.
+set -eu
+here=$top_srcdir/tests/trace
+gantt=$top_builddir/mely-gantt/mely-gantt
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+python3 "$here/check.py" --canaries "$here/example.json"
+python3 "$here/gantt_test.py" "$gantt"
+
+# traced NAME PROGRAM...: its trace is well, and has a picture with as many events and steals.
+traced()
+{
+	local file=$scratch/$1.json counts text
+	shift
+	MELY_TRACE=$file "$@" >"$scratch/out"
+	counts=$(python3 "$here/check.py" --summary "$file") || {
+		echo "$counts"
+		return 1
+	}
+	text=$(echo "$counts" | python3 -c 'import json, sys
+print("{cores} cores?, [0-9.]+ [^ ]+, {events:,} events?, {steals:,} steals?".format(
+    **json.load(sys.stdin)))')
+	"$gantt" -o "$scratch/picture.svg" "$file"
+	grep -qE ">$text[<;]" "$scratch/picture.svg" || {
+		echo "FAIL: $*: no '$text' in the picture"
+		return 1
+	}
+	echo "$*: $counts"
+}
+
+for colors in 0 2; do
+	traced "coloring-$colors" "$top_builddir/examples/coloring" "$colors"
+	MELY_CORES=4 traced "coloring-$colors-4" "$top_builddir/examples/coloring" "$colors"
+done
+traced embedded "$top_builddir/examples/embedded"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.c: lines of reports: what does not fit, numbers for people, how often they are said; the
+ * names of functions and of system calls.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "unit.h"
+#include "report.h"
+#include "symbols.h"
+#include "syscalls.h"
+
+static void
+lines_are_cut(void **state)
+{
+	static const char text[] = "0123456789";
+	struct melyint_line line = {0};
+	int i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++)
+		melyint_line_add(&line, "%s", text);
+	assert_true(line.used < MELYINT_LINE);
+	assert_int_equal(line.used, strlen(line.text));
+	assert_string_equal(line.text + line.used - 3, "...");
+	/* All that comes before is as it was. */
+	for (i = 0; (size_t)i < line.used - 4; i++)
+		assert_int_equal(line.text[i], text[i % 10]);
+	melyint_line_add(&line, "more");
+	assert_string_equal(line.text + line.used - 3, "...");
+}
+
+/* At each length up to the end. */
+static void
+lines_end_where_they_must(void **state)
+{
+	size_t length, i;
+
+	(void)state;
+	for (length = MELYINT_LINE - 20; length < MELYINT_LINE + 20; length++) {
+		struct melyint_line line = {0};
+
+		for (i = 0; i < length; i++)
+			melyint_line_add(&line, "x");
+		assert_true(line.used < MELYINT_LINE);
+		assert_int_equal(line.used, strlen(line.text));
+		if (line.used != length)
+			assert_string_equal(line.text + line.used - 3, "...");
+	}
+}
+
+static void
+numbers(void **state)
+{
+	static const struct {
+		uint64_t n;
+		const char *text;
+	} cases[] = {{0, "0"}, {7, "7"}, {999, "999"}, {1000, "1,000"}, {12031, "12,031"},
+	    {1000000, "1,000,000"}, {1002003004, "1,002,003,004"},
+	    {UINT64_MAX, "18,446,744,073,709,551,615"}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct melyint_line line = {0};
+
+		melyint_line_number(&line, cases[i].n);
+		assert_string_equal(line.text, cases[i].text);
+	}
+}
+
+static void
+ten_a_minute(void **state)
+{
+	const uint64_t second = 1000000000, begin = 5 * second;
+	struct melyint_rate rate = {0};
+	struct melyint_line line = {0};
+	int said = 0, i;
+
+	(void)state;
+	for (i = 0; i < 60; i++)
+		said += melyint_rate_allows(&rate, begin + (uint64_t)i * second);
+	assert_int_equal(said, 10);
+	melyint_line_add(&line, "x");
+	melyint_rate_add(&rate, &line, "things");
+	assert_string_equal(line.text, "x (50 more before it not shown)");
+	melyint_rate_add(&rate, &line, "things");
+	assert_string_equal(line.text, "x (50 more before it not shown)");
+	assert_true(melyint_rate_allows(&rate, begin + 60 * second));
+	for (i = 0; i < 11; i++)
+		(void)melyint_rate_allows(&rate, begin + 61 * second);
+	line = (struct melyint_line){0};
+	melyint_rate_add(&rate, &line, "things");
+	assert_string_equal(line.text, "things not shown: 2");
+}
+
+__attribute__((noinline)) static int
+nobody_exports_me(int n)
+{
+	return n * n + 1;
+}
+
+static void
+names_of_functions(void **state)
+{
+	int (*fn)(int n) = nobody_exports_me;
+	struct melyint_symbol symbol;
+	uintptr_t at = (uintptr_t)fn;
+	char *heap = malloc(16);
+
+	(void)state;
+	assert_int_equal(fn(2), 5);
+	assert_true(melyint_symbol_at(at + 3, &symbol));
+	assert_int_equal(strncmp(symbol.name, "nobody_exports_me", 17), 0);
+	assert_int_equal(symbol.offset, 3);
+	assert_string_equal(symbol.module, "report");
+	assert_true(symbol.address > 0);
+	assert_true(melyint_symbol_at((uintptr_t)qsort, &symbol));
+	assert_string_equal(symbol.name, "qsort");
+	assert_int_equal(symbol.offset, 0);
+	assert_non_null(heap);
+	assert_false(melyint_symbol_at((uintptr_t)heap, &symbol));
+	free(heap);
+}
+
+static void
+calls(void **state)
+{
+	(void)state;
+	assert_true(melyint_call_is_cut_short(SYS_clock_nanosleep));
+	assert_string_equal(melyint_call_name(SYS_clock_nanosleep), "clock_nanosleep");
+	assert_false(melyint_call_is_cut_short(SYS_futex));
+	assert_string_equal(melyint_call_name(SYS_futex), "futex");
+	assert_true(melyint_call_is_cut_short(-1)); /* not known */
+	assert_null(melyint_call_name(-1));
+	assert_false(melyint_call_is_cut_short(SYS_getpid));
+	assert_null(melyint_call_name(SYS_getpid));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_cut),
+		cmocka_unit_test(lines_end_where_they_must),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(ten_a_minute),
+		cmocka_unit_test(names_of_functions),
+		cmocka_unit_test(calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -598,7 +598,7 @@ run_observed(struct melyint_core *core)
 	if (core->plain_in == 0)
 		core->plain_in = MELYINT_SAMPLE_EVERY;
 	melyint_observe_batch(core, &observed);
-	while (ran < rt->batch_events &&
+	while (ran < batch_events(core) &&
 	    next_observed(core, &call, &observed, ran, sampled && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
 		MELY_STORE(&core->tallies.begun, ran, relaxed); /* as in run */

@@ -238,6 +238,13 @@ null_before_amain()
 	amain();
 }
 
+static void
+check_again()
+{
+	FACT_EQ(counted::alive, 0);
+	check_order("aaa");
+}
+
 static cbv self;
 
 static void
@@ -250,16 +257,10 @@ again(counted)
 		self->setFlagAutoFree(true);
 		fdcb(ends[0], selread, self);
 		fdcb(ends[0], selread, NULL);
+		cpucb_tail(cwrap(check_again, 1));
 		return;
 	}
 	fdcb(ends[0], selread, self);
-}
-
-static void
-check_again()
-{
-	FACT_EQ(counted::alive, 0);
-	check_order("aaa");
 }
 
 /* Dropped and watched anew from inside its own call, without auto-free. */
@@ -271,7 +272,6 @@ callback_reuse()
 	self = cwrap(again, counted(), 1);
 	self->setFlagAutoFree(false);
 	fdcb(ends[0], selread, self);
-	delaycb(0, 200000000, cwrap(check_again, 1));
 	amain();
 }
 

@@ -243,6 +243,13 @@ struct counted {
 };
 int counted::alive;
 
+static void
+check_all_freed(const char *wanted)
+{
+	FACT_EQ(counted::alive, 0);
+	check_order(wanted);
+}
+
 static cbv reused;
 
 static void
@@ -254,13 +261,7 @@ tick(counted)
 		return;
 	}
 	reused->setFlagAutoFree(true);
-}
-
-static void
-check_all_freed(const char *wanted)
-{
-	FACT_EQ(counted::alive, 0);
-	check_order(wanted);
+	cpucb_tail(cwrap(check_all_freed, "tttt", 3));
 }
 
 /* Auto-free is off while it is armed anew in its own call, and on in the last. */
@@ -270,7 +271,6 @@ callback_reuse()
 	reused = cwrap(tick, counted(), 3);
 	reused->setFlagAutoFree(false);
 	delaycb(0, 500000, reused);
-	delaycb(0, 100000000, cwrap(check_all_freed, "tttt", 3));
 	amain();
 }
 

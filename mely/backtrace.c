@@ -115,7 +115,7 @@ melyint_backtrace_begin(struct mely_runtime *rt)
 	int signum = rt->config.stall_signal;
 	struct sigaction action, old;
 
-	if (signum == 0 || rt->backtraces == NULL)
+	if (signum == 0)
 		return;
 	(void)_Unwind_Backtrace(on_nothing, NULL); /* B of NOTE(backtrace) */
 	if (sigaction(signum, NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) ||
@@ -197,8 +197,6 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 	*state = state_of(MELY_LOAD(&core->tid, relaxed), signum); /* written once attended */
 	if (signum == 0) {
 		snprintf(why, MELYINT_WHY, "no backtrace: stall_signal is 0");
-	} else if (core->backtrace == NULL) {
-		snprintf(why, MELYINT_WHY, "no backtrace: not under the color checker");
 	} else if (!is_ours(signum)) {
 		snprintf(why, MELYINT_WHY,
 		    "no backtrace: the program handles signal %d (%s) itself", signum,
@@ -208,6 +206,8 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 		    signum, signal_name(signum));
 	} else if (state->state != 'R' && melyint_call_is_cut_short(state->call)) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the call would not outlast a signal");
+	} else if (core->backtrace == NULL) {
+		snprintf(why, MELYINT_WHY, "no backtrace: not under the color checker");
 	} else if (!melyint_backtrace_forget(core)) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the last one is still being written");
 	} else {

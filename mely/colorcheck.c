@@ -209,6 +209,25 @@ melyint_check_signals(void)
 		let_signals_in();
 }
 
+void *
+melyint_check_signal_begin(void)
+{
+	void *fiber = NULL;
+
+	if (on() && here.runtime != NULL) {
+		fiber = __tsan_get_current_fiber();
+		go_to(here.runtime);
+	}
+	return fiber;
+}
+
+void
+melyint_check_signal_end(void *fiber)
+{
+	if (fiber != NULL)
+		go_to(fiber);
+}
+
 void
 melyint_check_out(void)
 {
@@ -562,6 +581,20 @@ melyint_check_run_end(struct mely_runtime *rt)
 		return;
 	melyint_colorfiber_end_all(rt, here.entered);
 	melyint_edge_follow_key(KEY(rt, KEY_WORKED), here.entered);
+}
+
+void
+melyint_check_report(struct mely_runtime *rt, bool begins)
+{
+	if (!on())
+		return;
+	if (begins) {
+		melyint_edge_follow_key(KEY(rt, KEY_RUN), here.entered);
+		melyint_check_out();
+	} else {
+		melyint_check_in();
+		melyint_edge_add(KEY(rt, KEY_WORKED), here.entered);
+	}
 }
 
 void

@@ -59,6 +59,9 @@ void melyint_check_out(void);
 void melyint_check_in(void);
 /* After a system call that ThreadSanitizer does not see: signals that came in it are due. */
 void melyint_check_signals(void);
+/* Around a signal handler of the runtime's own, which may come on any fiber. */
+void *melyint_check_signal_begin(void);
+void melyint_check_signal_end(void *fiber);
 
 /* B: ev is about to be posted. A pooled event's memory has no past. */
 void melyint_check_posted(struct mely_event *ev, bool pooled);
@@ -92,6 +95,8 @@ void melyint_check_named(struct mely_color *color, const char *name);
 /* D. */
 void melyint_check_run_begin(struct mely_runtime *rt);
 void melyint_check_run_end(struct mely_runtime *rt);
+/* D, around the program's function for reports, which is of no color. */
+void melyint_check_report(struct mely_runtime *rt, bool begins);
 /* Around a pass of mely_run_once: what it runs comes before its return. */
 void melyint_check_pass(struct mely_runtime *rt, bool on);
 
@@ -119,6 +124,7 @@ MELYINT_NO_HOOK(melyint_check_watch_gone, struct melyint_watch *)
 MELYINT_NO_HOOK(melyint_check_released, struct mely_color *)
 MELYINT_NO_HOOK(melyint_check_run_begin, struct mely_runtime *)
 MELYINT_NO_HOOK(melyint_check_run_end, struct mely_runtime *)
+#define melyint_check_report(rt, begins) ((void)(rt))
 #undef MELYINT_NO_HOOK
 
 /* Macros, that the type of a watcher need not be known here. */
@@ -135,6 +141,18 @@ melyint_check_fork(int begins, int child)
 MELY_INLINE void
 melyint_check_signals(void)
 {
+}
+
+MELY_INLINE void *
+melyint_check_signal_begin(void)
+{
+	return NULL;
+}
+
+MELY_INLINE void
+melyint_check_signal_end(void *fiber)
+{
+	(void)fiber;
 }
 
 MELY_INLINE void

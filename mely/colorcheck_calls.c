@@ -4,7 +4,6 @@
  * runtime's fiber. colorcheck_names.h gives the library's functions the names melyint_plain_*.
  */
 #include <mely/mely.h>
-#include <mely/stats.h>
 
 #include "colorcheck.h"
 #include "tsan.h"
@@ -134,3 +133,13 @@ CALL(int, counters_read, (const struct mely_runtime *rt, int core, struct mely_c
     size_t size), (rt, core, out, size), NOTHING)
 CALL(int, stats_take, (struct mely_runtime *rt, unsigned flags, uint32_t colors_max, struct
     mely_stats **stats), (rt, flags, colors_max, stats), NOTHING)
+CALL_VOID(handler_set_stall, (struct mely_handler *handler, uint32_t ms), (handler, ms),
+    WRITES(handler))
+CALL(int, socket_open, (struct mely_runtime *rt, const char *path), (rt, path), NOTHING)
+CALL(int, socket_close, (struct mely_runtime *rt), (rt), NOTHING)
+CALL(int, socket_path, (struct mely_runtime *rt, char *buf, size_t size), (rt, buf, size),
+    NOTHING)
+CALL(int, dump, (struct mely_runtime *rt, int fd), (rt, fd), NOTHING)
+CALL(int, dump_on_signal, (struct mely_runtime *rt, int signo), (rt, signo), NOTHING)
+CALL(int, trace_start, (struct mely_runtime *rt, const char *path), (rt, path), NOTHING)
+CALL(int, trace_stop, (struct mely_runtime *rt), (rt), NOTHING)

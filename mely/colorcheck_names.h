@@ -68,5 +68,13 @@
 #define mely_set_heuristics melyint_plain_set_heuristics
 #define mely_counters_read melyint_plain_counters_read
 #define mely_stats_take melyint_plain_stats_take
+#define mely_dump melyint_plain_dump
+#define mely_dump_on_signal melyint_plain_dump_on_signal
+#define mely_handler_set_stall melyint_plain_handler_set_stall
+#define mely_socket_close melyint_plain_socket_close
+#define mely_socket_open melyint_plain_socket_open
+#define mely_socket_path melyint_plain_socket_path
+#define mely_trace_start melyint_plain_trace_start
+#define mely_trace_stop melyint_plain_trace_stop
 
 #endif

@@ -120,9 +120,7 @@ end_fiber(struct melyint_colorfiber *cf)
 static void
 end_oldest(void)
 {
-	static bool said; /* under the lock */
 	struct melyint_colorfiber *cf;
-	bool say = false;
 
 	melyint_lock_take(&lock);
 	if (fibers_max == 0)
@@ -134,17 +132,12 @@ end_oldest(void)
 	if (cf != NULL) {
 		cf->busy = cf->ending = true;
 		unlink_used(cf);
-		say = !said;
-		said = true;
 	} else {
 		MELY_ADD(&fibers, 1, relaxed);
 	}
 	melyint_lock_drop(&lock);
 	if (cf == NULL)
 		return;
-	if (say)
-		melyint_say("color check: more than %d colors at work; of what the others did "
-		    "before, reports may lack the stack (MELY_CHECK_FIBERS)", fibers_max);
 	end_fiber(cf);
 	cf->ending = false;
 	melyint_colorfiber_put(cf);

@@ -262,6 +262,7 @@ struct mely_runtime {
 	_Atomic bool drained;       /* the stop ended with nothing left */
 	_Atomic uint64_t drain_until_ns;
 	char why_cores[96];         /* for mely_runtime_describe */
+	_Atomic uint32_t looks;     /* walks that have begun; under look_lock, read by cores */
 	pthread_mutex_t look_lock;  /* one walk through the queues at a time: look.h */
 	uint64_t made_ns;           /* constant */
 };

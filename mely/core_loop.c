@@ -12,6 +12,7 @@
 #include "core_loop.h"
 #include "core_run.h"
 #include "drain.h"
+#include "look.h"
 #include "observe.h"
 #include "park.h"
 #include "poller.h"
@@ -29,6 +30,10 @@ tick(struct melyint_core *core, uint64_t now)
 	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
 	*melyint_sample_in(core) = core->tallies.stamp_in = 1;
+	/* relaxed, both: a request that is seen a little later; ours */
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->looks, relaxed) !=
+	    MELY_LOAD(&core->tallies.answer.to, relaxed)))
+		melyint_look_answer(core);
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);

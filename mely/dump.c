@@ -156,6 +156,8 @@ melyint_dump_text(struct mely_runtime *rt, struct melyint_text *text)
 static int
 await_room(int fd, uint64_t until_ns)
 {
+	if (fd < 0) /* poll would wait for nothing */
+		return -EBADF;
 	for (;;) {
 		struct pollfd ready = {fd, POLLOUT, 0};
 		uint64_t now = melyint_now_ns(), left = now < until_ns ? until_ns - now : 0;

@@ -8,10 +8,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
 
-enum { SEEN_MIN = 256 };
+enum {
+	SEEN_MIN = 256,
+	ANSWER_NAP_NS = 200000,
+	ANSWER_NAPS_MAX = 10
+};
 
 /* ---- a set of colors: B of NOTE(look) ------------------------------------------------------ */
 
@@ -248,6 +253,35 @@ look_at_core(struct melyint_look *look, struct seen *seen, struct melyint_core *
 	return error;
 }
 
+/* Is an answer still to come from a core that runs a batch? */
+static bool
+unanswered(struct mely_runtime *rt)
+{
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++)
+		/* relaxed, all: hints */
+		if (MELY_LOAD(&rt->cores[i].running, relaxed) != NULL &&
+		    MELY_LOAD(&rt->cores[i].tallies.answer.to, relaxed) !=
+		    MELY_LOAD(&rt->looks, relaxed))
+			return true;
+	return false;
+}
+
+/* D of NOTE(look). A handler does not wait: its core could not answer. */
+static void
+ask(struct mely_runtime *rt)
+{
+	const struct timespec nap = {0, ANSWER_NAP_NS};
+	int naps;
+
+	MELY_COUNT(&rt->looks, 1); /* under look_lock */
+	if (melyint_self != NULL)
+		return;
+	for (naps = 0; naps < ANSWER_NAPS_MAX && unanswered(rt); naps++)
+		nanosleep(&nap, NULL);
+}
+
 int
 melyint_look(struct mely_runtime *rt, struct melyint_look *look)
 {
@@ -256,7 +290,6 @@ melyint_look(struct mely_runtime *rt, struct melyint_look *look)
 
 	look->count = 0;
 	look->found = 0;
-	look->now_ticks = melyint_ticks();
 	look->sights = NULL;
 	if (look->room > 0) {
 		look->sights = malloc(look->room * sizeof look->sights[0]);
@@ -264,6 +297,8 @@ melyint_look(struct mely_runtime *rt, struct melyint_look *look)
 			return -ENOMEM;
 	}
 	pthread_mutex_lock(&rt->look_lock);
+	ask(rt);
+	look->now_ticks = melyint_ticks();
 	for (i = 0; i < rt->cores_count && error == 0; i++)
 		error = look_at_core(look, &seen, &rt->cores[i]);
 	pthread_mutex_unlock(&rt->look_lock);

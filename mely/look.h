@@ -13,8 +13,11 @@
  *      twice.
  *   C. The running color is in no queue. core->running is set under this core's lock or, by a
  *      steal, a victim's, but set back under this one's alone: so who sees a color there may
- *      follow it until the lock is dropped. What the core has taken into its batch nobody else may
- *      walk: so much more may wait than is seen.
+ *      follow it until the lock is dropped.
+ *   D. What the core has taken into its batch nobody else may walk. So a look is announced first
+ *      (rt->looks), and a core that ticks, which it does every millisecond unless its handler keeps
+ *      it, counts what is left of its batch and says so. The look waits for that a little. Without
+ *      an answer more may wait than is seen.
  * No color is touched without the lock; what is copied out is read later.
  */
 #ifndef MELYINT_LOOK_H
@@ -57,6 +60,9 @@ uint32_t melyint_look_begin(struct melyint_core *core);
 
 /* Under core->lock: the color under the cursor, which moves on. False: the walk is over. */
 bool melyint_look_next(struct melyint_core *core, struct melyint_sight *sight);
+
+/* Owner, between a batch's last event and its end: D of NOTE(look). */
+void melyint_look_answer(struct melyint_core *core);
 
 /* Under core->lock: what waits of a color of this core that runs. */
 void melyint_look_running(struct melyint_core *core, struct mely_color *color,

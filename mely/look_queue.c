@@ -80,9 +80,43 @@ melyint_look_next(struct melyint_core *core, struct melyint_sight *sight)
 }
 
 void
+melyint_look_answer(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+	struct melyint_answer *answer = &core->tallies.answer;
+	struct mely_event *first = batch->heads != NULL ? batch->heads : batch->tails;
+	struct counted counted = {0, 0, true};
+
+	count(&counted, batch->heads);
+	count(&counted, batch->tails);
+	count(&counted, batch->own);
+	/* relaxed, all: published by the last. What it posted to itself has no stamp yet. */
+	MELY_STORE(&answer->color, batch->color, relaxed);
+	MELY_STORE(&answer->events, (uint32_t)counted.events, relaxed);
+	MELY_STORE(&answer->more, !counted.all, relaxed);
+	MELY_STORE(&answer->stamp, first != NULL ? first->_stamp : 0, relaxed);
+	/* release: pairs with the acquire in melyint_look_running */
+	MELY_STORE(&answer->to, MELY_LOAD(&core->rt->looks, relaxed), release);
+}
+
+void
 melyint_look_running(struct melyint_core *core, struct mely_color *color,
     struct melyint_sight *sight)
 {
+	const struct melyint_answer *answer = &core->tallies.answer;
+	uint64_t stamp;
+
 	look_at(core, color, sight);
-	sight->row.flags |= MELY_STATS_LENGTH_AT_LEAST | MELY_STATS_AGE_AT_LEAST;
+	/* acquire: pairs with the release in melyint_look_answer; relaxed, all others: figures */
+	if (MELY_LOAD(&answer->to, acquire) != MELY_LOAD(&core->rt->looks, relaxed) ||
+	    MELY_LOAD(&answer->color, relaxed) != color) {
+		sight->row.flags |= MELY_STATS_LENGTH_AT_LEAST | MELY_STATS_AGE_AT_LEAST;
+		return;
+	}
+	stamp = MELY_LOAD(&answer->stamp, relaxed);
+	if (stamp != 0)
+		sight->stamp_ticks = stamp; /* what was taken came first */
+	sight->row.length += MELY_LOAD(&answer->events, relaxed);
+	sight->row.flags |= MELY_LOAD(&answer->more, relaxed) ? MELY_STATS_LENGTH_AT_LEAST :
+	    MELY_STATS_LENGTH_ESTIMATED;
 }

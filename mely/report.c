@@ -77,7 +77,7 @@ melyint_rate_add(struct melyint_rate *rate, struct melyint_line *line, const cha
 }
 
 void
-melyint_report(const struct mely_runtime *rt, struct melyint_line *line)
+melyint_report(struct mely_runtime *rt, struct melyint_line *line)
 {
 	static const char name[] = "mely: ";
 	char whole[sizeof name + MELYINT_LINE];
@@ -85,9 +85,9 @@ melyint_report(const struct mely_runtime *rt, struct melyint_line *line)
 
 	line->text[line->used] = '\0';
 	if (rt->config.report != NULL) {
-		melyint_check_out();
+		melyint_check_report(rt, true);
 		rt->config.report(rt->config.report_ctx, line->text);
-		melyint_check_in();
+		melyint_check_report(rt, false);
 	} else {
 		/* One write, so that lines of several threads do not mix. */
 		memcpy(whole, name, sizeof name - 1);

@@ -35,6 +35,6 @@ bool melyint_rate_allows(struct melyint_rate *rate, uint64_t now_ns);
 void melyint_rate_add(struct melyint_rate *rate, struct melyint_line *line, const char *things);
 
 /* Say it, and begin anew. No lock of a core is held. */
-void melyint_report(const struct mely_runtime *rt, struct melyint_line *line);
+void melyint_report(struct mely_runtime *rt, struct melyint_line *line);
 
 #endif

@@ -43,6 +43,7 @@ static void
 caught(int signum)
 {
 	int error = errno;
+	void *aside = melyint_check_signal_begin();
 	uint64_t one = 1;
 	int fd;
 
@@ -54,6 +55,7 @@ caught(int signum)
 	/* Fails only when the counter is full, and then it is readable anyway. */
 	if (MELY_LOAD(&wakefd_pid, relaxed) == getpid() && write(fd, &one, sizeof(one)) < 0)
 		fd = -1;
+	melyint_check_signal_end(aside);
 	errno = error;
 }
 

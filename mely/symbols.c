@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbols.c: see symbols.h. The file is read, not mapped: it may be written to meanwhile. Nothing in
- * it is believed before its size is known to be there, and it counts only if its first bytes are
- * those in memory, for it may have been replaced since.
+ * symbols.c: see symbols.h. The file is read, not mapped: it may be written to meanwhile. Nothing
+ * in it is believed before its size is known to be there, and it counts only if its first bytes
+ * are those in memory, for it may have been replaced since.
  */
 #include "symbols.h"
 

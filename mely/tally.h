@@ -46,6 +46,16 @@ struct melyint_tally {
 	_Atomic(struct melyint_hist *) delay;
 };
 
+/* What a core says of the batch that it runs, to who looks: D of NOTE(look). Owner, and read by
+ * anyone. */
+struct melyint_answer {
+	_Atomic uint32_t to;     /* to which look */
+	_Atomic uint32_t events; /* of the batch that wait, as far as they were counted */
+	_Atomic bool more;       /* there are more of them */
+	_Atomic uint64_t stamp;  /* of the first of them; 0: there is none */
+	_Atomic(const struct mely_color *) color;
+};
+
 /* Owner, and read by anyone where atomic. */
 struct melyint_tallies {
 	struct melyint_tally *now;     /* of the handler that was entered last */
@@ -57,6 +67,7 @@ struct melyint_tallies {
 	_Atomic uint32_t begun;        /* events of this batch that have begun */
 	_Atomic uint64_t since;        /* D of NOTE(tally) */
 	_Atomic uint64_t spent[MELYINT_DOINGS]; /* ticks */
+	struct melyint_answer answer;
 	struct melyint_stable tallies; /* struct melyint_tally by number */
 	struct melyint_tally spare;    /* of handlers for whom there was no memory */
 };

@@ -144,7 +144,8 @@ enum {
 	MELY_STATS_COLOR_RUNNING = 1,   /**< an event of it runs */
 	MELY_STATS_COLOR_PINNED = 2,
 	MELY_STATS_LENGTH_AT_LEAST = 4, /**< more events may wait than length says */
-	MELY_STATS_LENGTH_ESTIMATED = 8,/**< from what the events are expected to take together */
+	MELY_STATS_LENGTH_ESTIMATED = 8,/**< from what the events weigh together; or as its core has
+	                                 *   said a moment ago: some have run since */
 	MELY_STATS_AGE_AT_LEAST = 16    /**< one may have waited for longer than oldest_ns */
 };
 
@@ -208,7 +209,8 @@ enum {
 
 /**
  * Take a look at rt. colors_max: how many colors to list, 0 for none, at most
- * MELY_STATS_COLORS_MAX; looking at colors locks each core, for a few microseconds at a time. Any
+ * MELY_STATS_COLORS_MAX; looking at colors locks each core, for a few microseconds at a time, and
+ * waits up to 2 ms, unless in a handler, for the cores to count what they have taken to run. Any
  * thread, handlers included, also while rt does not run. 0; -EINVAL for an unknown flag, -ENOMEM,
  * -ECHILD in the child of a fork.
  */

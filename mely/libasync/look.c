@@ -29,6 +29,14 @@ melyint_look_next(struct melyint_core *core, struct melyint_sight *sight)
 	return true;
 }
 
+/* Nothing is taken but the event that runs. */
+void
+melyint_look_answer(struct melyint_core *core)
+{
+	/* relaxed, both: nothing is published with it */
+	MELY_STORE(&core->tallies.answer.to, MELY_LOAD(&core->rt->looks, relaxed), relaxed);
+}
+
 /* The events of a color that runs wait in the FIFO, too, where the walk has come by them. */
 void
 melyint_look_running(struct melyint_core *core, struct mely_color *color,

@@ -33,7 +33,6 @@ on_look(void *arg)
 	struct job *job = arg;
 
 	if (!my_turn(1)) {
-		usleep(100);
 		MUST(mely_color_post(job->color, &look, job));
 		return;
 	}

@@ -67,8 +67,8 @@ for cc in clang gcc; do
 		library=-lmely
 		[ $how = check ] && library=-lmely-check
 		$cc -std=gnu11 -g -O1 -fsanitize=thread -I"$top_srcdir/include" \
-		    -o "$scratch/$cc-$how" "$top_srcdir/examples/missing-color.c" -L"$libdir" $library \
-		    -pthread ||
+		    -o "$scratch/$cc-$how" "$top_srcdir/examples/missing-color.c" \
+		    -L"$libdir" $library -pthread ||
 			{ fail "$cc, $how: does not build"; continue; }
 		both "$cc, $library" "$scratch/$cc-$how"
 	done

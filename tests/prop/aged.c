@@ -4,44 +4,12 @@
  * events there; also when all of them are of the color that runs. What holds the queue up goes on
  * until the report is there, so how fast the machine is does not matter.
  */
-#include "test.h"
+#include "lines.h"
 
-enum { AGE_MS = 20, LINES = 64 };
+enum { AGE_MS = 20 };
 
 static struct mely_runtime *rt;
 static struct test_runner runner;
-
-static struct {
-	pthread_mutex_t lock;
-	char text[LINES][2048];
-	unsigned count;           /* under lock */
-	_Atomic uint64_t came;
-} lines = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void
-on_report(void *ctx, const char *line)
-{
-	(void)ctx;
-	pthread_mutex_lock(&lines.lock);
-	TEST_CHECK(lines.count < LINES);
-	snprintf(lines.text[lines.count++], sizeof lines.text[0], "%s", line);
-	pthread_mutex_unlock(&lines.lock);
-	printf("    %s\n", line);
-	test_add(&lines.came, 1);
-}
-
-static bool
-said(const char *one, const char *two)
-{
-	bool found = false;
-	unsigned i;
-
-	pthread_mutex_lock(&lines.lock);
-	for (i = 0; i < lines.count; i++)
-		found |= strstr(lines.text[i], one) != NULL && strstr(lines.text[i], two) != NULL;
-	pthread_mutex_unlock(&lines.lock);
-	return found;
-}
 
 static void
 make(int cores, uint32_t age_ms)
@@ -51,9 +19,7 @@ make(int cores, uint32_t age_ms)
 	test_config(&config, cores);
 	config.stall_ms = 0;
 	config.age_ms = age_ms;
-	config.report = on_report;
-	lines.count = 0;
-	atomic_store(&lines.came, 0);
+	lines_catch(&config);
 	rt = test_runtime_with(&config);
 }
 
@@ -79,9 +45,10 @@ on_nothing(void *arg)
 
 static struct mely_handler hold = MELY_HANDLER(on_hold);
 
-/* Seven handlers with so many events each, mixed, in several colors. */
-static void
-behind_a_handler(void)
+/* Handlers with so many events each, mixed, in several colors. True: all of them were there when
+ * they were counted. */
+static bool
+behind(void)
 {
 	static const char *const names[] = {"tiny", "huge", "middle", "small", "large", "none",
 	    "few"};
@@ -89,6 +56,7 @@ behind_a_handler(void)
 	enum { HANDLERS = sizeof names / sizeof names[0] };
 	struct mely_handler handlers[HANDLERS];
 	unsigned all = 0, left[HANDLERS], i, some;
+	bool complete;
 
 	make(1, AGE_MS);
 	atomic_store(&in, 0);
@@ -111,21 +79,25 @@ behind_a_handler(void)
 			TEST_OK(mely_post(rt, 2 + (left[i] + i) % 5, &handlers[i], NULL));
 		}
 	} while (some != 0);
-	/* It may have been looked at before all were there; then the next line has them. */
-	while (!said("core 0: an event has waited for ",
-	    " queued: huge 1,500, large 800, middle 300, small 70, few 20 (of 6 handlers)") &&
-	    test_get(&lines.came) == 0)
-		test_nap_us(500);
-	TEST_CHECK(said("core 0: an event has waited for ", " queued: huge "));
-	TEST_CHECK(said(" queued: ", "; without the color that runs"));
-	if (said(" ms; 2,693 queued", ""))
-		TEST_CHECK(said(": huge 1,500, large 800, middle 300, small 70, few 20 (of 6 ",
-		    "handlers)"));
+	test_await(&lines_came, 1);
+	TEST_CHECK(lines_said("core 0: an event has waited for ", "; without the color that runs"));
+	complete = lines_said(" ms; 2,693 queued: ", "");
+	if (complete)
+		TEST_CHECK(lines_said(" queued: huge 1,500, large 800, middle 300, small 70, ",
+		    "small 70, few 20 (of 6 handlers)"));
 	TEST_EQ(test_get(&ran), 0);
 	atomic_store(&let_go, 1);
 	test_await(&ran, all);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_OK(mely_runtime_free(rt));
+	return complete;
+}
+
+static void
+behind_a_handler(void)
+{
+	while (!behind())
+		;
 }
 
 /* ---- in the color that runs ------------------------------------------------------------------ */
@@ -134,7 +106,7 @@ static void
 on_slow(void *arg)
 {
 	test_spin_ns(500000);
-	if (test_get(&lines.came) == 0)
+	if (test_get(&lines_came) == 0)
 		TEST_OK(mely_color_post(mely_current_color(), arg, arg));
 	else
 		test_add(&ran, 1);
@@ -160,11 +132,11 @@ in_one_color(void)
 	test_run_start(&runner, rt);
 	test_await(&ran, STEADY + SECOND);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
-	TEST_CHECK(said("core 0: an event has waited for ", " ms; "));
+	TEST_CHECK(lines_said("core 0: an event has waited for ", " ms; "));
 	/* Between two batches the core counts all it has. If it gets no processor for so long that
 	 * the monitor does it instead, that can not see what the batch has taken. */
-	if (!said("; without the color that runs", ""))
-		TEST_CHECK(said(" queued: steady 200, second 100", ""));
+	if (!lines_said("; without the color that runs", ""))
+		TEST_CHECK(lines_said(" queued: steady 200, second 100", ""));
 	TEST_OK(mely_runtime_free(rt));
 }
 
@@ -188,10 +160,11 @@ many(struct mely_handler *handlers)
 	test_await(&in, 1);
 	for (i = 0; i < MANY_HANDLERS * MANY_EACH; i++)
 		TEST_OK(mely_post(rt, 2 + i % 7, &handlers[i % MANY_HANDLERS], NULL));
-	test_await(&lines.came, 1);
-	complete = said(" ms; more than 16,384 queued, of which these: h", "");
+	test_await(&lines_came, 1);
+	complete = lines_said(" ms; more than 16,384 queued, of which these: h", "");
 	if (complete)
-		TEST_CHECK(said(" (of 64 handlers and more); without the color that runs", ""));
+		TEST_CHECK(lines_said(" (of 64 handlers and more)",
+		    "; without the color that runs"));
 	atomic_store(&let_go, 1);
 	test_await(&ran, MANY_HANDLERS * MANY_EACH);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
@@ -230,7 +203,7 @@ nothing_to_say(void)
 	mely_handler_init(&steady, on_nothing, "steady");
 	test_nap_us(3000);
 	test_run_dry(rt);
-	TEST_EQ(lines.count, 0);
+	TEST_EQ(lines_count(), 0);
 	TEST_OK(mely_runtime_free(rt));
 	make(1, 0);
 	atomic_store(&in, 0);
@@ -242,7 +215,7 @@ nothing_to_say(void)
 	test_nap_us(30000);
 	atomic_store(&let_go, 1);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
-	TEST_EQ(lines.count, 0);
+	TEST_EQ(lines_count(), 0);
 	TEST_OK(mely_runtime_free(rt));
 }
 

@@ -9,69 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "lines.h"
 
-enum { LINES = 64, LIMIT_MS = 20 };
+enum { LIMIT_MS = 20 };
 
 static struct mely_runtime *rt;
 static struct test_runner runner;
-
-/* ---- what is reported ------------------------------------------------------------------------ */
-
-static struct {
-	pthread_mutex_t lock;
-	char text[LINES][2048];
-	unsigned count;           /* under lock */
-	_Atomic uint64_t came;
-} lines = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void
-on_report(void *ctx, const char *line)
-{
-	TEST_CHECK(ctx == &lines);
-	pthread_mutex_lock(&lines.lock);
-	TEST_CHECK(lines.count < LINES);
-	snprintf(lines.text[lines.count++], sizeof lines.text[0], "%s", line);
-	pthread_mutex_unlock(&lines.lock);
-	printf("    %s\n", line);
-	test_add(&lines.came, 1);
-}
-
-/* A line that has all of these in it. */
-static bool
-said(const char *one, const char *two)
-{
-	bool found = false;
-	unsigned i;
-
-	pthread_mutex_lock(&lines.lock);
-	for (i = 0; i < lines.count; i++)
-		found |= strstr(lines.text[i], one) != NULL && strstr(lines.text[i], two) != NULL;
-	pthread_mutex_unlock(&lines.lock);
-	return found;
-}
-
-static void
-await_line(const char *one, const char *two)
-{
-	while (!said(one, two))
-		test_nap_us(500);
-}
-
-/* The numbers that follow these words, summed over the lines. */
-static unsigned
-sum_after(const char *words)
-{
-	unsigned sum = 0, i;
-
-	for (i = 0; i < lines.count; i++) {
-		const char *at = strstr(lines.text[i], words);
-
-		if (at != NULL)
-			sum += (unsigned)strtoul(at + strlen(words), NULL, 10);
-	}
-	return sum;
-}
 
 static void
 make(int cores, uint32_t stall_ms)
@@ -81,10 +24,7 @@ make(int cores, uint32_t stall_ms)
 	test_config(&config, cores);
 	config.age_ms = 0;
 	config.stall_ms = stall_ms;
-	config.report = on_report;
-	config.report_ctx = &lines;
-	lines.count = 0;
-	atomic_store(&lines.came, 0);
+	lines_catch(&config);
 	rt = test_runtime_with(&config);
 }
 
@@ -138,14 +78,14 @@ spins_on(int cores)
 	test_run_start(&runner, rt);
 	TEST_OK(mely_color_post(color, &spin, NULL));
 	snprintf(core, sizeof core, "core %d: handler on_spin", cores - 1);
-	await_line(core, " of color 7 (connection) has run for ");
-	TEST_CHECK(said(core, " ms, "));
-	TEST_CHECK(said(core, " of them on a processor"));
+	lines_await(core, " of color 7 (connection) has run for ");
+	TEST_CHECK(lines_said(core, " ms, "));
+	TEST_CHECK(lines_said(core, " of them on a processor"));
 	/* The race detector keeps the signal back while a thread does nothing that can wait. */
 	if (!TEST_TSAN) {
-		TEST_CHECK(said(", at ", "stall_test_spins"));
-		TEST_CHECK(said("stall_test_spins", " < on_spin+0x"));
-		TEST_CHECK(!said(core, "mely_run"));
+		TEST_CHECK(lines_said(", at ", "stall_test_spins"));
+		TEST_CHECK(lines_said("stall_test_spins", " < on_spin+0x"));
+		TEST_CHECK(!lines_said(core, "mely_run"));
 	}
 	TEST_EQ(test_counters(rt).stalls, 1);
 	atomic_store(&let_go, 1);
@@ -186,7 +126,7 @@ all_cores(void)
 		atomic_store(&let_go, 1);
 		test_await(&out, 3);
 		end();
-		TEST_CHECK(said("core ", "handler on_spin"));
+		TEST_CHECK(lines_said("core ", "handler on_spin"));
 	}
 	TEST_EQ(test_counters(rt).stalls, 6);
 	TEST_OK(mely_runtime_free(rt));
@@ -225,10 +165,10 @@ waiting_for_a_byte(void)
 	TEST_EQ(pipe(ends), 0);
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(rt, 3, &reads, NULL));
-	await_line("handler on_read of color 3 has run for ", ", waiting in read");
+	lines_await("handler on_read of color 3 has run for ", ", waiting in read");
 	if (!TEST_TSAN) { /* as in spins_on */
-		TEST_CHECK(said("on_read", ", at "));
-		TEST_CHECK(said("on_read", "stall_test_reads"));
+		TEST_CHECK(lines_said("on_read", ", at "));
+		TEST_CHECK(lines_said("on_read", "stall_test_reads"));
 	}
 	TEST_EQ(test_get(&out), 0);
 	TEST_EQ(write(ends[1], "x", 1), 1);
@@ -246,7 +186,7 @@ on_sleep(void *arg)
 
 	(void)arg;
 	/* Until it has been reported, and never cut short. */
-	while (!said("on_sleep", ""))
+	while (!lines_said("on_sleep", ""))
 		TEST_EQ(nanosleep(&spell, &rest), 0);
 	test_add(&out, 1);
 }
@@ -263,8 +203,9 @@ sleeping(void)
 	TEST_OK(mely_post(rt, 4, &sleeps, NULL));
 	test_await(&out, 1);
 	/* A line that was written just between two sleeps says something else. */
-	if (said("on_sleep", ", waiting in clock_nanosleep"))
-		TEST_CHECK(said("on_sleep", "; no backtrace: the call would not outlast a signal"));
+	if (lines_said("on_sleep", ", waiting in clock_nanosleep"))
+		TEST_CHECK(lines_said("on_sleep",
+		    "; no backtrace: the call would not outlast a signal"));
 	end();
 	TEST_OK(mely_runtime_free(rt));
 }
@@ -324,9 +265,9 @@ limits_of_handlers(void)
 	TEST_OK(mely_color_post(one, &never, NULL));
 	TEST_OK(mely_color_post(two, &brief, NULL));
 	TEST_EQ(write(ends[1], "x", 1), 1);
-	await_line("core 1: handler on_short_limit", "");
-	await_line("core 2: handler on_fd", "");
-	TEST_CHECK(!said("on_no_limit", ""));
+	lines_await("core 1: handler on_short_limit", "");
+	lines_await("core 2: handler on_fd", "");
+	TEST_CHECK(!lines_said("on_no_limit", ""));
 	TEST_EQ(test_counters(rt).stalls, 2);
 	atomic_store(&let_go, 1);
 	test_await(&out, 3);
@@ -374,9 +315,7 @@ short_ones_in_a_row(void)
 	config.batch_events = 1000;
 	config.age_ms = 0;
 	config.stall_ms = 100;
-	config.report = on_report;
-	config.report_ctx = &lines;
-	lines.count = 0;
+	lines_catch(&config);
 	atomic_store(&too_long, 0);
 	rt = test_runtime_with(&config);
 	for (i = 0; i < 300; i++)
@@ -425,7 +364,7 @@ off(void)
 	atomic_store(&let_go, 1);
 	test_await(&out, 1);
 	end();
-	TEST_EQ(lines.count, 0);
+	TEST_EQ(lines_count(), 0);
 	TEST_EQ(test_counters(rt).stalls, 0);
 	TEST_OK(mely_runtime_free(rt));
 }
@@ -460,11 +399,12 @@ rates(void)
 		TEST_OK(mely_post(rt, 1, &handlers[i / EACH], NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_counters(rt).stalls, HANDLERS * EACH);
-	for (shown = i = 0; i < lines.count; i++)
-		shown += strstr(lines.text[i], "handler ") != NULL;
+	for (shown = i = 0; i < lines_count(); i++)
+		shown += strstr(lines_at(i), "handler ") != NULL;
 	/* Some may be reported twice: at ten times the limit, too. */
-	TEST_CHECK(said(" more before it not shown)", ""));
-	TEST_CHECK(shown + sum_after(" (") + sum_after("stalls not shown: ") >= HANDLERS * EACH);
+	TEST_CHECK(lines_said(" more before it not shown)", ""));
+	TEST_CHECK(shown + lines_sum_after(" (") + lines_sum_after("stalls not shown: ") >=
+	    HANDLERS * EACH);
 	TEST_CHECK(shown <= 10 * (1 + (mely_now_ns() - began) / 60000000000u));
 	TEST_OK(mely_runtime_free(rt));
 }
@@ -491,7 +431,7 @@ signal_of_the_program(void)
 	begin_holding();
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(rt, 1, &spin, NULL));
-	await_line("handler on_spin", "; no backtrace: the program handles signal ");
+	lines_await("handler on_spin", "; no backtrace: the program handles signal ");
 	TEST_EQ(sigaction(SIGURG, NULL, &now), 0);
 	TEST_CHECK(now.sa_handler == on_urgent);
 	TEST_EQ(atomic_load(&caught), 0);
@@ -522,7 +462,7 @@ signal_blocked(void)
 	begin_holding();
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(rt, 1, &blocked, NULL));
-	await_line("handler on_blocked", "; no backtrace: the thread blocks signal ");
+	lines_await("handler on_blocked", "; no backtrace: the thread blocks signal ");
 	atomic_store(&let_go, 1);
 	end();
 	TEST_OK(mely_runtime_free(rt));
@@ -537,14 +477,12 @@ no_signal(void)
 	config.age_ms = 0;
 	config.stall_ms = LIMIT_MS;
 	config.stall_signal = 0;
-	config.report = on_report;
-	config.report_ctx = &lines;
-	lines.count = 0;
+	lines_catch(&config);
 	begin_holding();
 	rt = test_runtime_with(&config);
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(rt, 1, &spin, NULL));
-	await_line("handler on_spin", "; no backtrace: stall_signal is 0");
+	lines_await("handler on_spin", "; no backtrace: stall_signal is 0");
 	atomic_store(&let_go, 1);
 	end();
 	TEST_OK(mely_runtime_free(rt));

@@ -95,8 +95,11 @@ counts_are_exact_on(int cores)
 	TEST_EQ(test_stats_handler(stats, "on_second")->time_ns, 500);
 	TEST_EQ(test_stats_handler(stats, "on_second")->time_from, MELY_STATS_ANNOTATED);
 	TEST_EQ(test_stats_handler(stats, "on_second")->penalty, 2);
-	/* Annotated or not, times have been sampled. */
+	/* Annotated or not, times have been sampled; and what the chains left at batch ends. */
 	TEST_CHECK(test_stats_handler(stats, "on_second")->time.count > 0);
+	TEST_CHECK(test_stats_handler(stats, "on_first")->delay.count +
+	    test_stats_handler(stats, "on_second")->delay.count +
+	    test_stats_handler(stats, "on_third")->delay.count > 0);
 	mely_stats_free(stats);
 	TEST_OK(mely_runtime_free(rt));
 	for (i = 0; i < COLORS; i++)

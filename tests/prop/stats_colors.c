@@ -162,7 +162,49 @@ spinning_cores_are_seen(void)
 	free(behind);
 }
 
-/* ---- while it runs ------------------------------------------------------------------------- */
+/* One color keeps a core busy and has all that waits there in its hands: it is asked. */
+static void
+on_short(void *arg)
+{
+	(void)arg;
+	test_spin_ns(20000);
+	test_add(&ran, 1);
+}
+
+static void
+a_busy_color_is_counted(void)
+{
+	static struct mely_handler handler = MELY_HANDLER(on_short);
+	enum { WAITING = 200 };
+	struct test_runner runner;
+	struct mely_stats *stats;
+	uint64_t posted = 0;
+	bool counted = false;
+
+	rt = test_runtime(1);
+	atomic_store(&ran, 0);
+	test_run_start(&runner, rt);
+	/* A look may miss the answer when the core gets no processor: until one does not. */
+	while (!counted) {
+		const struct mely_stats_color *c;
+
+		for (; posted < test_get(&ran) + WAITING; posted++)
+			TEST_OK(mely_post(rt, 5, &handler, NULL));
+		stats = test_stats(rt, 0, 1);
+		c = mely_stats_color(stats, 0);
+		if (c != NULL && c->id == 5 && (c->flags & MELY_STATS_COLOR_RUNNING) != 0) {
+			TEST_CHECK(c->length <= WAITING);
+			counted = c->length >= WAITING / 4 && c->oldest_ns > 0 &&
+			    (c->flags & MELY_STATS_LENGTH_AT_LEAST) == 0;
+		}
+		mely_stats_free(stats);
+	}
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_EQ(test_get(&ran), posted);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* ---- while it runs -------------------------------------------------------------------------- */
 
 static _Atomic uint64_t done;
 
@@ -255,6 +297,7 @@ main(int argc, char **argv)
 	test_init(argc, argv, 120);
 	TEST_CASE(waiting_colors_are_found);
 	TEST_CASE(spinning_cores_are_seen);
+	TEST_CASE(a_busy_color_is_counted);
 	TEST_CASE(looks_disturb_nothing);
 	return test_done();
 }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Show a trace with docs/trace-view.html in a browser without a screen.
 
-usage: view.py FILE.json OUT.png [--size WxH] [--hash TEXT] [--dark]
-       view.py --test
+usage: show.py FILE.json OUT.png [--size WxH] [--hash TEXT] [--dark]
+       show.py --test
 
 The page gets the trace put into it, so that nothing is fetched. --hash is what follows # in its
 address: from=NS&to=NS&by=color&row=N&select=NS. With --test, what the page says of some traces is

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What docs/coloring.md quotes of the color checker, run against the library of the build:
+# tests/docs-run.sh, which needs an installed one, leaves it out where the checker is not built.
+set -u
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+libraries=$top_builddir/mely/.libs
+ran=0
+mkdir "$scratch/bin" "$scratch/blocks"
+cp -r "$top_srcdir/examples" "$scratch/examples"
+printf '#!/bin/sh\necho %s\n' \
+    "-I$top_srcdir/include -L$libraries -Wl,-rpath,$libraries -lmely" >"$scratch/bin/pkg-config"
+chmod +x "$scratch/bin/pkg-config"
+awk -v dir="$scratch/blocks" '
+	/^```sh run if .*mely-check/ { name = sprintf("%s/%d", dir, ++n); next }
+	/^```/ { name = "" }
+	name { print >name }' "$top_srcdir/docs/coloring.md"
+for block in "$scratch"/blocks/*; do
+	ran=$((ran + 1))
+	(cd "$scratch" && PATH=$scratch/bin:$top_builddir/mely-check:$PATH \
+	    MELY_CHECK_LIBRARY=$libraries/libmely-check.so bash -eu "$block") || {
+		echo "FAIL: the commands"
+		cat "$block"
+		exit 1
+	}
+done
+[ "$ran" -ge 2 ] || {
+	echo "FAIL: $ran blocks about mely-check in docs/coloring.md"
+	exit 1
+}
+echo "$ran blocks: well"

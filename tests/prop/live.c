@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live.c: the calls of mely/live.h: what they return, and what is left of a socket and a signal at
+ * the end of a runtime, of a process and in the child of a fork. What is said through the socket is
+ * tests/live/live_test.py's.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static char base[] = "/tmp/mely-live-XXXXXX";
+
+static const char *
+in_base(const char *name)
+{
+	static char path[128];
+
+	snprintf(path, sizeof path, "%s/%s", base, name);
+	return path;
+}
+
+static bool
+is_socket(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+static void
+calls(void)
+{
+	struct mely_runtime *rt = test_runtime(2);
+	char path[128];
+
+	TEST_EQ(mely_socket_path(rt, path, sizeof path), 0);
+	TEST_CHECK(path[0] == '\0');
+	TEST_EQ(mely_socket_close(rt), -ENOENT);
+	TEST_OK(mely_socket_open(rt, in_base("a.sock")));
+	TEST_CHECK(is_socket(in_base("a.sock")));
+	TEST_EQ(mely_socket_path(rt, path, sizeof path), strlen(in_base("a.sock")));
+	TEST_CHECK(strcmp(path, in_base("a.sock")) == 0);
+	TEST_EQ(mely_socket_path(rt, path, 5), strlen(in_base("a.sock")));
+	TEST_CHECK(strcmp(path, "/tmp") == 0);
+	TEST_EQ(mely_socket_open(rt, in_base("b.sock")), -EALREADY);
+	TEST_OK(mely_socket_close(rt));
+	TEST_CHECK(!is_socket(in_base("a.sock")));
+	TEST_EQ(mely_socket_open(rt, in_base("no/such")), -ENOENT);
+	TEST_OK(mely_socket_open(rt, in_base("a.sock")));
+	test_run_dry(rt); /* a run does not end it */
+	TEST_CHECK(is_socket(in_base("a.sock")));
+	TEST_OK(mely_runtime_free(rt));
+	TEST_CHECK(!is_socket(in_base("a.sock")));
+}
+
+/* ---- dumps ---------------------------------------------------------------------------------- */
+
+static int ends[2];
+
+static void
+on_dump(void *arg)
+{
+	TEST_OK(mely_dump(arg, ends[1]));
+}
+
+static struct mely_handler dumper = MELY_HANDLER(on_dump);
+
+/* A handler looks at its own runtime. */
+static void
+dump_in_a_handler(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+	char text[4096];
+	ssize_t n;
+
+	TEST_EQ(pipe(ends), 0);
+	TEST_OK(mely_post(rt, 7, &dumper, rt));
+	TEST_OK(mely_post(rt, 8, &dumper, rt));
+	test_run_dry(rt);
+	n = read(ends[0], text, sizeof text - 1);
+	TEST_CHECK(n > 0);
+	text[n] = '\0';
+	TEST_CHECK(strstr(text, "core 0: runs on_dump of color 7, for ") != NULL);
+	TEST_CHECK(strstr(text, "color 8: core 0, 1 event waiting, the oldest for ") != NULL);
+	close(ends[0]);
+	close(ends[1]);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* Nobody reads: it gives up. */
+static void
+dump_to_a_full_pipe(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+	char byte = 'x';
+
+	TEST_EQ(pipe(ends), 0);
+	TEST_EQ(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+	while (write(ends[1], &byte, 1) == 1)
+		;
+	TEST_EQ(fcntl(ends[1], F_SETFL, 0), 0); /* a write would block */
+	TEST_EQ(mely_dump(rt, ends[1]), -ETIMEDOUT);
+	TEST_EQ(mely_dump(rt, -1), -EBADF);
+	close(ends[0]);
+	close(ends[1]);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* ---- signals -------------------------------------------------------------------------------- */
+
+static void
+on_signal(int signo)
+{
+	(void)signo;
+}
+
+static bool
+is_default(int signo)
+{
+	struct sigaction action;
+
+	return sigaction(signo, NULL, &action) == 0 && action.sa_handler == SIG_DFL;
+}
+
+static void
+signals(void)
+{
+	struct mely_runtime *rt = test_runtime(1), *other = test_runtime(1);
+
+	TEST_EQ(mely_dump_on_signal(rt, SIGKILL), -EINVAL);
+	TEST_EQ(mely_dump_on_signal(rt, -1), -EINVAL);
+	TEST_EQ(mely_dump_on_signal(rt, 1000), -EINVAL);
+	TEST_OK(mely_dump_on_signal(rt, 0)); /* it is off */
+	TEST_OK(mely_dump_on_signal(rt, SIGUSR1));
+	TEST_OK(mely_dump_on_signal(rt, SIGUSR1));
+	TEST_CHECK(!is_default(SIGUSR1));
+	TEST_EQ(mely_dump_on_signal(other, SIGUSR1), -EBUSY);
+	/* Another one instead. */
+	TEST_OK(mely_dump_on_signal(rt, SIGUSR2));
+	TEST_CHECK(is_default(SIGUSR1));
+	TEST_OK(mely_dump_on_signal(other, SIGUSR1));
+	TEST_OK(mely_dump_on_signal(other, 0));
+	TEST_CHECK(is_default(SIGUSR1));
+	/* The program's own handler stays. */
+	signal(SIGUSR1, on_signal);
+	TEST_EQ(mely_dump_on_signal(other, SIGUSR1), -EBUSY);
+	TEST_CHECK(signal(SIGUSR1, SIG_DFL) == on_signal);
+	TEST_OK(mely_runtime_free(rt));
+	TEST_CHECK(is_default(SIGUSR2));
+	TEST_OK(mely_runtime_free(other));
+}
+
+/* ---- other processes ------------------------------------------------------------------------ */
+
+static void
+join(pid_t pid)
+{
+	int status;
+
+	TEST_CHECK(pid > 0);
+	TEST_EQ(waitpid(pid, &status, 0), pid);
+	TEST_EQ(status, 0);
+}
+
+/* The child has nothing of it, and leaves the parent's alone; renewed, it gets its own. */
+static void
+forks(void)
+{
+	struct mely_config config;
+	struct mely_runtime *rt;
+	char before[128], after[128];
+	pid_t pid;
+
+	TEST_EQ(setenv("XDG_RUNTIME_DIR", base, 1), 0);
+	test_config(&config, 1);
+	config.socket = "";
+	config.dump_signal = SIGUSR1;
+	rt = test_runtime_with(&config);
+	TEST_CHECK(mely_socket_path(rt, before, sizeof before) > 0);
+	TEST_CHECK(strncmp(before, base, strlen(base)) == 0);
+	pid = fork();
+	if (pid == 0) {
+		TEST_EQ(mely_socket_open(rt, NULL), -ECHILD);
+		TEST_EQ(mely_socket_close(rt), -ECHILD);
+		TEST_EQ(mely_dump(rt, STDERR_FILENO), -ECHILD);
+		TEST_EQ(mely_dump_on_signal(rt, SIGUSR2), -ECHILD);
+		TEST_EQ(raise(SIGUSR1), 0); /* is nobody's concern */
+		TEST_OK(mely_runtime_renew(rt));
+		TEST_CHECK(mely_socket_path(rt, after, sizeof after) > 0);
+		TEST_CHECK(strcmp(before, after) != 0 && is_socket(after));
+		test_run_dry(rt);
+		TEST_OK(mely_runtime_free(rt));
+		TEST_CHECK(!is_socket(after) && is_socket(before));
+		_exit(0);
+	}
+	join(pid);
+	TEST_CHECK(is_socket(before));
+	pid = fork();
+	if (pid == 0)
+		_exit(mely_runtime_free(rt));
+	join(pid);
+	TEST_CHECK(is_socket(before));
+	TEST_OK(mely_runtime_free(rt));
+	TEST_CHECK(!is_socket(before));
+}
+
+static void
+on_exit_now(void *arg)
+{
+	(void)arg;
+	exit(0);
+}
+
+static struct mely_handler leaver = MELY_HANDLER(on_exit_now);
+
+/* A process that exits, in a handler or without having run, leaves no socket. */
+static void
+exits(void)
+{
+	/* ThreadSanitizer calls it a leak that at an exit in a handler nobody joins the monitor. */
+	int runs, most = TEST_TSAN ? 1 : 2;
+
+	for (runs = 0; runs < most; runs++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			struct mely_runtime *rt = test_runtime(2);
+
+			TEST_OK(mely_socket_open(rt, in_base("exit.sock")));
+			TEST_CHECK(is_socket(in_base("exit.sock")));
+			if (runs == 1) {
+				TEST_OK(mely_post(rt, 1, &leaver, NULL));
+				(void)mely_run(rt);
+			}
+			exit(0);
+		}
+		join(pid);
+		TEST_CHECK(!is_socket(in_base("exit.sock")));
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	char command[128];
+
+	test_init(argc, argv, 120);
+	TEST_CHECK(mkdtemp(base) != NULL);
+	TEST_CASE(calls);
+	TEST_CASE(dump_in_a_handler);
+	TEST_CASE(dump_to_a_full_pipe);
+	TEST_CASE(signals);
+	TEST_CASE(forks);
+	TEST_CASE(exits);
+	snprintf(command, sizeof command, "rm -rf %s", base);
+	TEST_EQ(system(command), 0);
+	return test_done();
+}

@@ -52,6 +52,7 @@ menu()
 	entry "$1" tutorial.html "Tutorial" "$2"
 	entry "$1" coloring.html "Coloring" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
+	entry "$1" porting.html "Porting old programs" "$2"
 	entry "$1" stalls.html "Stalls" "$2"
 	entry "$1" live-view.html "The live view" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
@@ -161,6 +162,7 @@ markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
 markdown docs/coloring.md coloring.html
 markdown docs/annotations.md annotations.html
+markdown docs/porting.md porting.html
 markdown docs/stalls.md stalls.html
 markdown docs/live-view.md live-view.html
 markdown docs/internals.md internals.html

@@ -221,8 +221,7 @@ struct mely_runtime {
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */
 	_Atomic(struct melyint_tracer *) tracer; /* set once, by who traces first: trace.c */
-	uint32_t batch_events;      /* constant copies of hot settings */
-	uint64_t batch_ticks;       /* 0: no limit in time */
+	uint64_t batch_ticks;       /* constant copies of hot settings; 0: no limit in time */
 	uint64_t look_ticks;        /* least time between two looks at the poller of a busy core */
 	uint64_t look_max_ticks;    /* most, when a round takes longer */
 	uint64_t tick_ticks;        /* between two entries into libev */
@@ -237,6 +236,7 @@ struct mely_runtime {
 #endif
 
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase; anyone, rarely */
+	_Atomic uint32_t batch_events; /* anyone, rarely */
 	_Atomic int stealing;       /* anyone, rarely */
 	_Atomic unsigned heuristics;/* MELY_STEAL_TIME_LEFT and so on; anyone, rarely */
 	_Atomic unsigned weighing;  /* what follows from both: weight.h; anyone, rarely */

@@ -28,18 +28,6 @@
 #include "poller.h"
 #include "post.h"
 
-MELY_INLINE int8_t
-priority_of(const struct mely_event *ev)
-{
-	int32_t priority = ev->_handler->priority;
-
-	if (MELY_UNLIKELY(priority < MELY_PRIORITY_MIN))
-		return MELY_PRIORITY_MIN;
-	if (MELY_UNLIKELY(priority > MELY_PRIORITY_MAX))
-		return MELY_PRIORITY_MAX;
-	return (int8_t)priority;
-}
-
 /* The core-queue's order follows the priority of the colors. Under the owner's lock. */
 static void
 raise_priority(struct melyint_core *owner, struct mely_color *color, int8_t priority)
@@ -106,7 +94,7 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	/* C of NOTE(colortab): the caller looks up anew */
 	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
-	raise_priority(owner, color, priority_of(ev));
+	raise_priority(owner, color, melyint_priority_of(ev));
 	weigh_posted(owner, color, ev, color_flags);
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
 		/* relaxed: under the lock. The event keeps the color's address: no trim may free

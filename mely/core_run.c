@@ -151,7 +151,7 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 static MELY_NOINLINE uint32_t
 run_timed(struct melyint_core *core)
 {
-	return run(core, TIMED, 0, core->rt->batch_events);
+	return run(core, TIMED, 0, melyint_batch_events(core));
 }
 
 /* The next call of a batch that is observed. */
@@ -200,7 +200,7 @@ run_observed(struct melyint_core *core)
 	if (core->plain_in == 0)
 		core->plain_in = MELYINT_SAMPLE_EVERY;
 	melyint_observe_batch(core, &observed);
-	while (ran < rt->batch_events &&
+	while (ran < melyint_batch_events(core) &&
 	    next_observed(core, &call, &observed, ran, sampled && ran < MELYINT_SAMPLED_MAX)) {
 		ran++;
 		MELY_STORE(&core->tallies.begun, ran, relaxed); /* as in run */
@@ -224,7 +224,7 @@ run_observed(struct melyint_core *core)
 static MELY_NOINLINE uint32_t
 run_sampled(struct melyint_core *core)
 {
-	uint32_t limit = core->rt->batch_events, ran;
+	uint32_t limit = melyint_batch_events(core), ran;
 
 	if (MELY_UNLIKELY(core->observe != 0))
 		return run_observed(core);
@@ -252,7 +252,7 @@ melyint_batch_run(struct melyint_core *core)
 	else if (MELY_UNLIKELY(core->rt->batch_ticks != 0))
 		ran = run_timed(core);
 	else
-		ran = run(core, PLAIN, 0, core->rt->batch_events);
+		ran = run(core, PLAIN, 0, melyint_batch_events(core));
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);

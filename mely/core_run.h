@@ -7,6 +7,13 @@
 
 #include "core.h"
 
+/* The batch threshold, events. */
+MELY_INLINE uint32_t
+melyint_batch_events(const struct melyint_core *core)
+{
+	return MELY_LOAD(&core->rt->batch_events, relaxed); /* a switch */
+}
+
 /* Owner: end the batch, if any, and begin the next. False: nothing is ready. */
 bool melyint_turn(struct melyint_core *core);
 

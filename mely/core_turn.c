@@ -209,8 +209,13 @@ put_back(struct melyint_core *core)
 			own = requeue(core, own, true);
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 		}
-		if (MELY_LIKELY(own != NULL))
+		if (MELY_LIKELY(own != NULL)) {
 			stamp(own, MELY_LOAD(&core->turn_ticks, relaxed)); /* ours */
+			/* Where the last post rules it is one of these, as far as is known. */
+			if (MELY_UNLIKELY(core->rt->config.priority_rule ==
+			    MELY_PRIORITY_LAST_POST))
+				color->_priority = melyint_priority_of(own->_prev);
+		}
 	}
 	batch->own_embedded = false;
 	worth = settle_worth(core, color, own);
@@ -271,7 +276,7 @@ MELY_INLINE void
 take(struct melyint_core *core, struct mely_color *color)
 {
 	struct melyint_batch *batch = &core->batch;
-	uint32_t room = core->rt->batch_events;
+	uint32_t room = melyint_batch_events(core);
 	struct mely_event *heads, *rest_heads = NULL;
 	unsigned flags;
 
@@ -316,7 +321,7 @@ melyint_batch_take_heads(struct melyint_core *core)
 {
 	struct melyint_batch *batch = &core->batch;
 	struct mely_color *color = batch->color;
-	uint32_t room = core->rt->batch_events;
+	uint32_t room = melyint_batch_events(core);
 	struct mely_event *heads, *rest;
 
 	melyint_lock_take(&core->lock);

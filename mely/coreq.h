@@ -30,6 +30,19 @@ melyint_coreq_level(const struct mely_color *color)
 	return (unsigned)(color->_priority - MELY_PRIORITY_MIN);
 }
 
+/* Of an event, clipped to what there is. */
+MELY_INLINE int8_t
+melyint_priority_of(const struct mely_event *ev)
+{
+	int32_t priority = ev->_handler->priority;
+
+	if (MELY_UNLIKELY(priority < MELY_PRIORITY_MIN))
+		return MELY_PRIORITY_MIN;
+	if (MELY_UNLIKELY(priority > MELY_PRIORITY_MAX))
+		return MELY_PRIORITY_MAX;
+	return (int8_t)priority;
+}
+
 /* Behind the others of its priority. */
 MELY_INLINE void
 melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)

@@ -8,6 +8,25 @@
 #include "check.h"
 #include "pages.h"
 
+/* There when the program is linked with AddressSanitizer or LeakSanitizer. A program that exits in
+ * a handler leaves events in its queues, which hang on what is mapped here. */
+void __lsan_register_root_region(const void *area, size_t size) __attribute__((weak));
+void __lsan_unregister_root_region(const void *area, size_t size) __attribute__((weak));
+
+void
+melyint_pages_hold(const void *area, size_t size)
+{
+	if (__lsan_register_root_region != NULL)
+		__lsan_register_root_region(area, size);
+}
+
+void
+melyint_pages_leave(const void *area, size_t size)
+{
+	if (__lsan_unregister_root_region != NULL)
+		__lsan_unregister_root_region(area, size);
+}
+
 void *
 melyint_block_new(void)
 {
@@ -23,13 +42,17 @@ melyint_block_new(void)
 	if (before > 0)
 		munmap(area, before);
 	munmap(block + MELYINT_BLOCK, size - MELYINT_BLOCK - before);
+	melyint_pages_hold(block, MELYINT_BLOCK);
 	return block;
 }
 
 void
 melyint_block_free(void *block)
 {
-	int error = munmap(block, MELYINT_BLOCK);
+	int error;
+
+	melyint_pages_leave(block, MELYINT_BLOCK);
+	error = munmap(block, MELYINT_BLOCK);
 
 	MELY_CHECK(error == 0);
 }

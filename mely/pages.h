@@ -14,4 +14,9 @@ enum { MELYINT_BLOCK = 65536 }; /* size and alignment of a block */
 void *melyint_block_new(void);
 void melyint_block_free(void *block);
 
+/* In a program with a leak checker: memory that the library has mapped holds pointers, or does no
+ * longer. Nothing elsewhere. */
+void melyint_pages_hold(const void *area, size_t size);
+void melyint_pages_leave(const void *area, size_t size);
+
 #endif

@@ -116,7 +116,6 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	int i;
 
 	rt->config = *config;
-	rt->batch_events = config->batch_events;
 	rt->batch_ticks = melyint_ns_to_ticks(config->batch_us * 1000ull);
 	rt->look_ticks = melyint_ns_to_ticks(LOOK_NS);
 	rt->look_max_ticks = melyint_ns_to_ticks(LOOK_MAX_NS);
@@ -128,6 +127,7 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	melyint_steal_settle(rt);
 #endif
 	/* relaxed: nobody else knows the runtime yet */
+	MELY_STORE(&rt->batch_events, config->batch_events, relaxed);
 	MELY_STORE(&rt->stealing, config->steal, relaxed);
 	MELY_STORE(&rt->heuristics, (config->time_left ? MELY_STEAL_TIME_LEFT : 0u) |
 	    (config->penalty ? MELY_STEAL_PENALTY : 0u) |
@@ -565,6 +565,15 @@ mely_set_stealing(struct mely_runtime *rt, int on)
 	MELY_STORE(&rt->stealing, on != 0, relaxed); /* a switch */
 	switched(rt);
 	pthread_mutex_unlock(&rt->life_lock);
+}
+
+int
+mely_set_batch(struct mely_runtime *rt, uint32_t events)
+{
+	if (events < 1 || events > MELYINT_BATCH_EVENTS_MAX)
+		return -EINVAL;
+	MELY_STORE(&rt->batch_events, events, relaxed); /* a switch */
+	return 0;
 }
 
 size_t

@@ -12,7 +12,6 @@
 #include "settings.h"
 
 enum {
-	BATCH_EVENTS_MAX = 1000000,
 	HELPERS_MAX = 1024,
 	STUCK_MS_MAX = 3600000,
 	TRACE_EVENTS = 65536,
@@ -167,7 +166,7 @@ mely_config_init(struct mely_config *config)
 	good &= env_number("MELY_STEAL_NS", 0, STEAL_NS_MAX, &price);
 	good &= env_switch("MELY_BALANCE", &config->balance);
 	good &= env_word("MELY_POLLERS", pollers, "all or 1", &poller);
-	good &= env_number("MELY_BATCH", 1, BATCH_EVENTS_MAX, &batch);
+	good &= env_number("MELY_BATCH", 1, MELYINT_BATCH_EVENTS_MAX, &batch);
 	good &= env_number("MELY_BATCH_US", 0, 1000000, &batch_us);
 	good &= env_number("MELY_SPIN_US", 0, 1000, &spin);
 	good &= env_signal("MELY_DUMP_SIGNAL", &config->dump_signal);
@@ -223,7 +222,7 @@ melyint_settings_check(const struct mely_config *config)
 	    in_range("learn_penalty", config->learn_penalty, 0, 1) &&
 	    in_range("steal_ns", config->steal_ns, 0, STEAL_NS_MAX) &&
 	    in_range("balance", config->balance, 0, 1) &&
-	    in_range("batch_events", config->batch_events, 1, BATCH_EVENTS_MAX) &&
+	    in_range("batch_events", config->batch_events, 1, MELYINT_BATCH_EVENTS_MAX) &&
 	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,
 	        MELY_PRIORITY_LAST_POST) &&
 	    in_range("dump_signal", config->dump_signal, 0, SIGNAL_MAX) &&

@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include "pages.h"
+
 static size_t
 chunk_size(const struct melyint_stable *array, unsigned chunk)
 {
@@ -31,8 +33,10 @@ melyint_stable_fini(struct melyint_stable *array)
 		/* relaxed: nobody else uses the array any more */
 		char *base = MELY_LOAD(&array->chunks[i], relaxed);
 
-		if (base != NULL)
+		if (base != NULL) {
+			melyint_pages_leave(base, chunk_size(array, i));
 			munmap(base, chunk_size(array, i));
+		}
 		MELY_STORE(&array->chunks[i], NULL, relaxed); /* relaxed: as above */
 	}
 }
@@ -51,9 +55,11 @@ melyint_stable_reach(struct melyint_stable *array, uint32_t index)
 		void *base = mmap(NULL, chunk_size(array, chunk), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-		if (base != MAP_FAILED)
+		if (base != MAP_FAILED) {
+			melyint_pages_hold(base, chunk_size(array, chunk));
 			/* release: pairs with the acquire in melyint_stable_at */
 			MELY_STORE(&array->chunks[chunk], base, release);
+		}
 	}
 	melyint_lock_drop(&array->lock);
 	return melyint_stable_at(array, index);

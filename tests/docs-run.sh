@@ -3,7 +3,7 @@
 # docs-run.sh [DOCUMENT...]: what the documentation, or these of its pages, quotes holds:
 #   ```c FILE    the block is made of excerpts of FILE, in its order; a line "..." parts them
 #   ```sh run    the block is run, with set -e, in a scratch directory of its document, against
-#                the library as installed; `examples/` is there
+#                the library as installed; `examples/` is there, and compat/examples as `compat/`
 #   ```sh run if FILE...
 #                the same where all of these are below the prefix of the installation: configure
 #                leaves out what it finds no libraries for
@@ -72,7 +72,7 @@ links()
 	return $bad
 }
 
-folders='mely|mely-gantt|include|tests|examples|docs|man|microbench|webserver'
+folders='mely|mely-gantt|compat|include|tests|examples|docs|man|microbench|webserver'
 
 # known FILE: names in backquotes that are nowhere in the sources.
 known()
@@ -148,13 +148,14 @@ install_library()
 	pc=$(find "$scratch/dest" -name mely.pc)
 	wanted=$(sed -n 's/^prefix=//p' "$pc")
 	mv "$scratch/dest$wanted" "$prefix"
-	pc=$(find "$prefix" -name mely.pc)
-	sed -i "s#^prefix=.*#prefix=$prefix#" "$pc"
+	find "$prefix" \( -name 'mely*.pc' -o -name mely-compat-config \) \
+	    -exec sed -i "s#^prefix=.*#prefix=$prefix#" {} +
 	mkdir -p "$scratch/bin"
 	# The compiler of the build, with its instruments, under the name that everyone types.
 	printf '#!/bin/sh\nexec %s %s -Wl,-rpath,%s/lib "$@"\n' "${CC:-cc}" \
 	    "${INSTRUMENT_FLAGS:-}" "$prefix" >"$scratch/bin/cc"
-	chmod +x "$scratch/bin/cc"
+	sed "s#exec ${CC:-cc} #exec ${CXX:-c++} #" "$scratch/bin/cc" >"$scratch/bin/c++"
+	chmod +x "$scratch/bin/cc" "$scratch/bin/c++"
 }
 
 # run_block BLOCK DIR
@@ -186,6 +187,7 @@ for doc in "$@"; do
 	blocks "$doc" "$dir/blocks"
 	mkdir -p "$dir/work"
 	cp -R examples "$dir/work/"
+	cp -R compat/examples "$dir/work/compat"
 	for block in "$dir"/blocks/*.info; do
 		[ -e "$block" ] || continue
 		info=$(cat "$block")

@@ -33,7 +33,7 @@ libdir=$(find "$dest" -name 'libmely.so' -printf '%h\n')
 [ -f "$libdir/libmely.a" ] || fail "no libmely.a is installed"
 
 # Headers: the public ones and no others.
-installed=$(cd "$(dirname "$(find "$dest" -name mely.h)")" && ls)
+installed=$(cd "$(dirname "$(find "$dest" -path '*/include/mely/mely.h')")" && ls)
 public=$(cd "$src/include/mely" && ls)
 [ "$installed" = "$public" ] || fail "headers installed: $installed; public: $public"
 
@@ -81,6 +81,47 @@ cc=${CC:-cc} cxx=${CXX:-c++}
 		    $cflags "$scratch/hello.cc" $libs -pthread
 	fi
 }
+
+# ---- compat: an old program, in C++98, with the flags of mely-compat-config and of pkg-config ----
+
+config=$(find "$dest" -name mely-compat-config)
+if [ -n "$config" ]; then
+	root=${libdir%/lib*}
+	sh "$config" --help | grep -q '^usage: mely-compat-config' ||
+		fail "mely-compat-config --help"
+	[ "$(sh "$config" --version)" = "$version" ] || fail "mely-compat-config --version"
+	sh "$config" --nonsense >"$scratch/log" 2>&1
+	[ $? = 2 ] || fail "mely-compat-config --nonsense"
+	[ "$(sh "$config" --libdir)" = "${libdir#"$dest"}" ] || fail "mely-compat-config --libdir"
+	foreign=$(nm -D --defined-only "$libdir/libmely-compat.so" | awk '{ print $3 }' |
+		grep -vE '^melycompat_|^nthreads$|^_(init|fini|edata|end)$' |
+		grep -vE '^__(asan|tsan|ubsan|odr|gcov|bss_start)')
+	[ -z "$foreign" ] || fail "libmely-compat.so exports $foreign"
+	cat >"$scratch/hello.C" <<-'END'
+		#include "mely.h"
+		static int n;
+		static void greet()
+		{
+			printf("hello %d\n", ++n);
+			if (n == 10)
+				exit(0);
+		}
+		int main()
+		{
+			for (int i = 0; i < 10; i++)
+				cpucb_tail(cwrap(greet, 7));
+			amain();
+		}
+	END
+	# shellcheck disable=SC2046,SC2086 # flags are words
+	try "compat, mely-compat-config" $cxx $INSTRUMENT_FLAGS -std=gnu++98 -Wall -Wextra \
+	    -Werror "$scratch/hello.C" $(sh "$config" --prefix="$root" --cflags --libs) \
+	    -Wl,-rpath-link,"$libdir"
+	# shellcheck disable=SC2046,SC2086
+	try "compat, pkg-config" $cxx $INSTRUMENT_FLAGS -std=gnu++17 -Wall -Wextra -Werror \
+	    "$scratch/hello.C" $(PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$dest \
+	    pkg-config --cflags --libs mely-compat-mely) -pthread -Wl,-rpath-link,"$libdir"
+fi
 
 make -s -C "$build" uninstall DESTDIR="$dest" > "$scratch/log" 2>&1 ||
 	{ tail -20 "$scratch/log"; fail "make uninstall"; }

@@ -193,6 +193,13 @@ MELY_API int mely_runtime_describe(const struct mely_runtime *rt, char *buf, siz
 /** Turn stealing on (1) or off (0) while it runs. Any thread. */
 MELY_API void mely_set_stealing(struct mely_runtime *rt, int on);
 
+/**
+ * Set the batch threshold while it runs: how many events of one color run in a row, at most, before
+ * the next color's turn (batch_events of the settings). Each core goes by it from its next turn on.
+ * Any thread. 0, or -EINVAL outside 1 .. 1,000,000.
+ */
+MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
+
 /** Monotonic time in ns, the clock of the timers. Any thread. */
 MELY_API uint64_t mely_now_ns(void);
 

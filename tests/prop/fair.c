@@ -286,6 +286,62 @@ priority_rules(void)
 	priority_rule(MELY_PRIORITY_LAST_POST, 1);
 }
 
+/* An event of color 0 posts a high one to its own color, while a middle one of color 1 waits. With
+ * a batch threshold of 1 the color has to be put back between the two. */
+static void
+on_raise(void *arg)
+{
+	on_order(arg);
+	TEST_OK(mely_color_post(fair.color[0], &high, (void *)1));
+}
+
+static void
+priority_of_own_post(void)
+{
+	static struct mely_handler raise = MELY_HANDLER(on_raise);
+	struct mely_config config;
+	int i;
+
+	order_length = 0;
+	test_config(&config, 1);
+	config.priority_rule = MELY_PRIORITY_LAST_POST;
+	fair_begin(&config, 2, 0);
+	TEST_OK(mely_set_batch(rt, 1));
+	TEST_OK(mely_color_post(fair.color[0], &raise, (void *)0));
+	TEST_OK(mely_color_post(fair.color[1], &middle, (void *)2));
+	test_run_dry(rt);
+	TEST_EQ(order_length, 3);
+	for (i = 0; i < 3; i++)
+		TEST_EQ(order[i], i);
+	fair_end(2);
+}
+
+/* Two colors with two events each: one by one with a threshold of 1, else color by color. */
+static void
+batch_is_set(void)
+{
+	static const int wanted[2][4] = {{0, 1, 0, 1}, {0, 0, 1, 1}};
+	struct mely_config config;
+	int turn, i;
+
+	test_config(&config, 1);
+	fair_begin(&config, 2, 0);
+	TEST_EQ(mely_set_batch(rt, 0), -EINVAL);
+	TEST_EQ(mely_set_batch(rt, 1000001), -EINVAL);
+	for (turn = 0; turn < 2; turn++) {
+		order_length = 0;
+		TEST_OK(mely_set_batch(rt, turn == 0 ? 1 : 10));
+		for (i = 0; i < 4; i++)
+			TEST_OK(mely_color_post(fair.color[i / 2], &middle,
+			    (void *)(intptr_t)(i / 2)));
+		test_run_dry(rt);
+		TEST_EQ(order_length, 4);
+		for (i = 0; i < 4; i++)
+			TEST_EQ(order[i], wanted[turn][i]);
+	}
+	fair_end(2);
+}
+
 /* ---- many cores ----------------------------------------------------------------------------- */
 
 static _Atomic uint64_t total[COLORS_MAX];
@@ -363,6 +419,8 @@ main(int argc, char **argv)
 	TEST_CASE(highest_goes_first);
 	TEST_CASE(passed_over_ages_and_runs);
 	TEST_CASE(priority_rules);
+	TEST_CASE(priority_of_own_post);
+	TEST_CASE(batch_is_set);
 	TEST_CASE(nobody_starves);
 	return test_done();
 }

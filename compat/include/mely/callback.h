@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callback.h, dialect "mely": callbacks and the factories that make them.
+ *
+ * callback<R, B1, B2, B3> is called with up to three arguments and returns R. A factory binds the
+ * first arguments of a function, up to five, and leaves the last ones, up to three, to the call:
+ *
+ *     wrap(f, a...)                                 color 0, priority 0, time left 0
+ *     cwrap(f, a..., color)
+ *     cpwrap(f, a..., color, priority)
+ *     wrap_timeleft(f, a..., timeleft)
+ *     cwrap_timeleft(f, a..., color, timeleft)
+ *     cpwrap_timeleft(f, a..., color, priority, timeleft)
+ *
+ * f is a pointer to a function, or an object and one of its methods that is not const. How many
+ * arguments f has, and nothing else, says which of the arguments are bound: cwrap(f, 1) of a
+ * void f(int) is a callback<void, int> of color 1. A bound argument is kept as the type that f
+ * declares, so that one declared const T & is a reference to what the caller passed.
+ */
+#ifndef MELYCOMPAT_MELY_CALLBACK_H
+#define MELYCOMPAT_MELY_CALLBACK_H
+
+#include "../melycompat/call.h"
+
+#pragma GCC system_header /* variadic templates in C++98 */
+
+template <class R, class B1 = void, class B2 = void, class B3 = void>
+class callback : public melycompat::call
+{
+public:
+	virtual R operator()(B1, B2, B3) = 0;
+
+protected:
+	callback(void *faddr, int color, int prio, int timeleft)
+	    : melycompat::call(faddr, color, prio, timeleft)
+	{
+	}
+};
+
+template <class R, class B1, class B2>
+class callback<R, B1, B2, void> : public melycompat::call
+{
+public:
+	virtual R operator()(B1, B2) = 0;
+
+protected:
+	callback(void *faddr, int color, int prio, int timeleft)
+	    : melycompat::call(faddr, color, prio, timeleft)
+	{
+	}
+};
+
+template <class R, class B1>
+class callback<R, B1, void, void> : public melycompat::call
+{
+public:
+	virtual R operator()(B1) = 0;
+
+protected:
+	callback(void *faddr, int color, int prio, int timeleft)
+	    : melycompat::call(faddr, color, prio, timeleft)
+	{
+	}
+};
+
+template <class R>
+class callback<R, void, void, void> : public melycompat::call
+{
+public:
+	virtual R operator()() = 0;
+
+protected:
+	callback(void *faddr, int color, int prio, int timeleft)
+	    : melycompat::call(faddr, color, prio, timeleft)
+	{
+	}
+};
+
+/* ---- what is said once for each number of bound arguments ---- */
+
+#define MELYC_CLASSES_0
+#define MELYC_CLASSES_1 , class A1
+#define MELYC_CLASSES_2 MELYC_CLASSES_1, class A2
+#define MELYC_CLASSES_3 MELYC_CLASSES_2, class A3
+#define MELYC_CLASSES_4 MELYC_CLASSES_3, class A4
+#define MELYC_CLASSES_5 MELYC_CLASSES_4, class A5
+
+#define MELYC_TYPES_0
+#define MELYC_TYPES_1 A1,
+#define MELYC_TYPES_2 MELYC_TYPES_1 A2,
+#define MELYC_TYPES_3 MELYC_TYPES_2 A3,
+#define MELYC_TYPES_4 MELYC_TYPES_3 A4,
+#define MELYC_TYPES_5 MELYC_TYPES_4 A5,
+
+#define MELYC_PARAMETERS_0
+#define MELYC_PARAMETERS_1 , typename melycompat::same<A1>::type a1
+#define MELYC_PARAMETERS_2 MELYC_PARAMETERS_1, typename melycompat::same<A2>::type a2
+#define MELYC_PARAMETERS_3 MELYC_PARAMETERS_2, typename melycompat::same<A3>::type a3
+#define MELYC_PARAMETERS_4 MELYC_PARAMETERS_3, typename melycompat::same<A4>::type a4
+#define MELYC_PARAMETERS_5 MELYC_PARAMETERS_4, typename melycompat::same<A5>::type a5
+
+#define MELYC_PASS_0
+#define MELYC_PASS_1 , a1
+#define MELYC_PASS_2 MELYC_PASS_1, a2
+#define MELYC_PASS_3 MELYC_PASS_2, a3
+#define MELYC_PASS_4 MELYC_PASS_3, a4
+#define MELYC_PASS_5 MELYC_PASS_4, a5
+
+#define MELYC_KEEP_0
+#define MELYC_KEEP_1 , _a1(a1)
+#define MELYC_KEEP_2 MELYC_KEEP_1, _a2(a2)
+#define MELYC_KEEP_3 MELYC_KEEP_2, _a3(a3)
+#define MELYC_KEEP_4 MELYC_KEEP_3, _a4(a4)
+#define MELYC_KEEP_5 MELYC_KEEP_4, _a5(a5)
+
+#define MELYC_MEMBERS_0
+#define MELYC_MEMBERS_1 A1 _a1;
+#define MELYC_MEMBERS_2 MELYC_MEMBERS_1 A2 _a2;
+#define MELYC_MEMBERS_3 MELYC_MEMBERS_2 A3 _a3;
+#define MELYC_MEMBERS_4 MELYC_MEMBERS_3 A4 _a4;
+#define MELYC_MEMBERS_5 MELYC_MEMBERS_4 A5 _a5;
+
+#define MELYC_KEPT_0
+#define MELYC_KEPT_1 _a1,
+#define MELYC_KEPT_2 MELYC_KEPT_1 _a2,
+#define MELYC_KEPT_3 MELYC_KEPT_2 _a3,
+#define MELYC_KEPT_4 MELYC_KEPT_3 _a4,
+#define MELYC_KEPT_5 MELYC_KEPT_4 _a5,
+
+/* ---- bound functions and methods ---- */
+
+#define MELYC_BOUND(n) \
+template <class R MELYC_CLASSES_##n, class... B> \
+class bound_function_##n : public callback<R, B...> \
+{ \
+	typedef R (*function)(MELYC_TYPES_##n B...); \
+\
+public: \
+	bound_function_##n(function f MELYC_PARAMETERS_##n, int color, int prio, int timeleft) \
+	    : callback<R, B...>((void *)f, color, prio, timeleft), _f(f) MELYC_KEEP_##n \
+	{ \
+	} \
+	R operator()(B... b) { return _f(MELYC_KEPT_##n b...); } \
+\
+private: \
+	function _f; \
+	MELYC_MEMBERS_##n \
+}; \
+\
+template <class C, class R MELYC_CLASSES_##n, class... B> \
+class bound_method_##n : public callback<R, B...> \
+{ \
+	typedef R (C::*method)(MELYC_TYPES_##n B...); \
+\
+public: \
+	bound_method_##n(C *object, method m MELYC_PARAMETERS_##n, int color, int prio, \
+	    int timeleft) \
+	    : callback<R, B...>(method_address(object, m), color, prio, timeleft), \
+	      _object(object), _m(m) MELYC_KEEP_##n \
+	{ \
+	} \
+	R operator()(B... b) { return (_object->*_m)(MELYC_KEPT_##n b...); } \
+\
+private: \
+	C *_object; \
+	method _m; \
+	MELYC_MEMBERS_##n \
+};
+
+namespace melycompat {
+MELYC_BOUND(0)
+MELYC_BOUND(1)
+MELYC_BOUND(2)
+MELYC_BOUND(3)
+MELYC_BOUND(4)
+MELYC_BOUND(5)
+}
+
+/* ---- factories ---- */
+
+#define MELYC_TRAIL_wrap
+#define MELYC_TRAIL_cwrap , int color
+#define MELYC_TRAIL_cpwrap , int color, int prio
+#define MELYC_TRAIL_wrap_timeleft , int timeleft
+#define MELYC_TRAIL_cwrap_timeleft , int color, int timeleft
+#define MELYC_TRAIL_cpwrap_timeleft , int color, int prio, int timeleft
+
+#define MELYC_NOTES_wrap 0, 0, 0
+#define MELYC_NOTES_cwrap color, 0, 0
+#define MELYC_NOTES_cpwrap color, prio, 0
+#define MELYC_NOTES_wrap_timeleft 0, 0, timeleft
+#define MELYC_NOTES_cwrap_timeleft color, 0, timeleft
+#define MELYC_NOTES_cpwrap_timeleft color, prio, timeleft
+
+#define MELYC_FACTORY(name, n) \
+template <class R MELYC_CLASSES_##n, class... B> \
+inline melycompat::bound_function_##n<R, MELYC_TYPES_##n B...> * \
+name(R (*f)(MELYC_TYPES_##n B...) MELYC_PARAMETERS_##n MELYC_TRAIL_##name) \
+{ \
+	return new melycompat::bound_function_##n<R, MELYC_TYPES_##n B...>( \
+	    f MELYC_PASS_##n, MELYC_NOTES_##name); \
+} \
+\
+template <class C, class R MELYC_CLASSES_##n, class... B> \
+inline melycompat::bound_method_##n<C, R, MELYC_TYPES_##n B...> * \
+name(C *object, R (C::*m)(MELYC_TYPES_##n B...) MELYC_PARAMETERS_##n MELYC_TRAIL_##name) \
+{ \
+	return new melycompat::bound_method_##n<C, R, MELYC_TYPES_##n B...>( \
+	    object, m MELYC_PASS_##n, MELYC_NOTES_##name); \
+}
+
+#define MELYC_FACTORIES(name) \
+	MELYC_FACTORY(name, 0) \
+	MELYC_FACTORY(name, 1) \
+	MELYC_FACTORY(name, 2) \
+	MELYC_FACTORY(name, 3) \
+	MELYC_FACTORY(name, 4) \
+	MELYC_FACTORY(name, 5)
+
+MELYC_FACTORIES(wrap)
+MELYC_FACTORIES(cwrap)
+MELYC_FACTORIES(cpwrap)
+MELYC_FACTORIES(wrap_timeleft)
+MELYC_FACTORIES(cwrap_timeleft)
+MELYC_FACTORIES(cpwrap_timeleft)
+
+typedef callback<void> *cbv;
+typedef callback<void, int> *cbi;
+#define CBV_PTR_TYPE cbv
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * descriptors.cc: a queue of callbacks for each direction of each descriptor.
+ *
+ * NOTE(queue)
+ *   A. The head of a queue that is not running is watched by libmely, with the head's color: the
+ *      queue is ARMED. The watcher is level-triggered and has at most one event, which is why one
+ *      direction of a descriptor never runs concurrently with itself.
+ *   B. That event makes the queue RUN its head. When it has returned, and is finished, it is taken
+ *      off, the watcher stopped, which is exact in its own color, and the next one armed.
+ *   C. To drop a queue stops the watcher. Its event may be on its way on another core: it carries
+ *      the generation of the arming, and finds another one. A head that runs is marked dropped; it
+ *      is freed, if it was the runtime's to free at the time of the drop, when it has returned;
+ *      only then the queue, which may have a new head by now, is armed again.
+ *   All of it under the lock of the descriptor.
+ */
+#include "descriptors.h"
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <mely/io.h>
+#include <mutex>
+
+#include "handlers.h"
+#include "loop.h"
+#include "say.h"
+
+namespace melycompat {
+
+static_assert(sizeof(void *) == 8, "descriptor and generation have to fit into a pointer");
+
+namespace {
+
+enum {
+	FD_BITS = 22,
+	BLOCK_BITS = 8,
+	BLOCK = 1 << BLOCK_BITS,
+	BLOCKS = 1 << (FD_BITS - BLOCK_BITS)
+};
+
+/* What is being called. */
+enum running { NOTHING, HEAD, DROPPED /* which is off the queue */ };
+
+struct queue {
+	std::deque<job> *jobs = nullptr; /* the head may be running; NULL: never used */
+	enum running running = NOTHING;
+	bool free_dropped = false; /* free it when it has returned */
+	bool armed = false;
+	mely_watch watch = 0;    /* while it is armed */
+	uint64_t generation = 0; /* of the arming */
+};
+
+struct descriptor {
+	std::mutex lock;
+	queue queues[2]; /* for reading, for writing */
+};
+
+/* A block is made when one of its descriptors is first used, and stays. */
+std::atomic<descriptor *> blocks[BLOCKS];
+std::mutex blocks_lock;
+
+/* The callback that this thread is in, if it is one of a descriptor. */
+__thread bool inside, finished;
+
+descriptor *
+block_new(int block)
+{
+	std::lock_guard<std::mutex> guard(blocks_lock);
+	descriptor *d = blocks[block].load(std::memory_order_relaxed); /* under the lock */
+
+	if (d == nullptr) {
+		d = new descriptor[BLOCK];
+		/* release: pairs with the acquire in descriptor_of */
+		blocks[block].store(d, std::memory_order_release);
+	}
+	return d;
+}
+
+descriptor &
+descriptor_of(int fd)
+{
+	if (fd < 0 || fd >= 1 << FD_BITS)
+		fatal("fdcb: %d is no descriptor", fd);
+	/* acquire: pairs with the release in block_new */
+	descriptor *d = blocks[fd >> BLOCK_BITS].load(std::memory_order_acquire);
+	if (d == nullptr)
+		d = block_new(fd >> BLOCK_BITS);
+	return d[fd & (BLOCK - 1)];
+}
+
+void run(void *arg);
+
+void *
+argument(int fd, int write, uint64_t generation)
+{
+	return reinterpret_cast<void *>(generation << (FD_BITS + 1) |
+	    static_cast<uint64_t>(fd) << 1 | static_cast<uint64_t>(write));
+}
+
+/* A of NOTE(queue). Under the lock. 0, or what keeps the head from being watched. */
+int
+arm(queue &q, int fd, int write)
+{
+	mely_runtime *rt = runtime();
+	int error;
+
+	if (rt == nullptr || q.armed || q.running != NOTHING || q.jobs->empty())
+		return 0;
+	const job &j = q.jobs->front();
+	q.generation++;
+	error = mely_fd_watch(color_object(rt, j.color), fd, write ? MELY_FD_WRITE : MELY_FD_READ,
+	    handler_for(run, j.faddr, j.priority), argument(fd, write, q.generation), &q.watch);
+	q.armed = error == 0;
+	return error;
+}
+
+/* Under the lock. */
+void
+disarm(queue &q)
+{
+	if (q.armed)
+		(void)mely_fd_stop(runtime(), q.watch); /* C of NOTE(queue) if it is too late */
+	q.armed = false;
+	q.generation++;
+}
+
+/* B and C of NOTE(queue): what ran has returned. */
+void
+end(queue &q, std::mutex &lock, const job &j, int fd, int write)
+{
+	std::unique_lock<std::mutex> guard(lock);
+	bool ours = q.running == HEAD;
+
+	if (ours && !finished) {
+		q.running = NOTHING;
+		return;
+	}
+	if (ours) {
+		q.jobs->pop_front();
+		disarm(q);
+		q.running = DROPPED;
+	}
+	guard.unlock();
+	if (ours)
+		j.free_if_owned();
+	else if (q.free_dropped) /* written by whoever dropped it, under the lock, before */
+		j.ops->free(j.callback);
+	guard.lock();
+	q.running = NOTHING;
+	/* The program may have closed it: then the queue waits for its next owner, as ever. */
+	(void)arm(q, fd, write);
+}
+
+void
+run(void *arg)
+{
+	uint64_t word = reinterpret_cast<uint64_t>(arg);
+	int fd = static_cast<int>(word >> 1 & ((1 << FD_BITS) - 1)), write = word & 1;
+	descriptor &d = descriptor_of(fd);
+	queue &q = d.queues[write];
+	std::unique_lock<std::mutex> guard(d.lock);
+
+	if (!q.armed || q.generation != word >> (FD_BITS + 1))
+		return;
+	q.running = HEAD;
+	job j = q.jobs->front();
+	guard.unlock();
+	inside = true;
+	finished = false;
+	j.ops->run(j.callback);
+	inside = false;
+	end(q, d.lock, j, fd, write);
+}
+
+}
+
+void
+descriptor_append(int fd, bool write, const job &j)
+{
+	descriptor &d = descriptor_of(fd);
+	queue &q = d.queues[write];
+	int error;
+
+	(void)color_id(j.color); /* what is wrong is said without the lock */
+	std::unique_lock<std::mutex> guard(d.lock);
+	if (q.jobs == nullptr)
+		q.jobs = new std::deque<job>;
+	if (!q.jobs->empty() && q.jobs->front().callback == j.callback) {
+		guard.unlock();
+		fatal("fdcb: the callback is at the head of descriptor %d already", fd);
+	}
+	q.jobs->push_back(j);
+	error = arm(q, fd, write);
+	guard.unlock();
+	if (error != 0 && error != -ESHUTDOWN && error != -ECHILD)
+		fatal("fdcb: descriptor %d can not be watched: %s", fd, std::strerror(-error));
+}
+
+void
+descriptor_drop(int fd, bool write)
+{
+	descriptor &d = descriptor_of(fd);
+	queue &q = d.queues[write];
+	std::deque<job> dropped;
+	std::unique_lock<std::mutex> guard(d.lock);
+
+	if (q.jobs == nullptr || q.jobs->empty())
+		return;
+	disarm(q);
+	dropped.swap(*q.jobs);
+	if (q.running == HEAD) {
+		q.running = DROPPED;
+		q.free_dropped = dropped.front().ops->owned(dropped.front().callback);
+		dropped.pop_front();
+	}
+	guard.unlock();
+	for (const job &j : dropped)
+		j.free_if_owned();
+}
+
+void
+descriptor_finished(bool done)
+{
+	if (inside)
+		finished = done;
+}
+
+/* A queue of before amain, or one whose watcher the last stop has closed. */
+static void
+start(descriptor &d, int fd)
+{
+	std::lock_guard<std::mutex> guard(d.lock);
+	int write, error;
+
+	for (write = 0; write < 2; write++) {
+		queue &q = d.queues[write];
+
+		if (q.jobs == nullptr)
+			continue;
+		q.armed = false;
+		error = arm(q, fd, write);
+		if (error != 0)
+			say("descriptor %d can not be watched: %s", fd, std::strerror(-error));
+	}
+}
+
+void
+descriptors_start()
+{
+	int block, i;
+
+	for (block = 0; block < BLOCKS; block++) {
+		/* acquire: pairs with the release in block_new */
+		descriptor *d = blocks[block].load(std::memory_order_acquire);
+
+		for (i = 0; d != nullptr && i < BLOCK; i++)
+			start(d[i], block * BLOCK + i);
+	}
+}
+
+}

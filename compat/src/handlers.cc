@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handlers.cc: the table of handlers.
+ *
+ * NOTE(handlers)
+ *   A. A look-up takes no lock: a slot is empty, or points to a node that is complete and stays.
+ *   B. A node that is missing is made under the lock, after a second look, and published with
+ *      release. Nodes are never freed: events that name them may be pending for as long as the
+ *      process lives.
+ *   C. Where a key finds no slot near its place, the program has thousands of functions; then all
+ *      callbacks of one priority share a handler.
+ */
+#include "handlers.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <map>
+#include <mutex>
+
+namespace melycompat {
+
+std::atomic<handler_node *> handler_slots[HANDLER_SLOTS];
+
+namespace {
+
+enum { PROBES = 8, LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
+
+/* Priorities of up to so many steps stand for themselves; the levels above begin at powers. */
+enum { PLAIN_MAX = 11 };
+
+std::mutex lock;
+std::map<void *, const char *> *names; /* under the lock; made when it is needed */
+
+/* The function's own name, without its arguments, where the linker kept it. */
+bool
+symbol_of(void *faddr, char *name, size_t size)
+{
+	Dl_info info;
+	char *plain;
+	int status;
+
+	if (faddr == nullptr || dladdr(faddr, &info) == 0 || info.dli_sname == nullptr ||
+	    info.dli_saddr != faddr)
+		return false;
+	plain = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+	std::snprintf(name, size, "%s", plain != nullptr ? plain : info.dli_sname);
+	std::free(plain);
+	name[std::strcspn(name, "(")] = '\0';
+	return true;
+}
+
+/* Under the lock. */
+handler_node *
+node_new(void (*fn)(void *), void *faddr, int level)
+{
+	handler_node *n = new handler_node();
+
+	if (names != nullptr && names->count(faddr) != 0)
+		std::snprintf(n->name, sizeof n->name, "%s", (*names)[faddr]);
+	else if (!symbol_of(faddr, n->name, sizeof n->name))
+		std::snprintf(n->name, sizeof n->name, "callback %p", faddr);
+	mely_handler_init(&n->handler, fn, n->name);
+	n->handler.priority = level;
+	n->faddr = faddr;
+	return n;
+}
+
+/* C of NOTE(handlers). */
+mely_handler *
+shared_handler(void (*fn)(void *), int level)
+{
+	static std::map<void (*)(void *), mely_handler *> *shared; /* under the lock */
+	mely_handler *row;
+	int i;
+
+	if (shared == nullptr)
+		shared = new std::map<void (*)(void *), mely_handler *>;
+	row = (*shared)[fn];
+	if (row == nullptr) {
+		row = new mely_handler[LEVELS]();
+		for (i = 0; i < LEVELS; i++) {
+			mely_handler_init(&row[i], fn, "callback");
+			row[i].priority = MELY_PRIORITY_MIN + i;
+		}
+		(*shared)[fn] = row;
+	}
+	return &row[level - MELY_PRIORITY_MIN];
+}
+
+/* B of NOTE(handlers). */
+__attribute__((noinline)) mely_handler *
+make_slow(void (*fn)(void *), void *faddr, int level)
+{
+	std::lock_guard<std::mutex> guard(lock);
+	unsigned first = handler_place(fn, faddr, level), i;
+
+	for (i = 0; i < PROBES; i++) {
+		std::atomic<handler_node *> &slot = handler_slots[(first + i) % HANDLER_SLOTS];
+		handler_node *n = slot.load(std::memory_order_relaxed); /* stored under the lock */
+
+		if (n == nullptr) {
+			n = node_new(fn, faddr, level);
+			/* release: pairs with the acquire of look-ups */
+			slot.store(n, std::memory_order_release);
+			return &n->handler;
+		}
+		if (handler_matches(n, fn, faddr, level))
+			return &n->handler;
+	}
+	return shared_handler(fn, level);
+}
+
+}
+
+int
+priority_level(int priority)
+{
+	static const int begins[] = {PLAIN_MAX + 1, 64, 1024, 32768};
+	int size = priority < 0 ? -(priority + 1) : priority, level = PLAIN_MAX;
+
+	if (size <= PLAIN_MAX)
+		return priority;
+	for (int begin : begins)
+		level += size >= begin;
+	return priority < 0 ? -(level + 1) : level;
+}
+
+mely_handler *
+handler_for(void (*fn)(void *), void *faddr, int priority)
+{
+	int level = priority == 0 ? 0 : priority_level(priority);
+	unsigned first = handler_place(fn, faddr, level), i;
+
+	for (i = 0; i < PROBES; i++) {
+		/* acquire: pairs with the release in make_slow */
+		handler_node *n = handler_slots[(first + i) % HANDLER_SLOTS].load(
+		    std::memory_order_acquire);
+
+		if (n == nullptr)
+			break;
+		if (handler_matches(n, fn, faddr, level))
+			return &n->handler;
+	}
+	return make_slow(fn, faddr, level);
+}
+
+void
+handler_name(void *faddr, const char *name)
+{
+	std::lock_guard<std::mutex> guard(lock);
+
+	if (names == nullptr)
+		names = new std::map<void *, const char *>;
+	(*names)[faddr] = name;
+}
+
+}

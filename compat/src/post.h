@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * post.h: callbacks posted to their colors. Any thread.
+ */
+#ifndef MELYCOMPAT_POST_H
+#define MELYCOMPAT_POST_H
+
+#include <mely/runtime.h>
+
+#include "job.h"
+
+namespace melycompat {
+
+/** Post to the tail or the head of the job's color; held before amain. */
+void post(const job &j, bool head, int timeleft_cycles);
+
+/** In amain: what has been held goes to the runtime, in order. */
+void post_held(mely_runtime *rt);
+
+/** Post an event of the library's own, with the color and priority of a job. */
+int post_for(mely_runtime *rt, const job &j, void (*fn)(void *arg), void *arg);
+
+}
+
+#endif

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mely_fd.cc: queues of callbacks per descriptor in dialect "mely". Section 0.3 of the facts.
+ */
+#include "mely.h"
+
+#include <sys/socket.h>
+
+#include "facts.h"
+
+static char order[64];
+static int ordered, ends[2];
+
+static void
+put(int c)
+{
+	order[ordered++] = (char)c;
+	order[ordered] = '\0';
+}
+
+static void
+check_order(const char *wanted)
+{
+	if (strcmp(order, wanted) != 0) {
+		fprintf(stderr, "ran %s, not %s\n", order, wanted);
+		facts_fail(__FILE__, __LINE__, "order");
+	}
+	FACTS_END();
+}
+
+static void
+pair()
+{
+	FACT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
+}
+
+static char
+get()
+{
+	char c = 0;
+
+	return read(ends[0], &c, 1) == 1 ? c : '-';
+}
+
+static void
+give(const char *text)
+{
+	FACT(write(ends[1], text, strlen(text)) == (ssize_t)strlen(text));
+}
+
+/* ---- the queue ---- */
+
+static void
+first_reader(int times)
+{
+	static int calls;
+
+	put('1');
+	get();
+	if (++calls == times)
+		fdcb_finished(true);
+}
+
+static void
+second_reader()
+{
+	put('2');
+	get();
+	if (strlen(order) == 5)
+		check_order("11122");
+}
+
+/* Only the head is called, over and over, until it is finished. */
+static void
+queue_up()
+{
+	pair();
+	give("abcde");
+	fdcb(ends[0], selread, cwrap(first_reader, 3, 1));
+	fdcb(ends[0], selread, cwrap(second_reader, 2));
+}
+
+static void
+queues()
+{
+	queue_up();
+	amain();
+}
+
+static void
+queues_inside()
+{
+	cpucb_tail(cwrap(queue_up, 7));
+	amain();
+}
+
+static void
+undo()
+{
+	put('u');
+	get();
+	fdcb_finished(true);
+	fdcb_finished(false);
+	if (strlen(order) == 2)
+		check_order("uu");
+}
+
+static void
+finished_is_undone()
+{
+	pair();
+	give("ab");
+	fdcb(ends[0], selread, cwrap(undo, 1));
+	amain();
+}
+
+static void
+elsewhere()
+{
+	fdcb_finished(true); /* nothing to finish */
+	give("ab");
+}
+
+static void
+kept_until_two()
+{
+	put('k');
+	get();
+	if (strlen(order) == 2)
+		check_order("kk");
+}
+
+/* Each dispatch begins with "keep", whatever was said before, here or elsewhere. */
+static void
+finished_is_reset()
+{
+	pair();
+	fdcb(ends[0], selread, cwrap(kept_until_two, 1));
+	cpucb_tail(cwrap(elsewhere, 1));
+	amain();
+}
+
+static void
+never()
+{
+	facts_fail(__FILE__, __LINE__, "a dropped callback ran");
+}
+
+/* Level-triggered: what is not read is told again. */
+static void
+leave_it()
+{
+	put('l');
+	if (strlen(order) == 5)
+		check_order("lllll");
+}
+
+static void
+is_level_triggered()
+{
+	pair();
+	give("a");
+	fdcb(ends[0], selread, cwrap(leave_it, 1));
+	amain();
+}
+
+/* ---- who frees, and when ---- */
+
+struct counted {
+	static int alive;
+
+	counted() { facts_add(&alive, 1); }
+	counted(const counted &) { facts_add(&alive, 1); }
+	~counted() { facts_add(&alive, -1); }
+};
+int counted::alive;
+
+static void
+ignore(counted)
+{
+	facts_fail(__FILE__, __LINE__, "a dropped callback ran");
+}
+
+static void
+check_all_freed()
+{
+	FACT_EQ(counted::alive, 0);
+	FACTS_END();
+}
+
+static void
+drop_queue(counted)
+{
+	get();
+	fdcb(ends[0], selread, NULL); /* this one, and two behind it */
+	fdcb_finished(true);          /* of a queue that is gone */
+	FACT(counted::alive >= 2);    /* the parameter, and what is being called */
+	cpucb_tail(cwrap(check_all_freed, 1));
+}
+
+static void
+null_drops_all()
+{
+	pair();
+	give("ab");
+	fdcb(ends[0], selread, cwrap(drop_queue, counted(), 1));
+	fdcb(ends[0], selread, cwrap(ignore, counted(), 1));
+	fdcb(ends[0], selread, cwrap(ignore, counted(), 2));
+	amain();
+}
+
+static void
+finish_and_die(counted)
+{
+	get();
+	fdcb_finished(true);
+	cpucb_tail(cwrap(check_all_freed, 1));
+}
+
+static void
+finished_frees()
+{
+	pair();
+	give("ab");
+	fdcb(ends[0], selread, cwrap(finish_and_die, counted(), 1));
+	amain();
+}
+
+static void
+null_before_amain()
+{
+	pair();
+	give("a");
+	fdcb(ends[0], selread, cwrap(ignore, counted(), 1));
+	fdcb(ends[0], selread, NULL);
+	fdcb(ends[0], selwrite, NULL);
+	delaycb(0, 3000000, cwrap(check_all_freed, 1));
+	amain();
+}
+
+static void
+check_again()
+{
+	FACT_EQ(counted::alive, 0);
+	check_order("aaa");
+}
+
+static cbv self;
+
+static void
+again(counted)
+{
+	put('a');
+	get();
+	fdcb(ends[0], selread, NULL);
+	if (strlen(order) == 3) {
+		self->setFlagAutoFree(true);
+		fdcb(ends[0], selread, self);
+		fdcb(ends[0], selread, NULL);
+		cpucb_tail(cwrap(check_again, 1));
+		return;
+	}
+	fdcb(ends[0], selread, self);
+}
+
+/* Dropped and watched anew from inside its own call, without auto-free. */
+static void
+callback_reuse()
+{
+	pair();
+	give("abc");
+	self = cwrap(again, counted(), 1);
+	self->setFlagAutoFree(false);
+	fdcb(ends[0], selread, self);
+	amain();
+}
+
+static void
+is_head_already()
+{
+	cbv cb = cwrap(never, 1);
+
+	pair();
+	fdcb(ends[0], selread, cb);
+	fdcb(ends[0], selread, cb);
+	FACTS_END();
+}
+
+/* ---- queued and dropped ---- */
+
+static int other[2];
+
+static void
+drop_other(int fd)
+{
+	put('d');
+	fdcb(ends[0], selread, NULL);
+	fdcb(other[0], selread, NULL);
+	(void)fd;
+	delaycb(0, 5000000, cwrap(check_order, "d", 1));
+}
+
+/* Both are ready; whichever runs first keeps the other from running. */
+static void
+drop_of_a_ready_one()
+{
+	pair();
+	FACT(pipe(other) == 0);
+	give("a");
+	FACT(write(other[1], "b", 1) == 1);
+	fdcb(ends[0], selread, cwrap(drop_other, 0, 1));
+	fdcb(other[0], selread, cwrap(drop_other, 1, 1));
+	amain();
+}
+
+/* ---- colors ---- */
+
+static int reading, writing, met;
+
+static void
+exclusive_reader(int rounds)
+{
+	static int calls;
+
+	FACT_EQ(facts_add(&reading, 1), 1);
+	usleep(10);
+	FACT_EQ(facts_add(&reading, -1), 0);
+	fdcb_finished(true);
+	if (++calls == rounds)
+		FACTS_END();
+	fdcb(ends[0], selread, cwrap(exclusive_reader, rounds, calls % 5));
+}
+
+/* One direction never runs with itself, though its callbacks have many colors. */
+static void
+excludes_itself()
+{
+	pair();
+	give("a");
+	fdcb(ends[0], selread, cwrap(exclusive_reader, 500, 1));
+	fdcb(ends[0], selread, cwrap(exclusive_reader, 500, 2));
+	amain();
+}
+
+static void
+meet(int write)
+{
+	facts_add(write ? &writing : &reading, 1);
+	while (facts_get(&reading) == 0 || facts_get(&writing) == 0)
+		usleep(100);
+	FACTS_END();
+}
+
+/* The two directions may have two colors, and then run in parallel. */
+static void
+directions_are_apart()
+{
+	pair();
+	give("a");
+	fdcb(ends[0], selread, cwrap(meet, 0, 1));
+	fdcb(ends[0], selwrite, cwrap(meet, 1, 2));
+	amain();
+}
+
+static void
+check_place(int worker)
+{
+	FACT_EQ(get_current_proc(), worker);
+	FACT_EQ(get_current_color(), -(worker + 1));
+	FACTS_END();
+}
+
+/* Asked for on one worker, called on another. */
+static void
+any_color_from_anywhere()
+{
+	int last = task_get_nthreads() - 1;
+
+	pair();
+	give("a");
+	fdcb(ends[0], selread, cwrap(check_place, last, -(last + 1)));
+}
+
+static void
+any_worker()
+{
+	cpucb_tail(cwrap(any_color_from_anywhere, -1));
+	amain();
+}
+
+static void *
+from_thread(void *)
+{
+	any_color_from_anywhere();
+	return NULL;
+}
+
+static void
+start_thread()
+{
+	pthread_t thread;
+
+	FACT(pthread_create(&thread, NULL, from_thread, NULL) == 0);
+	FACT(pthread_detach(thread) == 0);
+}
+
+static void
+any_thread()
+{
+	cpucb_tail(wrap(start_thread));
+	amain();
+}
+
+static void
+drop_from_elsewhere(int rounds)
+{
+	fdcb(ends[0], selread, NULL);
+	if (rounds == 0)
+		FACTS_END();
+	fdcb(ends[0], selread, cwrap(exclusive_reader, 1 << 30, rounds % 4));
+	cpucb_tail(cwrap(drop_from_elsewhere, rounds - 1, 9));
+}
+
+/* While one color reads another drops and asks anew: still one call at a time. */
+static void
+drops_race_with_calls()
+{
+	pair();
+	give("a");
+	cpucb_tail(cwrap(drop_from_elsewhere, 2000, 9));
+	amain();
+}
+
+/* ---- the end of a connection ---- */
+
+static void
+hung_up(int write)
+{
+	char c;
+
+	if (write)
+		FACT(send(ends[0], "x", 1, 0) < 0); /* and no SIGPIPE */
+	else
+		FACT(read(ends[0], &c, 1) <= 0);
+	fdcb(ends[0], write ? selwrite : selread, NULL);
+	if (facts_add(&met, 1) == 2)
+		FACTS_END();
+}
+
+static void
+close_other()
+{
+	close(ends[1]);
+}
+
+/* The other end is gone: both directions are told, though this one was not writable before. */
+static void
+hang_up()
+{
+	pair();
+	while (write(ends[0], order, sizeof order) > 0)
+		;
+	fdcb(ends[0], selread, cwrap(hung_up, 0, 1));
+	fdcb(ends[0], selwrite, cwrap(hung_up, 1, 2));
+	delaycb(0, 5000000, wrap(close_other));
+	amain();
+}
+
+static void
+bad_descriptor()
+{
+	fdcb(-1, selread, wrap(never));
+	FACTS_END();
+}
+
+static void
+fdcb_closed()
+{
+	fdcb(777, selread, wrap(never));
+	FACTS_END();
+}
+
+static void
+closed_descriptor()
+{
+	cpucb_tail(wrap(fdcb_closed));
+	amain();
+}
+
+static const struct fact facts[] = {
+	CASE(queues),
+	CASE(queues_inside),
+	CASE(finished_is_undone),
+	CASE(finished_is_reset),
+	CASE(is_level_triggered),
+	CASE(null_drops_all),
+	CASE(finished_frees),
+	CASE(null_before_amain),
+	CASE(callback_reuse),
+	CASE_ENDS(is_head_already, 1, "head of descriptor"),
+	CASE(drop_of_a_ready_one),
+	CASE(excludes_itself),
+	CASE_ON(2, directions_are_apart),
+	CASE(any_worker),
+	CASE(any_thread),
+	CASE(drops_race_with_calls),
+	CASE(hang_up),
+	CASE_ENDS(bad_descriptor, 1, "no descriptor"),
+	CASE_ENDS(closed_descriptor, 1, "can not be watched"),
+};
+
+FACTS_MAIN(facts)

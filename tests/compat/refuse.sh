@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What must not compile in a program of a compat dialect. Each line that is to be refused stands
+# next to one like it that is not, so that no line is refused for another reason.
+set -u
+src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+cxx=${CXX:-c++}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+failures=0 refused=0
+
+cat >"$scratch/declared.h" <<'END'
+#include "mely.h"
+void none();
+void one(int);
+int gives();
+void two(const char *, int);
+void six(int, int, int, int, int, int);
+void nine(int, int, int, int, int, int, int, int, int);
+struct subject { void m(int); void c(int) const; };
+struct other { void m(int); };
+extern subject *s;
+END
+
+# compiles STANDARD STATEMENT
+compiles()
+{
+	printf '#include "%s/declared.h"\nvoid f()\n{\n\t%s\n}\n' "$scratch" "$2" >"$scratch/x.cc"
+	# shellcheck disable=SC2086 # CXX may have options
+	$cxx -std="$1" -fsyntax-only -I"$src/compat/include/mely" "$scratch/x.cc" \
+	    2>"$scratch/errors"
+}
+
+# pair STANDARD GOOD BAD
+pair()
+{
+	compiles "$1" "$2" || { echo "FAIL: refused by $1: $2"; head -5 "$scratch/errors"
+		failures=$((failures + 1)); }
+	if compiles "$1" "$3"; then
+		echo "FAIL: accepted by $1: $3"
+		failures=$((failures + 1))
+	fi
+	refused=$((refused + 1))
+}
+
+for standard in gnu++98 gnu++17 gnu++20; do
+	# The color is left out: 1 is the color, and the argument is open.
+	pair $standard 'cbv c = cwrap(one, 1, 0); (void)c;' 'cbv c = cwrap(one, 1); (void)c;'
+	pair $standard 'cbi c = cwrap(one, 1); (void)c;' 'cbi c = cwrap(one, 1, 0); (void)c;'
+	pair $standard 'cpucb(cpwrap(one, 1, 2, 3));' 'cpucb(cpwrap(one, 1, 2));'
+	pair $standard 'cpucb(cwrap_timeleft(one, 1, 2, 3));' 'cpucb(cwrap_timeleft(one, 1, 2));'
+	pair $standard 'cpucb(cpwrap_timeleft(one, 1, 2, 3, 4));' \
+	    'cpucb(cpwrap_timeleft(one, 1, 2, 3));'
+	# More than the function takes.
+	pair $standard 'wrap(one, 1);' 'wrap(one, 1, 2);'
+	pair $standard 'cwrap(none, 1);' 'cwrap(none, 1, 2);'
+	# An argument of another type.
+	pair $standard 'wrap(two, "a");' 'wrap(two, 1);'
+	pair $standard 'wrap(two, "a", 1);' 'wrap(two, 1, "a");'
+	# The result must be the same.
+	pair $standard 'callback<int> *c = wrap(gives); (void)c;' 'cbv c = wrap(gives); (void)c;'
+	# Up to five are bound, up to three are open.
+	pair $standard 'wrap(six, 1, 2, 3);' 'wrap(six, 1, 2);'
+	pair $standard 'wrap(six, 1, 2, 3, 4, 5);' 'wrap(six, 1, 2, 3, 4, 5, 6);'
+	pair $standard 'none();' 'wrap(nine, 1, 2, 3, 4, 5);'
+	# Methods that are not const, of an object of their class.
+	pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &subject::c, 1);'
+	pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &other::m, 1);'
+	# A timer has seconds and nanoseconds here.
+	pair $standard 'delaycb(1, 0, wrap(none));' 'delaycb(1, wrap(none));'
+	pair $standard 'timespec t = {0, 0}; timecb(t, wrap(none));' 'timecb(1, wrap(none));'
+	# The name of a timer, and callbacks, are not to be copied into anything else.
+	pair $standard 'timecb_t *t = 0; timecb_remove(t);' 'timecb_t t; timecb_remove(&t);'
+	pair $standard 'cbv a = wrap(none), b = a; (void)b;' \
+	    'cbv a = wrap(none); melycompat::call b(*a); (void)b;'
+	# Both dialects in one file.
+	pair $standard 'none();' '}
+#undef _ASYNC_ASYNC_H_
+#define MELYCOMPAT_DIALECT_ASYNC 1
+#include "mely.h"
+void g() {'
+done
+# Only a function pointer has types that can be told.
+pair gnu++17 'wrap(+[] { });' 'wrap([] { });'
+pair gnu++17 'cwrap(+[](int) { }, 1, 2);' 'cwrap([](int) { }, 1, 2);'
+
+echo "$refused pairs, $failures wrong"
+[ "$failures" -eq 0 ]

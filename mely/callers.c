@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
-<<<<<<<< HEAD:mely/frames.c
- * frames.c: see frames.h.
-========
  * callers.c: see callers.h.
->>>>>>>> stall:mely/callers.c
  *
  * NOTE(backtrace)
  *   A. The monitor makes the stage WANTED and sends the core's thread a signal. The thread's signal
@@ -20,11 +16,7 @@
  *      handler (a sleep, poll, epoll_wait) is left alone: a report must not change what the
  *      program does. The line says in which call it waits.
  */
-<<<<<<<< HEAD:mely/frames.c
-#include "frames.h"
-========
 #include "callers.h"
->>>>>>>> stall:mely/callers.c
 
 #ifndef MELYINT_SIM
 #include <errno.h>

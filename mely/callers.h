@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
-<<<<<<<< HEAD:mely/frames.h
- * frames.h: where another core's thread is: it is sent a signal, and its signal handler writes
- * down the return addresses on its stack. The protocol is NOTE(backtrace) in frames.c.
- */
-#ifndef MELYINT_FRAMES_H
-#define MELYINT_FRAMES_H
-========
  * callers.h: where another core's thread is: it is sent a signal, and its signal handler writes
  * down the return addresses on its stack. The protocol is NOTE(backtrace) in callers.c.
  */
 #ifndef MELYINT_CALLERS_H
 #define MELYINT_CALLERS_H
->>>>>>>> stall:mely/callers.h
 
 #include "report.h"
 

@@ -124,6 +124,7 @@ CALL(int, runtime_renew, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, cores_usable, (void), (), NOTHING)
 CALL(int, runtime_describe, (const struct mely_runtime *rt, char *buf, size_t size), (rt, buf,
     size), NOTHING)
+CALL(int, set_batch, (struct mely_runtime *rt, uint32_t events), (rt, events), NOTHING)
 CALL_VOID(set_stealing, (struct mely_runtime *rt, int on), (rt, on), NOTHING)
 CALL(uint64_t, now_ns, (void), (), NOTHING)
 CALL(size_t, trim, (struct mely_runtime *rt), (rt), NOTHING)

@@ -18,9 +18,10 @@ void
 melyint_hist_sum(const struct melyint_hist *hist, struct melyint_hist_sum *sum)
 {
 	uint64_t max_ns = MELY_LOAD(&hist->max_ns, relaxed); /* relaxed, all: figures */
-	uint32_t i;
+	uint32_t i, last = melyint_hist_bucket_of(max_ns);
 
-	for (i = 0; i < MELYINT_HIST_BUCKETS; i++) {
+	/* A value that is just being added may be above it: it is in the next sum. */
+	for (i = 0; i <= last; i++) {
 		uint64_t n = MELY_LOAD(&hist->buckets[i], relaxed);
 
 		sum->buckets[i] += n;

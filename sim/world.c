@@ -15,7 +15,7 @@
 #undef free
 #undef nanosleep
 
-enum { LIMIT_MS = 200, LIMIT_ONCE_MS = 8, STEPS_MAX = 400000 };
+enum { LIMIT_MS = 200, LIMIT_ONCE_MS = 8, STEPS_MAX = 1000000 };
 
 struct world world;
 

@@ -8,6 +8,7 @@ set -u
 : "${top_builddir:=$top_srcdir/build}"
 check=$top_builddir/mely-check/mely-check
 saved=$top_srcdir/tests/check/reports
+[ -x "$check" ] || { echo "FAIL: no $check"; exit 1; }
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -82,7 +83,7 @@ expect 0 '^--json -x$' ./args --json -x
 script waiting 'trap "exit 5" TERM; echo up; while :; do sleep 0.1; done'
 "$check" ./waiting >out 2>&1 &
 tool=$!
-until grep -q up out; do
+until grep -q up out || ! kill -0 $tool 2>/dev/null; do
 	sleep 0.1
 done
 kill -TERM $tool

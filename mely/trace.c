@@ -233,11 +233,13 @@ expand(const char *path, char *to, size_t size)
 static int
 settle_path(struct melyint_tracer *tracer, const char *path)
 {
-	static const char suffix[] = ".tmp";
+	char suffix[32];
 	struct stat st;
 	bool exists;
 	int fd, error;
 
+	/* Others may trace to the same path: those that have it from us by a fork, for example. */
+	snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());
 	error = expand(path, tracer->path, sizeof tracer->path - sizeof suffix);
 	if (error != 0)
 		return error;
@@ -248,8 +250,8 @@ settle_path(struct melyint_tracer *tracer, const char *path)
 	memcpy(tracer->temporary, tracer->path, sizeof tracer->path);
 	if (exists && !S_ISREG(st.st_mode))
 		return access(tracer->path, W_OK) == 0 ? 0 : -errno;
-	memcpy(tracer->temporary + strlen(tracer->temporary), suffix, sizeof suffix);
-	fd = open(tracer->temporary, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	memcpy(tracer->temporary + strlen(tracer->temporary), suffix, strlen(suffix) + 1);
+	fd = open(tracer->temporary, MELYINT_TRACE_MAKE, 0666);
 	if (fd < 0)
 		return -errno;
 	close(fd);

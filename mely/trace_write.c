@@ -356,7 +356,8 @@ melyint_trace_write(struct melyint_tracer *tracer, const char *why)
 	bool renamed = strcmp(tracer->path, tracer->temporary) != 0;
 	int error, fd;
 
-	fd = open(tracer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = renamed ? open(tracer->temporary, MELYINT_TRACE_MAKE, 0666) :
+	    open(tracer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
 	melyint_out_init(w.out, fd);

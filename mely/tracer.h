@@ -22,6 +22,7 @@
 #ifndef MELYINT_TRACER_H
 #define MELYINT_TRACER_H
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/types.h>
@@ -68,6 +69,9 @@ enum {
 	MELYINT_TRACE_NAMES = 8192
 };
 
+/* How the file is opened while it is written: never what somebody else has put there. */
+#define MELYINT_TRACE_MAKE (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+
 struct melyint_ring {
 	/* the writer */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint64_t head; /* records written */
@@ -94,7 +98,8 @@ struct melyint_tracer {
 	uint64_t start_ticks;    /* written before on */
 	uint64_t start_ns;
 	char path[PATH_MAX];     /* written before on */
-	char temporary[PATH_MAX];/* the same for what is no ordinary file */
+	char temporary[PATH_MAX];/* path.PID.tmp, PID that of `pid`: only such a one writes it; or
+	                          * path, where that is no ordinary file */
 	int rings_count;         /* cores, and the outside; constant */
 	struct melyint_ring *rings;
 

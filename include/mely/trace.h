@@ -22,8 +22,8 @@ MELY_BEGIN_DECLS
 
 /**
  * Trace rt from now on, to be written to the file path, in which %p stands for the number of the
- * process and %% for %. The file appears whole when it is written (until then it is path.tmp), and
- * replaces one that is there. Cores notice within a millisecond, those that sleep when they wake.
+ * process and %% for %. The file appears whole when it is written (until then it is path.PID.tmp,
+ * PID being the number of the process), and replaces one that is there. Cores notice within a millisecond, those that sleep when they wake.
  * Any thread, handlers included.
  *
  * 0, or
@@ -31,6 +31,7 @@ MELY_BEGIN_DECLS
  *   -EINVAL        path is NULL or empty, or has a % with neither p nor % after it
  *   -ENAMETOOLONG  path is too long
  *   -ENOMEM        no memory for the records
+ *   -EEXIST        there is a path.PID.tmp, or a link of that name: it is left as it is
  *   -ECHILD        the process was forked and the runtime not renewed (mely_runtime_renew)
  * or what the system says to a try to make the file.
  */

@@ -24,9 +24,9 @@ there(void)
 static void
 nothing_left(void)
 {
-	char temporary[80];
+	char temporary[100];
 
-	snprintf(temporary, sizeof temporary, "%s.tmp", path);
+	snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
 	TEST_CHECK(access(temporary, F_OK) != 0);
 }
 
@@ -505,6 +505,48 @@ paths(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
+static off_t
+size_of(const char *file)
+{
+	struct stat st;
+
+	TEST_EQ(lstat(file, &st), 0);
+	return S_ISREG(st.st_mode) ? st.st_size : -1;
+}
+
+/* Files of others beside the trace stay as they are, and links are not followed. */
+static void
+neighbors(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+	char other[100], temporary[100];
+	FILE *file;
+
+	snprintf(other, sizeof other, "%s.tmp", path);
+	snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+	file = fopen(other, "w");
+	TEST_CHECK(file != NULL && fputs("mine", file) >= 0 && fclose(file) == 0);
+
+	TEST_OK(mely_trace_start(rt, path));
+	TEST_OK(mely_trace_stop(rt));
+	TEST_EQ(size_of(other), 4);
+
+	/* There before it begins, and when it is to be written. */
+	TEST_EQ(symlink(other, temporary), 0);
+	TEST_EQ(mely_trace_start(rt, path), -EEXIST);
+	TEST_EQ(unlink(temporary), 0);
+	TEST_OK(mely_trace_start(rt, path));
+	TEST_EQ(symlink(other, temporary), 0);
+	TEST_EQ(mely_trace_stop(rt), -EEXIST);
+	TEST_EQ(size_of(other), 4);
+	TEST_EQ(unlink(temporary), 0);
+	TEST_EQ(rename(other, temporary), 0);
+	TEST_EQ(mely_trace_start(rt, path), -EEXIST);
+	TEST_EQ(size_of(temporary), 4);
+	TEST_EQ(unlink(temporary), 0);
+	TEST_OK(mely_runtime_free(rt));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -524,6 +566,7 @@ main(int argc, char **argv)
 	TEST_CASE(exit_in_handler);
 	TEST_CASE(forked);
 	TEST_CASE(paths);
+	TEST_CASE(neighbors);
 	(void)unlink(path);
 	TEST_EQ(rmdir(dir), 0);
 	return test_done();

@@ -177,8 +177,7 @@ count_one(void *ctx, struct mely_event *ev)
 		return false;
 	}
 	count->left--;
-	/* relaxed: given once; 0: none has run yet, and this is not the place to name it */
-	enter(count->census, MELY_LOAD(&ev->_handler->_number, relaxed));
+	enter(count->census, melyint_handler_number(ev->_handler));
 	return true;
 }
 
@@ -302,7 +301,7 @@ add_rows(struct melyint_line *line, struct melyint_census *census)
 			break;
 		name = melyint_handler_name(census->rows[most].handler);
 		melyint_line_add(line, "%s%s ", shown == 0 ? ": " : ", ",
-		    name != NULL ? name : "(new)");
+		    name != NULL ? name : "(unknown)");
 		melyint_line_number(line, census->rows[most].events);
 		census->rows[most].events = 0;
 	}

@@ -23,8 +23,8 @@ MELY_BEGIN_DECLS
 /**
  * Trace rt from now on, to be written to the file path, in which %p stands for the number of the
  * process and %% for %. The file appears whole when it is written (until then it is path.PID.tmp,
- * PID being the number of the process), and replaces one that is there. Cores notice within a millisecond, those that sleep when they wake.
- * Any thread, handlers included.
+ * PID being the number of the process), and replaces one that is there. Cores notice within a
+ * millisecond, those that sleep when they wake. Any thread, handlers included.
  *
  * 0, or
  *   -EBUSY         rt is traced already

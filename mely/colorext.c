@@ -81,6 +81,18 @@ melyint_colorext_free(struct melyint_colorext *table)
 	free(table);
 }
 
+void
+melyint_colorext_lock(struct melyint_colorext *table)
+{
+	pthread_mutex_lock(&table->lock);
+}
+
+void
+melyint_colorext_unlock(struct melyint_colorext *table)
+{
+	pthread_mutex_unlock(&table->lock);
+}
+
 static struct melyint_colorext *
 table_of(const struct mely_color *color)
 {

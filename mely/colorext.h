@@ -26,6 +26,10 @@ void melyint_mark_ran(struct mely_color *color);
 void melyint_colorext_each_name(struct melyint_colorext *table,
     void (*fn)(void *arg, const struct mely_color *color, const char *name), void *arg);
 
+/* Around a fork: nobody is in the table. No lock of a core is taken by who holds it. */
+void melyint_colorext_lock(struct melyint_colorext *table);
+void melyint_colorext_unlock(struct melyint_colorext *table);
+
 /* A released color is idle for good: forget it and call its release function. No lock held. */
 void melyint_color_finish(struct mely_color *color);
 

@@ -108,6 +108,18 @@ melyint_dumpsig_release(int signo)
 }
 
 void
+melyint_dumpsig_lock(void)
+{
+	pthread_mutex_lock(&claims_lock);
+}
+
+void
+melyint_dumpsig_unlock(void)
+{
+	pthread_mutex_unlock(&claims_lock);
+}
+
+void
 melyint_dumpsig_here(struct melyint_live *live)
 {
 	sigset_t one;

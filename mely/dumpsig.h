@@ -22,6 +22,9 @@
 int melyint_dumpsig_claim(int signo, int *eventfd);
 /* Give it back: the default returns. */
 void melyint_dumpsig_release(int signo);
+/* Around a fork. Nothing else is locked by who holds it. */
+void melyint_dumpsig_lock(void);
+void melyint_dumpsig_unlock(void);
 /* D of NOTE(dumpsig). The monitor thread, under live->lock. */
 void melyint_dumpsig_here(struct melyint_live *live);
 

@@ -16,8 +16,10 @@
 #include "age.h"
 #include "check.h"
 #include "colorcheck.h"
+#include "colorext.h"
 #include "colortab.h"
 #include "core.h"
+#include "dumpsig.h"
 #include "iostate.h"
 #include "monitor.h"
 #include "runtimes.h"
@@ -43,7 +45,9 @@ lock_all(void)
 		for (i = 0; i < rt->cores_count; i++)
 			melyint_lock_take(&rt->cores[i].lock);
 		melyint_lock_take(&rt->depot.lock);
+		melyint_colorext_lock(rt->colorext);
 	}
+	melyint_dumpsig_lock();
 }
 
 /* Is a color in no queue, and known only to the thread that moves it? Under all locks. */
@@ -70,7 +74,9 @@ unlock_all(bool child)
 	struct mely_runtime *rt;
 	int i;
 
+	melyint_dumpsig_unlock();
 	for (rt = runtimes; rt != NULL; rt = rt->next) {
+		melyint_colorext_unlock(rt->colorext);
 		melyint_lock_drop(&rt->depot.lock);
 		for (i = rt->cores_count - 1; i >= 0; i--)
 			melyint_lock_drop(&rt->cores[i].lock);

@@ -4,6 +4,7 @@
  */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "handlers.h"
@@ -33,8 +34,8 @@ hash(void (*fn)(void *arg), const char *name)
 	return (uint32_t)(h >> 32 ^ h) & (SLOTS - 1);
 }
 
-/* The name of a handler, or of its function. */
-static void
+/* The name of a handler, or the address of its function: E of NOTE(handlers). */
+static bool
 name_of(const struct mely_handler *handler, char *name)
 {
 #ifdef MELYINT_SIM
@@ -48,26 +49,15 @@ name_of(const struct mely_handler *handler, char *name)
 		length = strnlen(handler->name, MELYINT_HANDLER_NAME - 1);
 		memcpy(name, handler->name, length);
 		name[length] = '\0';
-		return;
+		return true;
 	}
-#ifndef MELYINT_SIM
-	{
-		Dl_info info;
-		void *at;
-
-		memcpy(&at, &handler->fn, sizeof at);
-		if (dladdr(at, &info) != 0 && info.dli_sname != NULL && info.dli_saddr == at) {
-			snprintf(name, MELYINT_HANDLER_NAME, "%s", info.dli_sname);
-			return;
-		}
-	}
-#endif
 	snprintf(name, MELYINT_HANDLER_NAME, "0x%llx", (unsigned long long)address);
+	return false;
 }
 
 /* A number and its entry, nobody else's yet; 0: there are no more. */
 static uint32_t
-new_entry(void (*fn)(void *arg), const char *name)
+new_entry(void (*fn)(void *arg), const char *name, bool named)
 {
 	uint32_t number;
 
@@ -78,12 +68,13 @@ new_entry(void (*fn)(void *arg), const char *name)
 	if (number >= MELYINT_HANDLER_OTHER)
 		return 0;
 	entries[number].fn = fn;
+	entries[number].named = named;
 	memcpy(entries[number].name, name, strlen(name) + 1);
 	return number;
 }
 
 static uint32_t
-find(void (*fn)(void *arg), const char *name)
+find(void (*fn)(void *arg), const char *name, bool named)
 {
 	uint32_t at = hash(fn, name), number = 0;
 
@@ -93,7 +84,7 @@ find(void (*fn)(void *arg), const char *name)
 
 		if (seen == 0) {
 			if (number == 0)
-				number = new_entry(fn, name);
+				number = new_entry(fn, name, named);
 			if (number == 0)
 				return MELYINT_HANDLER_OTHER;
 			/* release: pairs with the acquire above */
@@ -113,10 +104,9 @@ uint32_t
 melyint_handler_number_slow(struct mely_handler *handler)
 {
 	char name[MELYINT_HANDLER_NAME];
-	uint32_t number;
+	bool named = name_of(handler, name);
+	uint32_t number = find(handler->fn, name, named);
 
-	name_of(handler, name);
-	number = find(handler->fn, name);
 	melyint_handler_known(number, handler);
 	/* relaxed: whoever finds it again finds the same */
 	MELY_STORE(&handler->_number, number, relaxed);
@@ -134,6 +124,68 @@ melyint_handler_entry(uint32_t number)
 	if (number > MELYINT_HANDLER_OTHER || !MELY_LOAD(&entries[number].ready, acquire))
 		return NULL;
 	return &entries[number];
+}
+
+/* ---- what people call it: E of NOTE(handlers) ------------------------------------------------ */
+
+#ifndef MELYINT_SIM
+/* A copy of the name of the function, which may be unloaded one day; NULL: it has none. */
+static char *
+symbol_of(void (*fn)(void *arg))
+{
+	Dl_info info;
+	void *at;
+
+	memcpy(&at, &fn, sizeof at);
+	if (dladdr(at, &info) == 0 || info.dli_sname == NULL || info.dli_saddr != at)
+		return NULL;
+	return strndup(info.dli_sname, MELYINT_HANDLER_NAME - 1);
+}
+
+static void
+resolve(struct melyint_handler_entry *entry)
+{
+	char *symbol = NULL, *mine;
+
+	/* relaxed, both: whether it is worth a try */
+	if (entry->named || entry->fn == NULL || MELY_LOAD(&entry->symbol, relaxed) != NULL ||
+	    MELY_LOAD(&entry->nameless, relaxed))
+		return;
+	mine = symbol_of(entry->fn);
+	if (mine == NULL)
+		MELY_STORE(&entry->nameless, true, relaxed); /* a hint */
+	/* release: pairs with the acquire in melyint_handler_name_known */
+	else if (!MELY_CAS(&entry->symbol, &symbol, mine, release))
+		free(mine);
+}
+#else
+static void
+resolve(struct melyint_handler_entry *entry)
+{
+	(void)entry; /* a run is the same in every process */
+}
+#endif
+
+const char *
+melyint_handler_name_known(uint32_t number)
+{
+	const struct melyint_handler_entry *entry = melyint_handler_entry(number);
+	const char *symbol;
+
+	if (entry == NULL)
+		return NULL;
+	symbol = MELY_LOAD(&entry->symbol, acquire); /* pairs with the release in resolve */
+	return symbol != NULL ? symbol : entry->name;
+}
+
+const char *
+melyint_handler_name(uint32_t number)
+{
+	struct melyint_handler_entry *entry = melyint_handler_entry(number);
+
+	if (entry != NULL)
+		resolve(entry);
+	return melyint_handler_name_known(number);
 }
 
 uint32_t

@@ -16,6 +16,9 @@
  *      that nobody uses.
  *   D. There are MELYINT_HANDLERS numbers at most. All that come later share the last one. So a
  *      program that invents names does not fill the memory.
+ *   E. A number may be given under the lock of a core, where a handler without a name has its
+ *      function's address for one. The name of the function is asked for by who reads it, outside
+ *      of all locks: dladdr waits for a dlopen that is under way, whose constructors may post.
  */
 #ifndef MELYINT_HANDLERS_H
 #define MELYINT_HANDLERS_H
@@ -40,7 +43,10 @@ enum {
  * last, written by any core. */
 struct melyint_handler_entry {
 	void (*fn)(void *arg);       /* NULL: of MELYINT_HANDLER_OTHER */
-	char name[MELYINT_HANDLER_NAME]; /* never empty */
+	char name[MELYINT_HANDLER_NAME]; /* never empty; an address, unless named */
+	bool named;
+	_Atomic(char *) symbol;      /* E of NOTE(handlers); who reads it first, once */
+	_Atomic bool nameless;       /* there is no symbol; as above */
 	_Atomic bool ready;          /* C of NOTE(handlers); who gave the number, once */
 	_Atomic uint32_t time_ns;    /* as annotated, 0: not */
 	_Atomic uint32_t penalty;    /* the same */
@@ -64,6 +70,12 @@ melyint_handler_number(struct mely_handler *handler)
 
 /* The entry of a number; NULL when there is none. Any thread, any time. */
 struct melyint_handler_entry *melyint_handler_entry(uint32_t number);
+
+/* The name of a number, for people; NULL when there is none. Any thread, without a lock. */
+const char *melyint_handler_name(uint32_t number);
+
+/* The same, without asking for what is not known yet: also in a signal handler. */
+const char *melyint_handler_name_known(uint32_t number);
 
 /* Numbers given so far are below this one, but for MELYINT_HANDLER_OTHER. Any thread. */
 uint32_t melyint_handlers_end(void);

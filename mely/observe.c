@@ -41,9 +41,9 @@ key_of(const struct mely_color *color)
 static const char *
 name_of(uint32_t number)
 {
-	const struct melyint_handler_entry *entry = melyint_handler_entry(number);
+	const char *name = melyint_handler_name(number);
 
-	return entry != NULL ? entry->name : "";
+	return name != NULL ? name : "";
 }
 
 /* ---- whether anybody looks ------------------------------------------------------------------- */
@@ -160,10 +160,11 @@ static MELY_NOINLINE void
 probe_post(const struct melyint_core *self, const struct mely_color *color,
     const struct mely_event *ev)
 {
-	const char *name = name_of(melyint_handler_number(ev->_handler));
+	/* Maybe under a lock: E of NOTE(handlers). */
+	const char *name = melyint_handler_name_known(melyint_handler_number(ev->_handler));
+	int core = self != NULL ? self->index : -1;
 
-	MELY_PROBE5(post, ev->_handler->fn, name, key_of(color), self != NULL ? self->index : -1,
-	    ev);
+	MELY_PROBE5(post, ev->_handler->fn, name != NULL ? name : "", key_of(color), core, ev);
 }
 
 void
@@ -219,7 +220,8 @@ melyint_observe_begin_slow(struct melyint_core *core, struct melyint_observed *o
 	const struct melyint_handler_entry *entry = melyint_handler_entry(observed->number);
 
 	if (MELY_PROBE_WANTED(run_begin) && entry != NULL)
-		MELY_PROBE5(run_begin, entry->fn, entry->name, observed->color, core->index, event);
+		MELY_PROBE5(run_begin, entry->fn, name_of(observed->number), observed->color,
+		    core->index, event);
 	observed->began_ticks = melyint_ticks();
 }
 
@@ -231,7 +233,8 @@ melyint_observe_end_slow(struct melyint_core *core, struct melyint_observed *obs
 	if (MELY_PROBE_WANTED(run_end) && entry != NULL) {
 		uint64_t ns = melyint_ticks_to_ns(melyint_ticks() - observed->began_ticks);
 
-		MELY_PROBE5(run_end, entry->fn, entry->name, observed->color, core->index, ns);
+		MELY_PROBE5(run_end, entry->fn, name_of(observed->number), observed->color,
+		    core->index, ns);
 	}
 }
 

@@ -193,10 +193,11 @@ static void
 report(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen, bool ended)
 {
 	const struct melyint_handler_entry *entry = melyint_handler_entry(seen->call.handler);
+	const char *name = melyint_handler_name(seen->call.handler);
 	struct melyint_line line = {0};
 
 	melyint_line_add(&line, "core %d: handler %s%s has run for ", core->index,
-	    entry != NULL ? entry->name : "(unknown)", seen->color);
+	    name != NULL ? name : "(unknown)", seen->color);
 	melyint_line_number(&line, (seen->seen_ns - seen->since_ns) / MS);
 	melyint_line_add(&line, " ms");
 	if (seen->cpu_now_ns >= seen->cpu_ns && seen->cpu_now_ns != 0)

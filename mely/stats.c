@@ -250,7 +250,7 @@ static void
 put_handler(struct making *m, uint64_t at, uint32_t number)
 {
 	struct melyint_handler_entry *entry = melyint_handler_entry(number);
-	uint64_t name_at = name(m, entry->name);
+	uint64_t name_at = name(m, melyint_handler_name(number));
 	struct mely_stats_handler *row = melyint_text_at(&m->block, at);
 
 	if (row == NULL)

@@ -137,9 +137,19 @@ obtain(struct mely_runtime *rt, struct melyint_tracer **out)
 const char *
 melyint_trace_handler_name(uint32_t number)
 {
-	const struct melyint_handler_entry *entry = melyint_handler_entry(number);
+	const char *name = melyint_handler_name_known(number);
 
-	return entry != NULL ? entry->name : "(unknown)";
+	return name != NULL ? name : "(unknown)";
+}
+
+/* What the writer may not ask for: E of NOTE(handlers). */
+static void
+ask_handler_names(void)
+{
+	uint32_t end = melyint_handlers_end(), i;
+
+	for (i = 1; i < end; i++)
+		(void)melyint_handler_name(i); /* kept there */
 }
 
 static void
@@ -267,6 +277,7 @@ start(struct mely_runtime *rt, const char *path)
 	error = settle_path(tracer, path);
 	if (error != 0)
 		return error;
+	ask_handler_names();
 	tracer->pid = getpid();
 	for (i = 0; i < tracer->rings_count; i++) {
 		/* relaxed: what is written just now is older */
@@ -296,6 +307,7 @@ stop(struct mely_runtime *rt, const char *why)
 		return -EALREADY;
 	/* acquire: C of NOTE(tracer), pairs with the release of who wrote last */
 	if (!MELY_EXCHANGE(&tracer->writing, true, acquire)) {
+		ask_handler_names();
 		error = melyint_trace_write(tracer, why);
 		MELY_STORE(&tracer->on, false, relaxed); /* who sees it late writes for nothing */
 		melyint_fatal_unwatch(tracer);

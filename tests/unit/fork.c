@@ -3,6 +3,7 @@
  * fork.c: the child of a fork finds every color in a queue, waits for no lock of a thread that is
  * no more, and counts nothing in a core that it is not.
  */
+#include <mely/stats.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include "unit.h"
 #include "core.h"
 
+enum { FORKS = 100 };
 enum { HANG_S = 30 }; /* a child that takes so long hangs */
 
 static struct mely_runtime *rt;
@@ -167,6 +169,54 @@ moves_end_before(void **state)
 	fork_while_moving((_Atomic uint32_t *)&rt->arriving);
 }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static _Atomic bool naming;
+static struct mely_color *named[2];
+
+static void *
+names(void *arg)
+{
+	char name[16];
+
+	(void)arg;
+	while (MELY_LOAD(&naming, relaxed)) { /* only to end */
+		assert_int_equal(mely_color_set_name(named[0], "parent"), 0);
+		assert_int_equal(mely_color_name(named[0], name, sizeof name), 6);
+	}
+	return NULL;
+}
+
+static int
+name_in_child(void)
+{
+	struct mely_stats *stats;
+
+	if (mely_runtime_renew(rt) != 0 || mely_color_set_name(named[1], "child") != 0 ||
+	    mely_stats_take(rt, 0, 10, &stats) != 0)
+		return 1;
+	mely_stats_free(stats);
+	return 0;
+}
+
+/* Some thread names a color when another one forks. */
+static void
+names_do_not_hang(void **state)
+{
+	pthread_t thread;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		assert_int_equal(mely_color_get(rt, (uint32_t)i + 1, &named[i]), 0);
+	MELY_STORE(&naming, true, relaxed); /* the thread starts afterwards */
+	assert_int_equal(pthread_create(&thread, NULL, names, NULL), 0);
+	for (i = 0; i < FORKS; i++)
+		assert_int_equal(in_child(name_in_child), 0);
+	MELY_STORE(&naming, false, relaxed); /* as above */
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 int
 main(void)
 {
@@ -174,6 +224,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(waits_are_nobodys, begin, end),
 	    cmocka_unit_test_setup_teardown(release_does_not_hang, begin, end),
 	    cmocka_unit_test_setup_teardown(moves_end_before, begin, end),
+	    cmocka_unit_test_setup_teardown(names_do_not_hang, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

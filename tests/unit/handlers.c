@@ -3,6 +3,7 @@
  * handlers.c: the registry of handlers: one number for each function and name, whoever asks, and an
  * end to them.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,23 @@ static void
 two(void *arg)
 {
 	*(int *)arg = 2;
+}
+
+static int asked; /* for symbols */
+
+/* In the place of the C library's: `one` is exported under this name, all else has none. */
+int
+dladdr(const void *address, Dl_info *info)
+{
+	void (*fn)(void *arg) = one;
+
+	asked++;
+	memset(info, 0, sizeof *info);
+	if (memcmp(&address, &fn, sizeof fn) != 0)
+		return 0;
+	info->dli_sname = "one_exported";
+	memcpy(&info->dli_saddr, &fn, sizeof fn);
+	return 1;
 }
 
 static uint32_t
@@ -57,12 +75,31 @@ pairs(void **state)
 	assert_int_equal(number(one, name), n);
 	/* One without a name has that of its function, or its address. */
 	n = number(one, NULL);
-	assert_true(melyint_handler_entry(n)->name[0] != '\0');
+	assert_true(melyint_handler_name(n)[0] != '\0');
 	assert_int_equal(number(one, ""), n);
 	assert_true(number(two, NULL) != n);
 	assert_null(melyint_handler_entry(0));
 	assert_null(melyint_handler_entry(melyint_handlers_end()));
 	assert_null(melyint_handler_entry(MELYINT_NO_HANDLER));
+}
+
+/* A number may be given under a lock, and a dlopen that is under way may wait for that one. */
+static void
+symbols_are_for_readers(void **state)
+{
+	int before = asked;
+	uint32_t n = number(one, NULL), m = number(two, NULL);
+
+	(void)state;
+	assert_memory_equal(melyint_handler_name_known(m), "0x", 2);
+	assert_int_equal(asked, before);
+	assert_string_equal(melyint_handler_name(n), "one_exported");
+	assert_string_equal(melyint_handler_name_known(n), "one_exported");
+	assert_memory_equal(melyint_handler_name(m), "0x", 2);
+	before = asked;
+	assert_string_equal(melyint_handler_name(n), "one_exported");
+	assert_memory_equal(melyint_handler_name(m), "0x", 2);
+	assert_int_equal(asked, before);
 }
 
 /* Threads that ask at once for the same get the same. */
@@ -136,6 +173,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
+		cmocka_unit_test(symbols_are_for_readers),
 		cmocka_unit_test(threads_agree),
 		cmocka_unit_test(there_is_an_end),
 	};

@@ -38,6 +38,7 @@ reset(struct melyint_live *live, struct mely_runtime *rt, char *wanted)
 
 	memset(live, 0, sizeof *live);
 	live->rt = rt;
+	live->pid = getpid();
 	live->wanted = wanted;
 	live->step.look = melyint_live_look;
 	live->step.events = POLLIN;
@@ -73,11 +74,14 @@ shut(struct melyint_live *live)
 {
 	int i;
 
+	/* E of NOTE(serve) */
+	if (live->socket.fd >= 0 && live->pid == getpid())
+		(void)melyint_live_watch(live, EPOLL_CTL_DEL, live->socket.fd, 0, 0);
 	melyint_socket_close(&live->socket);
 	live->deaf_until_ns = 0;
 	for (i = 0; i < MELYINT_CLIENTS; i++) {
 		if (live->clients[i].fd >= 0)
-			melyint_client_drop(&live->clients[i]);
+			melyint_client_drop(live, &live->clients[i]);
 	}
 }
 

@@ -4,9 +4,13 @@
  * the end of a runtime, of a process and in the child of a fork. What is said through the socket is
  * tests/live/live_test.py's.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +212,102 @@ forks(void)
 	TEST_CHECK(!is_socket(before));
 }
 
+/* Whichever epoll set this process has: nothing is in it that is ready for ever. */
+static void
+sets_fall_silent(void)
+{
+	char path[300], target[64];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc/self/fd");
+
+	TEST_CHECK(dir != NULL);
+	while ((entry = readdir(dir)) != NULL) {
+		struct pollfd set = {atoi(entry->d_name), POLLIN, 0};
+		ssize_t n;
+		int tries;
+
+		snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+		n = readlink(path, target, sizeof target - 1);
+		target[n > 0 ? n : 0] = '\0';
+		if (strcmp(target, "anon_inode:[eventpoll]") != 0)
+			continue;
+		/* A thread may be about to take what is there: then it is silent soon. */
+		for (tries = 0; tries < 2000 && poll(&set, 1, 0) != 0; tries++)
+			usleep(1000);
+		TEST_CHECK(tries < 2000);
+	}
+	closedir(dir);
+}
+
+static int
+dial(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	const struct timeval limit = {20, 0}; /* what must come */
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	TEST_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+	TEST_EQ(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+	return fd;
+}
+
+/* The other end closes: bytes, and an end. */
+static void
+ends_soon(int fd)
+{
+	char text[256];
+	ssize_t n;
+
+	while ((n = recv(fd, text, sizeof text, 0)) > 0)
+		;
+	TEST_EQ(n, 0);
+	close(fd);
+}
+
+static void
+on_heir(void *arg)
+{
+	struct mely_runtime *rt = arg;
+	int first = dial(in_base("heir.sock")), second = dial(in_base("heir.sock"));
+	char head[24];
+	pid_t pid;
+
+	/* Both are clients of it, and not only in its backlog. */
+	TEST_EQ(send(first, "version\n", 8, 0), 8);
+	TEST_EQ(recv(first, head, sizeof head, MSG_WAITALL), sizeof head);
+	TEST_EQ(send(second, "version\n", 8, 0), 8);
+	TEST_EQ(recv(second, head, sizeof head, MSG_WAITALL), sizeof head);
+	pid = fork();
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	TEST_CHECK(pid > 0);
+	TEST_EQ(send(first, "garbage\n", 8, 0), 8);
+	ends_soon(first);
+	sets_fall_silent();
+	TEST_OK(mely_socket_close(rt));
+	ends_soon(second);
+	sets_fall_silent();
+	TEST_EQ(kill(pid, SIGKILL), 0);
+	TEST_EQ(waitpid(pid, NULL, 0), pid);
+}
+
+static struct mely_handler heir = MELY_HANDLER(on_heir);
+
+/* A child that lives on has all descriptors, too. What is closed is closed nevertheless. */
+static void
+child_lives_on(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+
+	TEST_OK(mely_socket_open(rt, in_base("heir.sock")));
+	TEST_OK(mely_post(rt, 1, &heir, rt));
+	test_run_dry(rt);
+	TEST_OK(mely_runtime_free(rt));
+}
+
 static void
 on_exit_now(void *arg)
 {
@@ -255,6 +355,7 @@ main(int argc, char **argv)
 	TEST_CASE(dump_to_a_full_pipe);
 	TEST_CASE(signals);
 	TEST_CASE(forks);
+	TEST_CASE(child_lives_on);
 	TEST_CASE(exits);
 	snprintf(command, sizeof command, "rm -rf %s", base);
 	TEST_EQ(system(command), 0);

@@ -60,7 +60,6 @@ struct melyint_live {
 	char *wanted;                /* constant: config.socket, a copy */
 	int signo;                   /* that is dumped on; 0: none */
 	int dump_fd;                 /* its eventfd: NOTE(dumpsig) */
-	bool unblock;                /* the monitor thread has yet to unblock it */
 	struct melyint_socket socket;
 	struct melyint_client clients[MELYINT_CLIENTS];
 };

@@ -149,6 +149,11 @@ signals(void)
 	TEST_OK(mely_dump_on_signal(other, SIGUSR1));
 	TEST_OK(mely_dump_on_signal(other, 0));
 	TEST_CHECK(is_default(SIGUSR1));
+	/* What was ignored is ignored again. */
+	signal(SIGUSR1, SIG_IGN);
+	TEST_OK(mely_dump_on_signal(other, SIGUSR1));
+	TEST_OK(mely_dump_on_signal(other, 0));
+	TEST_CHECK(signal(SIGUSR1, SIG_DFL) == SIG_IGN);
 	/* The program's own handler stays. */
 	signal(SIGUSR1, on_signal);
 	TEST_EQ(mely_dump_on_signal(other, SIGUSR1), -EBUSY);
@@ -156,6 +161,62 @@ signals(void)
 	TEST_OK(mely_runtime_free(rt));
 	TEST_CHECK(is_default(SIGUSR2));
 	TEST_OK(mely_runtime_free(other));
+}
+
+static off_t
+size_of(int fd)
+{
+	struct stat st;
+
+	TEST_EQ(fstat(fd, &st), 0);
+	return st.st_size;
+}
+
+/* The signal comes, and stderr, a file here, tells what the core runs. */
+static void
+on_ask(void *arg)
+{
+	off_t before = size_of(STDERR_FILENO);
+	int tries;
+
+	TEST_EQ(kill(getpid(), SIGUSR1), 0);
+	for (tries = 0; tries < 20000 && size_of(STDERR_FILENO) == before; tries++)
+		usleep(1000);
+	*(bool *)arg = tries < 20000;
+}
+
+static struct mely_handler asker = MELY_HANDLER(on_ask);
+
+/* The program blocks the signal, and runs more than once: there is a dump in each run. */
+static void
+dumps_in_each_run(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+	int runs, out = dup(STDERR_FILENO), file;
+	bool told[3];
+	sigset_t usr1;
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	TEST_EQ(pthread_sigmask(SIG_BLOCK, &usr1, NULL), 0);
+	TEST_OK(mely_dump_on_signal(rt, SIGUSR1));
+	file = open(in_base("stderr"), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+	TEST_CHECK(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+	for (runs = 0; runs < 3; runs++) {
+		told[runs] = false;
+		TEST_OK(mely_post(rt, 1, &asker, &told[runs]));
+		test_run_dry(rt);
+	}
+	TEST_CHECK(dup2(out, STDERR_FILENO) >= 0);
+	close(out);
+	close(file);
+	for (runs = 0; runs < 3; runs++)
+		TEST_CHECK(told[runs]);
+	TEST_OK(mely_runtime_free(rt));
+	/* One that came too late for the last run's thread is not to end the test. */
+	signal(SIGUSR1, SIG_IGN);
+	TEST_EQ(pthread_sigmask(SIG_UNBLOCK, &usr1, NULL), 0);
+	signal(SIGUSR1, SIG_DFL);
 }
 
 /* ---- other processes ------------------------------------------------------------------------ */
@@ -354,6 +415,7 @@ main(int argc, char **argv)
 	TEST_CASE(dump_in_a_handler);
 	TEST_CASE(dump_to_a_full_pipe);
 	TEST_CASE(signals);
+	TEST_CASE(dumps_in_each_run);
 	TEST_CASE(forks);
 	TEST_CASE(child_lives_on);
 	TEST_CASE(exits);

@@ -215,7 +215,7 @@ static void *
 monitor_thread(void *arg)
 {
 	struct melyint_monitor *m = arg;
-	bool on = true, woken = false;
+	bool on = true, woken = true; /* all steps see that it is another thread */
 	uint64_t until_ns = 0;
 	size_t count = 0;
 

@@ -10,7 +10,8 @@
  *   B. A call has run since the first look that saw it, at least. When that is the handler's limit,
  *      it is counted as a stall and, where the rates allow, reported, and again at ten times the
  *      limit, a hundred times... So what is reported has run for the limit, and what has run for
- *      a quarter more is reported, where the monitor gets a processor.
+ *      two looks more is reported, where the monitor gets a processor. Looks are a quarter of the
+ *      shortest limit apart, but at least PERIOD_MIN_NS.
  *   C. A report waits up to ANSWER_NS for the backtrace, by looks that follow soon; the monitor
  *      goes on meanwhile. The backtrace counts only if the same call runs when it is there.
  *   D. What the monitor reads at a time need not belong together: all of it has to stay the same

@@ -11,9 +11,9 @@
  *   B. The number is given when an event of the handler is first in hand, and kept in the handler.
  *      Handlers with the same function and the same name get the same.
  *   C. No lock: an entry is filled in before its number is put into the hash table, where others
- *      that ask for the pair find it, and is ready, for those who come with the number alone, right
- *      after that; nothing is ever taken out. Who comes second with a new pair leaves a number
- *      that nobody uses.
+ *      that ask for the pair find it, and made ready, for those who come with the number alone,
+ *      right after that, by whoever gives or finds the number; nothing is ever taken out. Who comes
+ *      second with a new pair leaves a number that nobody uses.
  *   D. There are MELYINT_HANDLERS numbers at most. All that come later share the last one. So a
  *      program that invents names does not fill the memory.
  */
@@ -41,7 +41,7 @@ enum {
 struct melyint_handler_entry {
 	void (*fn)(void *arg);       /* NULL: of MELYINT_HANDLER_OTHER */
 	char name[MELYINT_HANDLER_NAME]; /* never empty */
-	_Atomic bool ready;          /* C of NOTE(handlers); who gave the number, once */
+	_Atomic bool ready;          /* C of NOTE(handlers); who gave or found the number */
 	_Atomic uint32_t time_ns;    /* as annotated, 0: not */
 	_Atomic uint32_t penalty;    /* the same */
 	_Atomic uint32_t measured_ns;/* as measured, 0: not yet */

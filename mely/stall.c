@@ -39,8 +39,10 @@ static _Atomic uint32_t shortest_ms MELY_LASTING = UINT32_MAX;
 void
 mely_handler_set_stall(struct mely_handler *handler, uint32_t ms)
 {
+	/* Looked for, since the number that another thread has put into the handler may be seen
+	 * before its entry is. */
 	struct melyint_handler_entry *entry =
-	    melyint_handler_entry(melyint_handler_number(handler));
+	    melyint_handler_entry(melyint_handler_number_slow(handler));
 	uint32_t least = MELY_LOAD(&shortest_ms, relaxed); /* a setting */
 
 	/* relaxed, all: settings, which the next look sees */

@@ -28,6 +28,7 @@ struct melyint_step {
 	short revents;
 	bool while_awake;    /* its time counts while some core is awake; it is not woken else */
 	uint64_t due_ns;     /* the monitor's */
+	uint64_t period_ns;  /* from its last look to that; the monitor's */
 	struct melyint_step *next; /* the monitor's */
 };
 
@@ -46,7 +47,8 @@ struct melyint_step {
 struct melyint_monitor {
 	_Atomic bool resting;       /* it waits until a core awakes: C of NOTE(monitor); anyone */
 	_Atomic bool stopping;      /* it is to end; whoever ends the run */
-	_Atomic uint64_t period_ns; /* from one look while awake to the next; the monitor */
+	_Atomic uint64_t period_ns; /* the shortest of the steps' that are looked at while awake;
+	                             * the monitor */
 	_Atomic(struct melyint_step *) coming; /* added, and not yet seen by it; anyone */
 	_Atomic int wakefd;         /* -1 until the first step is added; under life_lock */
 	int timerfd;                /* the same */

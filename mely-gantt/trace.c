@@ -116,7 +116,7 @@ time_of(struct json_object *event, const char *key, int64_t *ns)
 {
 	double us;
 
-	if (!number_of(event, key, &us) || us < -4e15 || us > 4e15)
+	if (!number_of(event, key, &us) || us < -1e15 || us > 1e15)
 		return false;
 	*ns = (int64_t)llround(us * 1000);
 	return true;

@@ -20,6 +20,9 @@ enum {
 	SHAPES_MAX = 20000
 };
 
+/* Beyond all times of a trace (trace.c), and twice it is still a time. */
+static const int64_t TIME_MAX = 4000000000000000000;
+
 /* qsort has no context; the program has one view. */
 static const struct gantt_trace *sorting;
 
@@ -57,6 +60,17 @@ choose_rows(struct gantt_view *view)
 		view->place[view->row[i]] = (int32_t)i;
 }
 
+/* A time after zero, so far from the ends of the type that the width of a view is none either. */
+static int64_t
+after(int64_t zero, int64_t ns)
+{
+	int64_t time;
+
+	if (__builtin_add_overflow(zero, ns, &time))
+		time = ns < 0 ? INT64_MIN : INT64_MAX;
+	return time < -TIME_MAX ? -TIME_MAX : time > TIME_MAX ? TIME_MAX : time;
+}
+
 static void
 choose_times(struct gantt_view *view)
 {
@@ -66,9 +80,9 @@ choose_times(struct gantt_view *view)
 	view->from = trace->begin;
 	view->to = trace->finish;
 	if (o->from != INT64_MIN)
-		view->from = trace->zero + o->from;
-	if (o->to != INT64_MAX && o->to < INT64_MAX - trace->zero)
-		view->to = trace->zero + o->to;
+		view->from = after(trace->zero, o->from);
+	if (o->to != INT64_MAX)
+		view->to = after(trace->zero, o->to);
 	if (view->to <= view->from)
 		view->to = view->from + 1;
 }

@@ -13,7 +13,7 @@
  *   C. Then the monitor asks the core to count the events of its batch and its queue, which it does
  *      between two batches. Where it has not come to that after ANSWER_NS, a handler runs for
  *      long: the monitor counts the queue itself, without what the batch has taken.
- *   D. Counting holds the core's lock for SLICE events at a time, and ends at COUNTED_MAX.
+ *   D. Counting a queue holds the core's lock, and so ends at COUNTED_MAX events.
  */
 #include "age.h"
 
@@ -35,8 +35,7 @@ enum {
 	PERIOD_MIN_NS = 5 * MS,
 	ANSWER_NS = 250 * MS,
 	FRONT = 64,          /* colors looked at of a queue */
-	SLICE = 1024,
-	COUNTED_MAX = 16384,
+	COUNTED_MAX = 2048,
 	SHOWN = 5            /* handlers */
 };
 
@@ -138,8 +137,6 @@ oldest(struct melyint_core *core, uint64_t now_ticks)
 
 struct count {
 	struct melyint_census *census;
-	uint32_t skip;   /* those that have been counted already */
-	uint32_t left;   /* of this slice */
 	bool stopped;    /* there is more */
 };
 
@@ -168,38 +165,22 @@ count_one(void *ctx, struct mely_event *ev)
 {
 	struct count *count = ctx;
 
-	if (count->skip > 0) {
-		count->skip--;
-		return true;
-	}
-	if (count->census->events == COUNTED_MAX || count->left == 0) {
+	if (count->census->events == COUNTED_MAX) {
 		count->stopped = true;
 		return false;
 	}
-	count->left--;
 	enter(count->census, melyint_handler_number(ev->_handler));
 	return true;
 }
 
-/* What is between two slices may change the place where the next begins: such counts are what
- * people are told, no more. */
 static void
 count_queue(struct melyint_core *core, struct melyint_census *census)
 {
 	struct count count = {.census = census};
-	uint32_t seen = 0;
 
-	do {
-		uint32_t before = census->events;
-
-		count.skip = seen;
-		count.left = SLICE;
-		count.stopped = false;
-		melyint_lock_take(&core->lock);
-		walk_queue(core, count_one, &count);
-		melyint_lock_drop(&core->lock);
-		seen += census->events - before;
-	} while (count.stopped && census->events < COUNTED_MAX);
+	melyint_lock_take(&core->lock);
+	walk_queue(core, count_one, &count);
+	melyint_lock_drop(&core->lock);
 	census->more = census->more || count.stopped;
 }
 
@@ -207,7 +188,7 @@ void
 melyint_age_count_slow(struct melyint_core *core)
 {
 	struct melyint_aging *aging = core->aging;
-	struct count count = {.census = &aging->census, .left = COUNTED_MAX};
+	struct count count = {.census = &aging->census};
 	struct melyint_batch *batch = &core->batch;
 
 	/* acquire: pairs with the release in ask: the monitor has done with the census */
@@ -320,7 +301,11 @@ report(struct melyint_ages *ages, struct melyint_core *core, uint64_t ticks,
 	melyint_line_number(&line, melyint_ticks_to_ns(ticks) / MS);
 	melyint_line_add(&line, " ms; %s", census->more ? "more than " : "");
 	melyint_line_number(&line, census->events);
-	melyint_line_add(&line, " queued%s", census->more ? ", of which these" : "");
+	melyint_line_add(&line, " queued");
+	if (census->more) {
+		melyint_line_add(&line, ", of the first ");
+		melyint_line_number(&line, census->events);
+	}
 	add_rows(&line, census);
 	if (!by_core)
 		melyint_line_add(&line, "; without the color that runs");

@@ -17,6 +17,7 @@ enum { SIGNALS = 65 };
 struct claim {
 	_Atomic int fd;    /* eventfd + 1, so that 0 is none; written under claims_lock */
 	_Atomic int pid;   /* of the process that claimed it; 0: nobody; as above */
+	struct sigaction old; /* that was there before it was claimed; under claims_lock */
 };
 
 static pthread_mutex_t claims_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
@@ -53,7 +54,7 @@ static int
 claim_locked(int signo, int *fd)
 {
 	struct claim *claim = &claims[signo];
-	struct sigaction action;
+	struct sigaction action, old;
 	/* relaxed, all: under the lock */
 	int was = MELY_LOAD(&claim->pid, relaxed);
 
@@ -73,10 +74,13 @@ claim_locked(int signo, int *fd)
 	sigemptyset(&action.sa_mask);
 	/* release: pairs with the acquire in asked */
 	MELY_STORE(&claim->pid, (int)getpid(), release);
-	if (sigaction(signo, &action, NULL) != 0) {
+	if (sigaction(signo, &action, &old) != 0) {
 		MELY_STORE(&claim->pid, 0, relaxed);
 		return -errno;
 	}
+	/* In the child of a fork it is the parent's that was there. */
+	if (old.sa_handler != asked)
+		claim->old = old;
 	return 0;
 }
 
@@ -102,7 +106,7 @@ melyint_dumpsig_release(int signo)
 	/* The program may have put a handler of its own there meanwhile. */
 	if (sigaction(signo, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
 	    old.sa_handler == asked)
-		(void)signal(signo, SIG_DFL);
+		(void)sigaction(signo, &claims[signo].old, NULL);
 	MELY_STORE(&claims[signo].pid, 0, relaxed); /* a handler that comes too late may write */
 	pthread_mutex_unlock(&claims_lock);
 }
@@ -122,11 +126,12 @@ melyint_dumpsig_unlock(void)
 void
 melyint_dumpsig_here(struct melyint_live *live)
 {
+	static MELY_TLS int unblocked; /* the signal that this thread has; 0: none */
 	sigset_t one;
 
-	if (!live->unblock)
+	if (live->signo == 0 || live->signo == unblocked)
 		return;
-	live->unblock = false;
+	unblocked = live->signo;
 	sigemptyset(&one);
 	sigaddset(&one, live->signo);
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);

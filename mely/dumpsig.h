@@ -11,7 +11,7 @@
  *   C. The child of a fork shares the eventfd. Its handler sees another process number and does
  *      nothing, until a renewed runtime claims the signal again, with an eventfd of its own.
  *   D. The core threads block signals, and a program may block them on its own; so the monitor
- *      thread unblocks this one.
+ *      thread unblocks this one. Each run has a thread of its own.
  */
 #ifndef MELYINT_DUMPSIG_H
 #define MELYINT_DUMPSIG_H
@@ -20,7 +20,7 @@
 
 /* Install the handler. 0 and the eventfd; -EBUSY when a runtime or the program has the signal. */
 int melyint_dumpsig_claim(int signo, int *eventfd);
-/* Give it back: the default returns. */
+/* Give it back: what was there before returns, unless the program has put something else there. */
 void melyint_dumpsig_release(int signo);
 /* Around a fork. Nothing else is locked by who holds it. */
 void melyint_dumpsig_lock(void);

@@ -55,6 +55,17 @@ name_of(const struct mely_handler *handler, char *name)
 	return false;
 }
 
+/* Its number was found, so it is filled in; but who has put that there may not have come to saying
+ * so. */
+static void
+make_ready(struct melyint_handler_entry *entry)
+{
+	/* relaxed: whoever says it; release: pairs with the acquire in melyint_handler_entry, and
+	 * hands on what the acquire in find has shown us */
+	if (!MELY_LOAD(&entry->ready, relaxed))
+		MELY_STORE(&entry->ready, true, release);
+}
+
 /* A number and its entry, nobody else's yet; 0: there are no more. */
 static uint32_t
 new_entry(void (*fn)(void *arg), const char *name, bool named)
@@ -89,14 +100,15 @@ find(void (*fn)(void *arg), const char *name, bool named)
 				return MELYINT_HANDLER_OTHER;
 			/* release: pairs with the acquire above */
 			if (MELY_CAS(&slots[at], &seen, (uint16_t)number, release)) {
-				/* release: pairs with the acquire in melyint_handler_entry */
-				MELY_STORE(&entries[number].ready, true, release);
+				make_ready(&entries[number]);
 				return number;
 			}
 			seen = MELY_LOAD(&slots[at], acquire); /* as above */
 		}
-		if (entries[seen].fn == fn && strcmp(entries[seen].name, name) == 0)
+		if (entries[seen].fn == fn && strcmp(entries[seen].name, name) == 0) {
+			make_ready(&entries[seen]);
 			return seen;
+		}
 	}
 }
 

@@ -11,9 +11,9 @@
  *   B. The number is given when an event of the handler is first in hand, and kept in the handler.
  *      Handlers with the same function and the same name get the same.
  *   C. No lock: an entry is filled in before its number is put into the hash table, where others
- *      that ask for the pair find it, and is ready, for those who come with the number alone, right
- *      after that; nothing is ever taken out. Who comes second with a new pair leaves a number
- *      that nobody uses.
+ *      that ask for the pair find it, and made ready, for those who come with the number alone,
+ *      right after that, by whoever gives or finds the number; nothing is ever taken out. Who comes
+ *      second with a new pair leaves a number that nobody uses.
  *   D. There are MELYINT_HANDLERS numbers at most. All that come later share the last one. So a
  *      program that invents names does not fill the memory.
  *   E. A number may be given under the lock of a core, where a handler without a name has its
@@ -47,7 +47,7 @@ struct melyint_handler_entry {
 	bool named;
 	_Atomic(char *) symbol;      /* E of NOTE(handlers); who reads it first, once */
 	_Atomic bool nameless;       /* there is no symbol; as above */
-	_Atomic bool ready;          /* C of NOTE(handlers); who gave the number, once */
+	_Atomic bool ready;          /* C of NOTE(handlers); who gave or found the number */
 	_Atomic uint32_t time_ns;    /* as annotated, 0: not */
 	_Atomic uint32_t penalty;    /* the same */
 	_Atomic uint32_t measured_ns;/* as measured, 0: not yet */

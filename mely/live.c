@@ -38,6 +38,7 @@ reset(struct melyint_live *live, struct mely_runtime *rt, char *wanted)
 
 	memset(live, 0, sizeof *live);
 	live->rt = rt;
+	live->pid = getpid();
 	live->wanted = wanted;
 	live->step.look = melyint_live_look;
 	live->step.events = POLLIN;
@@ -73,11 +74,14 @@ shut(struct melyint_live *live)
 {
 	int i;
 
+	/* E of NOTE(serve) */
+	if (live->socket.fd >= 0 && live->pid == getpid())
+		(void)melyint_live_watch(live, EPOLL_CTL_DEL, live->socket.fd, 0, 0);
 	melyint_socket_close(&live->socket);
 	live->deaf_until_ns = 0;
 	for (i = 0; i < MELYINT_CLIENTS; i++) {
 		if (live->clients[i].fd >= 0)
-			melyint_client_drop(&live->clients[i]);
+			melyint_client_drop(live, &live->clients[i]);
 	}
 }
 
@@ -245,33 +249,45 @@ mely_dump(struct mely_runtime *rt, int fd)
 	return forked(rt) ? -ECHILD : melyint_dump(rt, fd, DUMP_NS);
 }
 
+/* Dump on signo (0: on none) instead of what it is now, or all is as it was. Under the lock. */
+static int
+change_signal(struct melyint_live *live, int signo)
+{
+	int error = 0, fd = -1;
+
+	if (signo != 0) {
+		error = prepare(live);
+		if (error == 0)
+			error = melyint_dumpsig_claim(signo, &fd);
+		if (error != 0)
+			return error;
+		error = melyint_live_watch(live, EPOLL_CTL_ADD, fd, EPOLLIN,
+		    MELYINT_SLOT_ASKED);
+		if (error != 0) {
+			melyint_dumpsig_release(signo);
+			return error;
+		}
+	}
+	if (live->signo != 0) {
+		(void)melyint_live_watch(live, EPOLL_CTL_DEL, live->dump_fd, 0, 0);
+		melyint_dumpsig_release(live->signo);
+	}
+	live->signo = signo;
+	live->dump_fd = fd;
+	return 0;
+}
+
 int
 mely_dump_on_signal(struct mely_runtime *rt, int signo)
 {
 	struct melyint_live *live = rt->live;
-	int error = 0, fd = -1;
+	int error = 0;
 
 	if (forked(rt))
 		return -ECHILD;
 	pthread_mutex_lock(&live->lock);
-	if (signo != live->signo) {
-		if (signo != 0)
-			error = prepare(live);
-		if (error == 0 && signo != 0)
-			error = melyint_dumpsig_claim(signo, &fd);
-		if (error == 0 && live->signo != 0) {
-			(void)melyint_live_watch(live, EPOLL_CTL_DEL, live->dump_fd, 0, 0);
-			melyint_dumpsig_release(live->signo);
-			live->signo = 0;
-		}
-		if (error == 0 && signo != 0) {
-			live->signo = signo;
-			live->dump_fd = fd;
-			live->unblock = true;
-			error = melyint_live_watch(live, EPOLL_CTL_ADD, fd, EPOLLIN,
-			    MELYINT_SLOT_ASKED);
-		}
-	}
+	if (signo != live->signo)
+		error = change_signal(live, signo);
 	pthread_mutex_unlock(&live->lock);
 	return error == 0 && signo != 0 ? attend(live) : error;
 }

@@ -8,7 +8,8 @@
  *   B. When all cores sleep there is nothing to look at, and the thread must not tick. It says that
  *      it rests and waits without a limit. A core that comes back from sleep says that it is busy,
  *      then looks whether the monitor rests. If so, it takes that back and arms a timer that the
- *      monitor waits for, too: so the monitor wakes a period later, and not in the way of what the
+ *      monitor waits for, too: so the monitor wakes a period later, the
+ *      shortest of those that its steps asked for last, and not in the way of what the
  *      core was woken for. Of several cores that awake one does so. It is one system call at most
  *      for each of the monitor's looks.
  *   C. The core stores busy and loads resting, the monitor stores resting and loads busy, all
@@ -81,7 +82,7 @@ void
 melyint_monitor_rouse(struct mely_runtime *rt)
 {
 	struct melyint_monitor *m = rt->monitor;
-	/* relaxed: any of its periods will do */
+	/* relaxed: as in look */
 	uint64_t ns = MELY_LOAD(&m->period_ns, relaxed);
 	struct itimerspec once = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 	int error = errno;
@@ -117,7 +118,7 @@ static void
 look(struct melyint_monitor *m, bool woken)
 {
 	struct melyint_step **link = &m->steps;
-	uint64_t now_ns = melyint_now_ns();
+	uint64_t now_ns = melyint_now_ns(), least_ns = MELYINT_STEP_NEVER;
 
 	while (*link != NULL) {
 		struct melyint_step *step = *link, *next = step->next;
@@ -131,12 +132,16 @@ look(struct melyint_monitor *m, bool woken)
 				continue;
 			}
 			step->due_ns = due_ns;
-			/* relaxed: any of its periods will do a core that arms the timer */
-			if (awaited && due_ns > now_ns && due_ns != MELYINT_STEP_NEVER)
-				MELY_STORE(&m->period_ns, due_ns - now_ns, relaxed);
+			step->period_ns = due_ns > now_ns ? due_ns - now_ns : 0;
 		}
+		if (awaited && step->period_ns != 0 && due_ns != MELYINT_STEP_NEVER &&
+		    step->period_ns < least_ns)
+			least_ns = step->period_ns;
 		link = &step->next;
 	}
+	/* relaxed: a core that arms the timer may use one that was right a moment ago */
+	if (least_ns != MELYINT_STEP_NEVER)
+		MELY_STORE(&m->period_ns, least_ns, relaxed);
 }
 
 /* Room for as many descriptors as there are steps; how many of them there is room for. */
@@ -215,7 +220,7 @@ static void *
 monitor_thread(void *arg)
 {
 	struct melyint_monitor *m = arg;
-	bool on = true, woken = false;
+	bool on = true, woken = true; /* all steps see that it is another thread */
 	uint64_t until_ns = 0;
 	size_t count = 0;
 

@@ -17,7 +17,7 @@
 /* Embedded where it is needed. Set before it is added, then the monitor's thread's alone. */
 struct melyint_step {
 	/*
-	 * On the monitor's thread, when fd is ready (revents, else 0), when the time it asked for
+	 * On the monitor's thread, when a run begins, when fd is ready (revents, else 0), when the time it asked for
 	 * has come, and after every melyint_monitor_wake. May change fd and events, add steps, and
 	 * take core locks for a short while. now_ns is the monotonic clock. Returns when it is to
 	 * be called again at the latest, in that clock, or one of the above.
@@ -28,6 +28,7 @@ struct melyint_step {
 	short revents;
 	bool while_awake;    /* its time counts while some core is awake; it is not woken else */
 	uint64_t due_ns;     /* the monitor's */
+	uint64_t period_ns;  /* from its last look to that; the monitor's */
 	struct melyint_step *next; /* the monitor's */
 };
 
@@ -46,7 +47,8 @@ struct melyint_step {
 struct melyint_monitor {
 	_Atomic bool resting;       /* it waits until a core awakes: C of NOTE(monitor); anyone */
 	_Atomic bool stopping;      /* it is to end; whoever ends the run */
-	_Atomic uint64_t period_ns; /* from one look while awake to the next; the monitor */
+	_Atomic uint64_t period_ns; /* the shortest of the steps' that are looked at while awake;
+	                             * the monitor */
 	_Atomic(struct melyint_step *) coming; /* added, and not yet seen by it; anyone */
 	_Atomic int wakefd;         /* -1 until the first step is added; under life_lock */
 	int timerfd;                /* the same */

@@ -40,8 +40,13 @@ answer_free(struct melyint_client *client)
 }
 
 void
-melyint_client_drop(struct melyint_client *client)
+melyint_client_drop(struct melyint_live *live, struct melyint_client *client)
 {
+	/* E of NOTE(serve) */
+	if (live->pid == getpid()) {
+		(void)melyint_live_watch(live, EPOLL_CTL_DEL, client->fd, 0, 0);
+		(void)shutdown(client->fd, SHUT_RDWR);
+	}
 	close(client->fd);
 	client->fd = -1;
 	answer_free(client);
@@ -194,6 +199,7 @@ welcome(struct melyint_live *live, uint64_t now)
 	/* Nobody to tell if it does not fit: it does, in a new socket. */
 	if (send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		i = 0;
+	(void)shutdown(fd, SHUT_RDWR);
 	close(fd);
 }
 
@@ -216,7 +222,7 @@ expire(struct melyint_live *live, uint64_t now)
 		if (client->fd < 0)
 			continue;
 		if (client->until_ns <= now)
-			melyint_client_drop(client);
+			melyint_client_drop(live, client);
 		else if (client->until_ns < next)
 			next = client->until_ns;
 	}
@@ -238,7 +244,7 @@ handle(struct melyint_live *live, const struct epoll_event *event, uint64_t now,
 		stays = client->answer.length > 0 ? push(live, client, now) :
 		    pull(live, client, now);
 		if (!stays)
-			melyint_client_drop(client);
+			melyint_client_drop(live, client);
 	}
 }
 

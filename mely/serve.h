@@ -13,6 +13,9 @@
  *      deadline; when it has been idle for long; or when it sent what is no request.
  *   D. In the child of a fork the lock may have been held by a thread that is no more: renew and
  *      free make it anew, the phase being FORKED, with one thread there.
+ *   E. The child of a fork has the descriptors, too, and the epoll set: a close alone neither takes
+ *      one out of the set nor tells the peer. So who has opened them does both before it closes,
+ *      and the child only closes.
  */
 #ifndef MELYINT_SERVE_H
 #define MELYINT_SERVE_H
@@ -49,6 +52,7 @@ struct melyint_client {
 struct melyint_live {
 	struct melyint_step step;    /* the monitor's, once it has been added */
 	struct mely_runtime *rt;     /* constant */
+	pid_t pid;                   /* constant: the process that opened what is open here */
 	pthread_mutex_t lock;
 	int epoll;                   /* -1 until wanted, then constant until the runtime is freed */
 	bool added;                  /* the step is the monitor's */
@@ -56,7 +60,6 @@ struct melyint_live {
 	char *wanted;                /* constant: config.socket, a copy */
 	int signo;                   /* that is dumped on; 0: none */
 	int dump_fd;                 /* its eventfd: NOTE(dumpsig) */
-	bool unblock;                /* the monitor thread has yet to unblock it */
 	struct melyint_socket socket;
 	struct melyint_client clients[MELYINT_CLIENTS];
 };
@@ -76,7 +79,7 @@ void melyint_live_exit(struct mely_runtime *rt);
 uint64_t melyint_live_look(struct melyint_step *step, uint64_t now_ns);
 
 /* For live.c, under the lock. */
-void melyint_client_drop(struct melyint_client *client);
+void melyint_client_drop(struct melyint_live *live, struct melyint_client *client);
 int melyint_live_watch(struct melyint_live *live, int op, int fd, uint32_t events, uint32_t slot);
 
 #endif

@@ -10,7 +10,8 @@
  *   B. A call has run since the first look that saw it, at least. When that is the handler's limit,
  *      it is counted as a stall and, where the rates allow, reported, and again at ten times the
  *      limit, a hundred times... So what is reported has run for the limit, and what has run for
- *      a quarter more is reported, where the monitor gets a processor.
+ *      two looks more is reported, where the monitor gets a processor. Looks are a quarter of the
+ *      shortest limit apart, but at least PERIOD_MIN_NS.
  *   C. A report waits up to ANSWER_NS for the backtrace, by looks that follow soon; the monitor
  *      goes on meanwhile. The backtrace counts only if the same call runs when it is there.
  *   D. What the monitor reads at a time need not belong together: all of it has to stay the same
@@ -38,8 +39,10 @@ static _Atomic uint32_t shortest_ms MELY_LASTING = UINT32_MAX;
 void
 mely_handler_set_stall(struct mely_handler *handler, uint32_t ms)
 {
+	/* Looked for, since the number that another thread has put into the handler may be seen
+	 * before its entry is. */
 	struct melyint_handler_entry *entry =
-	    melyint_handler_entry(melyint_handler_number(handler));
+	    melyint_handler_entry(melyint_handler_number_slow(handler));
 	uint32_t least = MELY_LOAD(&shortest_ms, relaxed); /* a setting */
 
 	/* relaxed, all: settings, which the next look sees */

@@ -54,8 +54,8 @@ MELY_API int mely_dump(struct mely_runtime *rt, int fd);
 
 /**
  * Dump to stderr whenever the process gets the signal signo, SIGUSR1 for example. Its handler only
- * sets a flag: the dump is made by the background thread. 0 turns it off again, and the signal's
- * default returns. Any thread. 0, or
+ * sets a flag: the dump is made by the background thread. 0 turns it off again, and the
+ * default, or that it is ignored, returns. Any thread. 0, or
  *   -EBUSY   another runtime dumps on it, or the program has a handler for it
  *   -EINVAL  no signal that can be caught
  *   -ECHILD  the process was forked and the runtime not renewed

@@ -4,9 +4,13 @@
  * the end of a runtime, of a process and in the child of a fork. What is said through the socket is
  * tests/live/live_test.py's.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +149,11 @@ signals(void)
 	TEST_OK(mely_dump_on_signal(other, SIGUSR1));
 	TEST_OK(mely_dump_on_signal(other, 0));
 	TEST_CHECK(is_default(SIGUSR1));
+	/* What was ignored is ignored again. */
+	signal(SIGUSR1, SIG_IGN);
+	TEST_OK(mely_dump_on_signal(other, SIGUSR1));
+	TEST_OK(mely_dump_on_signal(other, 0));
+	TEST_CHECK(signal(SIGUSR1, SIG_DFL) == SIG_IGN);
 	/* The program's own handler stays. */
 	signal(SIGUSR1, on_signal);
 	TEST_EQ(mely_dump_on_signal(other, SIGUSR1), -EBUSY);
@@ -152,6 +161,62 @@ signals(void)
 	TEST_OK(mely_runtime_free(rt));
 	TEST_CHECK(is_default(SIGUSR2));
 	TEST_OK(mely_runtime_free(other));
+}
+
+static off_t
+size_of(int fd)
+{
+	struct stat st;
+
+	TEST_EQ(fstat(fd, &st), 0);
+	return st.st_size;
+}
+
+/* The signal comes, and stderr, a file here, tells what the core runs. */
+static void
+on_ask(void *arg)
+{
+	off_t before = size_of(STDERR_FILENO);
+	int tries;
+
+	TEST_EQ(kill(getpid(), SIGUSR1), 0);
+	for (tries = 0; tries < 20000 && size_of(STDERR_FILENO) == before; tries++)
+		usleep(1000);
+	*(bool *)arg = tries < 20000;
+}
+
+static struct mely_handler asker = MELY_HANDLER(on_ask);
+
+/* The program blocks the signal, and runs more than once: there is a dump in each run. */
+static void
+dumps_in_each_run(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+	int runs, out = dup(STDERR_FILENO), file;
+	bool told[3];
+	sigset_t usr1;
+
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	TEST_EQ(pthread_sigmask(SIG_BLOCK, &usr1, NULL), 0);
+	TEST_OK(mely_dump_on_signal(rt, SIGUSR1));
+	file = open(in_base("stderr"), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
+	TEST_CHECK(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
+	for (runs = 0; runs < 3; runs++) {
+		told[runs] = false;
+		TEST_OK(mely_post(rt, 1, &asker, &told[runs]));
+		test_run_dry(rt);
+	}
+	TEST_CHECK(dup2(out, STDERR_FILENO) >= 0);
+	close(out);
+	close(file);
+	for (runs = 0; runs < 3; runs++)
+		TEST_CHECK(told[runs]);
+	TEST_OK(mely_runtime_free(rt));
+	/* One that came too late for the last run's thread is not to end the test. */
+	signal(SIGUSR1, SIG_IGN);
+	TEST_EQ(pthread_sigmask(SIG_UNBLOCK, &usr1, NULL), 0);
+	signal(SIGUSR1, SIG_DFL);
 }
 
 /* ---- other processes ------------------------------------------------------------------------ */
@@ -208,6 +273,102 @@ forks(void)
 	TEST_CHECK(!is_socket(before));
 }
 
+/* Whichever epoll set this process has: nothing is in it that is ready for ever. */
+static void
+sets_fall_silent(void)
+{
+	char path[300], target[64];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc/self/fd");
+
+	TEST_CHECK(dir != NULL);
+	while ((entry = readdir(dir)) != NULL) {
+		struct pollfd set = {atoi(entry->d_name), POLLIN, 0};
+		ssize_t n;
+		int tries;
+
+		snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+		n = readlink(path, target, sizeof target - 1);
+		target[n > 0 ? n : 0] = '\0';
+		if (strcmp(target, "anon_inode:[eventpoll]") != 0)
+			continue;
+		/* A thread may be about to take what is there: then it is silent soon. */
+		for (tries = 0; tries < 2000 && poll(&set, 1, 0) != 0; tries++)
+			usleep(1000);
+		TEST_CHECK(tries < 2000);
+	}
+	closedir(dir);
+}
+
+static int
+dial(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	const struct timeval limit = {20, 0}; /* what must come */
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	TEST_EQ(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+	TEST_EQ(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+	return fd;
+}
+
+/* The other end closes: bytes, and an end. */
+static void
+ends_soon(int fd)
+{
+	char text[256];
+	ssize_t n;
+
+	while ((n = recv(fd, text, sizeof text, 0)) > 0)
+		;
+	TEST_EQ(n, 0);
+	close(fd);
+}
+
+static void
+on_heir(void *arg)
+{
+	struct mely_runtime *rt = arg;
+	int first = dial(in_base("heir.sock")), second = dial(in_base("heir.sock"));
+	char head[24];
+	pid_t pid;
+
+	/* Both are clients of it, and not only in its backlog. */
+	TEST_EQ(send(first, "version\n", 8, 0), 8);
+	TEST_EQ(recv(first, head, sizeof head, MSG_WAITALL), sizeof head);
+	TEST_EQ(send(second, "version\n", 8, 0), 8);
+	TEST_EQ(recv(second, head, sizeof head, MSG_WAITALL), sizeof head);
+	pid = fork();
+	if (pid == 0) {
+		for (;;)
+			pause();
+	}
+	TEST_CHECK(pid > 0);
+	TEST_EQ(send(first, "garbage\n", 8, 0), 8);
+	ends_soon(first);
+	sets_fall_silent();
+	TEST_OK(mely_socket_close(rt));
+	ends_soon(second);
+	sets_fall_silent();
+	TEST_EQ(kill(pid, SIGKILL), 0);
+	TEST_EQ(waitpid(pid, NULL, 0), pid);
+}
+
+static struct mely_handler heir = MELY_HANDLER(on_heir);
+
+/* A child that lives on has all descriptors, too. What is closed is closed nevertheless. */
+static void
+child_lives_on(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+
+	TEST_OK(mely_socket_open(rt, in_base("heir.sock")));
+	TEST_OK(mely_post(rt, 1, &heir, rt));
+	test_run_dry(rt);
+	TEST_OK(mely_runtime_free(rt));
+}
+
 static void
 on_exit_now(void *arg)
 {
@@ -254,7 +415,9 @@ main(int argc, char **argv)
 	TEST_CASE(dump_in_a_handler);
 	TEST_CASE(dump_to_a_full_pipe);
 	TEST_CASE(signals);
+	TEST_CASE(dumps_in_each_run);
 	TEST_CASE(forks);
+	TEST_CASE(child_lives_on);
 	TEST_CASE(exits);
 	snprintf(command, sizeof command, "rm -rf %s", base);
 	TEST_EQ(system(command), 0);

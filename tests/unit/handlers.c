@@ -102,6 +102,30 @@ symbols_are_for_readers(void **state)
 	assert_int_equal(asked, before);
 }
 
+/* As when the thread that gave the number is held up before it has said that the entry is ready. */
+static void
+found_before_it_is_ready(void **state)
+{
+	struct mely_handler first, second;
+	struct melyint_handler_entry *entry;
+	uint32_t n;
+
+	(void)state;
+	mely_handler_init(&first, one, "early");
+	mely_handler_init(&second, one, "early");
+	n = melyint_handler_number(&first);
+	entry = melyint_handler_entry(n);
+	MELY_STORE(&entry->ready, false, relaxed);
+	assert_int_equal(melyint_handler_number(&second), n);
+	assert_true(melyint_handler_entry(n) == entry);
+	/* Also when the number is known. */
+	MELY_STORE(&entry->ready, false, relaxed);
+	mely_handler_set_stall(&first, 7);
+	assert_int_equal(MELY_LOAD(&entry->stall_ms, relaxed), 7);
+	assert_true(melyint_handler_entry(n) == entry);
+	mely_handler_set_stall(&first, 0);
+}
+
 /* Threads that ask at once for the same get the same. */
 enum { THREADS = 4, NAMES = 300 };
 
@@ -174,6 +198,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(symbols_are_for_readers),
+		cmocka_unit_test(found_before_it_is_ready),
 		cmocka_unit_test(threads_agree),
 		cmocka_unit_test(there_is_an_end),
 	};

@@ -259,6 +259,48 @@ rests_while_all_sleep(void **state)
 	stop();
 }
 
+static _Atomic uint64_t seldom_ns; /* asked for by it */
+
+static uint64_t
+on_seldom(struct melyint_step *step, uint64_t now_ns)
+{
+	struct probe *probe = MELY_CONTAINER_OF(step, struct probe, step);
+
+	atomic_fetch_add(&probe->looks, 1);
+	return now_ns + atomic_load(&seldom_ns);
+}
+
+/* One that wants to be looked at once in an hour does not hold up another when a core awakes. */
+static void
+goes_by_the_shortest_period(void **state)
+{
+	struct probe often = probe_of(1000000), seldom = probe_of(0);
+	uint64_t looks;
+
+	(void)state;
+	atomic_store(&seldom_ns, 1000000);
+	seldom.step.look = on_seldom;
+	often.step.while_awake = seldom.step.while_awake = true;
+	assert_int_equal(melyint_monitor_add(rt, &often.step), 0);
+	assert_int_equal(melyint_monitor_add(rt, &seldom.step), 0);
+	start();
+	await_looks(&seldom, 1);
+	await_rest();
+	/* A millisecond later both are due, and looked at when it is woken, but not again. */
+	atomic_store(&seldom_ns, 3600 * UINT64_C(1000000000));
+	looks = atomic_load(&seldom.looks);
+	nap();
+	melyint_monitor_wake(rt);
+	await_looks(&seldom, looks + 1);
+	await_rest();
+	looks = atomic_load(&often.looks);
+	atomic_store(&let_go, false);
+	assert_int_equal(mely_post(rt, 1, &hold, NULL), 0);
+	await_looks(&often, looks + 5);
+	atomic_store(&let_go, true);
+	stop();
+}
+
 /* ---- fork ------------------------------------------------------------------------------------ */
 
 static int
@@ -311,6 +353,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(not_without_steps, make, unmake),
 		cmocka_unit_test_setup_teardown(descriptors_times_and_calls, make, unmake),
 		cmocka_unit_test_setup_teardown(rests_while_all_sleep, make, unmake),
+		cmocka_unit_test_setup_teardown(goes_by_the_shortest_period, make, unmake),
 		cmocka_unit_test_setup_teardown(is_left_behind_by_a_fork, make, unmake),
 	};
 

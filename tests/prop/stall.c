@@ -5,7 +5,11 @@
  * report is there, so how fast the machine is does not matter.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,6 +141,7 @@ all_cores(void)
 /* ---- handlers that wait ---------------------------------------------------------------------- */
 
 static int ends[2];
+static sem_t semaphore;
 
 __attribute__((noinline)) static void
 stall_test_reads(int fd)
@@ -208,6 +213,61 @@ sleeping(void)
 		    "; no backtrace: the call would not outlast a signal"));
 	end();
 	TEST_OK(mely_runtime_free(rt));
+}
+
+static void
+on_timed_semaphore(void *arg)
+{
+	struct timespec until;
+
+	(void)arg;
+	while (!lines_said("on_timed_semaphore", "")) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
+		TEST_EQ(sem_timedwait(&semaphore, &until), -1);
+		TEST_EQ(errno, ETIMEDOUT);
+	}
+	test_add(&out, 1);
+}
+
+static void
+on_timed_receive(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	while (!lines_said("on_timed_receive", "")) {
+		TEST_EQ(recv(ends[0], &byte, 1, 0), -1);
+		TEST_EQ(errno, EAGAIN);
+	}
+	test_add(&out, 1);
+}
+
+static struct mely_handler timed[] = {MELY_HANDLER(on_timed_semaphore),
+	MELY_HANDLER(on_timed_receive)};
+
+/* Calls that are taken up again after a signal but not where they have a time limit. */
+static void
+waiting_for_a_time(void)
+{
+	struct timeval limit = {1, 0};
+	int i;
+
+	TEST_EQ(sem_init(&semaphore, 0, 0), 0);
+	TEST_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	TEST_EQ(setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+	for (i = 0; i < 2; i++) {
+		make(2, LIMIT_MS);
+		begin_holding();
+		test_run_start(&runner, rt);
+		TEST_OK(mely_post(rt, 4, &timed[i], NULL));
+		test_await(&out, 1);
+		end();
+		TEST_OK(mely_runtime_free(rt));
+	}
+	close(ends[0]);
+	close(ends[1]);
+	sem_destroy(&semaphore);
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -532,6 +592,7 @@ main(int argc, char **argv)
 	TEST_CASE(all_cores);
 	TEST_CASE(waiting_for_a_byte);
 	TEST_CASE(sleeping);
+	TEST_CASE(waiting_for_a_time);
 	TEST_CASE(limits_of_handlers);
 	TEST_CASE(short_ones_in_a_row);
 	TEST_CASE(off);

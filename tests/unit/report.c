@@ -3,6 +3,7 @@
  * report.c: lines of reports: what does not fit, numbers for people, how often they are said; the
  * names of functions and of system calls.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,50 @@ calls_on_sockets(void **state)
 	close(pair[1]);
 }
 
+/* A stderr that nobody reads holds nobody up; the next line says what got lost. */
+static void
+to_nobody(void **state)
+{
+	static struct mely_runtime rt;
+	static char much[4096];
+	struct melyint_line line = {0};
+	int pipes[2], saved = dup(STDERR_FILENO), flags, i;
+	size_t used = 0;
+	ssize_t n;
+
+	(void)state;
+	alarm(60);
+	assert_int_equal(pipe(pipes), 0);
+	flags = fcntl(pipes[1], F_GETFL);
+	assert_int_equal(fcntl(pipes[1], F_SETFL, flags | O_NONBLOCK), 0);
+	while ((n = write(pipes[1], much, sizeof much)) > 0)
+		used += (size_t)n;
+	assert_int_equal(fcntl(pipes[1], F_SETFL, flags), 0);
+	assert_true(saved >= 0 && dup2(pipes[1], STDERR_FILENO) >= 0);
+	for (i = 0; i < 3; i++) {
+		melyint_line_add(&line, "lost");
+		melyint_report(&rt, &line);
+	}
+	for (; used > 0; used -= (size_t)n) {
+		n = read(pipes[0], much, used < sizeof much ? used : sizeof much);
+		assert_true(n > 0);
+	}
+	for (i = 0; i < 2; i++) {
+		melyint_line_add(&line, "said");
+		melyint_report(&rt, &line);
+	}
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	n = read(pipes[0], much, sizeof much - 1);
+	assert_true(n > 0);
+	much[n] = '\0';
+	assert_string_equal(much,
+	    "mely: said (lines that could not be written: 3)\nmely: said\n");
+	close(saved);
+	close(pipes[0]);
+	close(pipes[1]);
+	alarm(0);
+}
+
 int
 main(void)
 {
@@ -185,6 +230,7 @@ main(void)
 		cmocka_unit_test(names_of_functions),
 		cmocka_unit_test(calls),
 		cmocka_unit_test(calls_on_sockets),
+		cmocka_unit_test(to_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,8 @@ melyint_call_is_cut_short(long call, const uint64_t args[MELYINT_CALL_ARGS])
 	case TIMED:
 		return args[LIMIT] != 0;
 	case SOCKET:
-		return is_limited((int)args[0], SO_RCVTIMEO) || is_limited((int)args[0], SO_SNDTIMEO);
+		return is_limited((int)args[0], SO_RCVTIMEO) ||
+		    is_limited((int)args[0], SO_SNDTIMEO);
 	default:
 		return false;
 	}

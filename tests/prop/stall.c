@@ -69,6 +69,14 @@ begin_holding(void)
 }
 
 static void
+start_holding(int cores)
+{
+	make(cores, LIMIT_MS);
+	begin_holding();
+	test_run_start(&runner, rt);
+}
+
+static void
 spins_on(int cores)
 {
 	struct mely_color *color;
@@ -202,9 +210,7 @@ static struct mely_handler sleeps = MELY_HANDLER(on_sleep);
 static void
 sleeping(void)
 {
-	make(2, LIMIT_MS);
-	begin_holding();
-	test_run_start(&runner, rt);
+	start_holding(2);
 	TEST_OK(mely_post(rt, 4, &sleeps, NULL));
 	test_await(&out, 1);
 	/* A line that was written just between two sleeps says something else. */
@@ -216,35 +222,31 @@ sleeping(void)
 }
 
 static void
-on_timed_semaphore(void *arg)
+on_timed_sem(void *arg)
 {
 	struct timespec until;
 
 	(void)arg;
-	while (!lines_said("on_timed_semaphore", "")) {
+	while (!lines_said("on_timed_sem", "")) {
 		clock_gettime(CLOCK_REALTIME, &until);
 		until.tv_sec++;
-		TEST_EQ(sem_timedwait(&semaphore, &until), -1);
-		TEST_EQ(errno, ETIMEDOUT);
+		TEST_CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT);
 	}
 	test_add(&out, 1);
 }
 
 static void
-on_timed_receive(void *arg)
+on_timed_recv(void *arg)
 {
 	char byte;
 
 	(void)arg;
-	while (!lines_said("on_timed_receive", "")) {
-		TEST_EQ(recv(ends[0], &byte, 1, 0), -1);
-		TEST_EQ(errno, EAGAIN);
-	}
+	while (!lines_said("on_timed_recv", ""))
+		TEST_CHECK(recv(ends[0], &byte, 1, 0) == -1 && errno == EAGAIN);
 	test_add(&out, 1);
 }
 
-static struct mely_handler timed[] = {MELY_HANDLER(on_timed_semaphore),
-	MELY_HANDLER(on_timed_receive)};
+static struct mely_handler timed[] = {MELY_HANDLER(on_timed_sem), MELY_HANDLER(on_timed_recv)};
 
 /* Calls that are taken up again after a signal but not where they have a time limit. */
 static void
@@ -253,13 +255,10 @@ waiting_for_a_time(void)
 	struct timeval limit = {1, 0};
 	int i;
 
-	TEST_EQ(sem_init(&semaphore, 0, 0), 0);
-	TEST_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	TEST_CHECK(!sem_init(&semaphore, 0, 0) && !socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
 	TEST_EQ(setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
 	for (i = 0; i < 2; i++) {
-		make(2, LIMIT_MS);
-		begin_holding();
-		test_run_start(&runner, rt);
+		start_holding(2);
 		TEST_OK(mely_post(rt, 4, &timed[i], NULL));
 		test_await(&out, 1);
 		end();
@@ -487,9 +486,7 @@ signal_of_the_program(void)
 	struct sigaction mine = {.sa_handler = on_urgent}, old, now;
 
 	TEST_EQ(sigaction(SIGURG, &mine, &old), 0);
-	make(1, LIMIT_MS);
-	begin_holding();
-	test_run_start(&runner, rt);
+	start_holding(1);
 	TEST_OK(mely_post(rt, 1, &spin, NULL));
 	lines_await("handler on_spin", "; no backtrace: the program handles signal ");
 	TEST_EQ(sigaction(SIGURG, NULL, &now), 0);
@@ -518,9 +515,7 @@ static struct mely_handler blocked = MELY_HANDLER(on_blocked);
 static void
 signal_blocked(void)
 {
-	make(2, LIMIT_MS);
-	begin_holding();
-	test_run_start(&runner, rt);
+	start_holding(2);
 	TEST_OK(mely_post(rt, 1, &blocked, NULL));
 	lines_await("handler on_blocked", "; no backtrace: the thread blocks signal ");
 	atomic_store(&let_go, 1);

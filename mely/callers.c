@@ -13,7 +13,8 @@
  *      can not end meanwhile; and only while the process has our handler for it. One that arrives
  *      late finds nothing wanted.
  *   D. A thread that waits in a system call which the kernel does not take up again after a signal
- *      handler (a sleep, poll, epoll_wait) is left alone: a report must not change what the
+ *      handler (a sleep, poll, epoll_wait; with a time limit also futex and those on sockets)
+ *      is left alone: a report must not change what the
  *      program does. The line says in which call it waits.
  */
 #include "callers.h"
@@ -146,10 +147,24 @@ read_proc(pid_t tid, const char *what, char *text, size_t size)
 	return n > 0;
 }
 
+/* "running", or a number, and arguments where it is not -1. */
+static void
+read_call(pid_t tid, struct melyint_thread_state *state)
+{
+	char text[512], *at;
+	int i;
+
+	if (!read_proc(tid, "syscall", text, sizeof text) || text[0] == 'r')
+		return;
+	state->call = strtol(text, &at, 10);
+	for (i = 0; i < MELYINT_CALL_ARGS && state->call >= 0; i++)
+		state->args[i] = strtoull(at, &at, 16);
+}
+
 static struct melyint_thread_state
 state_of(pid_t tid, int signum)
 {
-	struct melyint_thread_state state = {'?', false, -1};
+	struct melyint_thread_state state = {.state = '?', .call = -1};
 	unsigned long long blocked;
 	char text[4096], *at;
 
@@ -161,10 +176,8 @@ state_of(pid_t tid, int signum)
 		if (at != NULL && signum > 0 && sscanf(at + 9, "%llx", &blocked) == 1)
 			state.signal_blocked = (blocked >> (signum - 1) & 1) != 0;
 	}
-	/* "running", or a number and arguments */
-	if (state.state != 'R' && read_proc(tid, "syscall", text, sizeof text) &&
-	    sscanf(text, "%ld", &state.call) != 1)
-		state.call = -1;
+	if (state.state != 'R')
+		read_call(tid, &state);
 	return state;
 }
 
@@ -204,7 +217,7 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 	} else if (state->signal_blocked) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the thread blocks signal %d (%s)",
 		    signum, signal_name(signum));
-	} else if (state->state != 'R' && melyint_call_is_cut_short(state->call)) {
+	} else if (state->state != 'R' && melyint_call_is_cut_short(state->call, state->args)) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the call would not outlast a signal");
 	} else if (core->backtrace == NULL) {
 		snprintf(why, MELYINT_WHY, "no backtrace: not under the color checker");

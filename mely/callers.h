@@ -7,6 +7,7 @@
 #define MELYINT_CALLERS_H
 
 #include "report.h"
+#include "syscalls.h"
 
 enum { MELYINT_FRAMES = 64 };
 
@@ -34,6 +35,7 @@ struct melyint_thread_state {
 	char state;         /* as in /proc: R, S, D...; '?' */
 	bool signal_blocked;
 	long call;          /* the system call it waits in; -1: none, or not known */
+	uint64_t args[MELYINT_CALL_ARGS]; /* what that was called with */
 };
 
 enum { MELYINT_WHY = 80 };

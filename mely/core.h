@@ -217,6 +217,7 @@ struct mely_runtime {
 	uint64_t aging_ticks;       /* constant: too old */
 	uint64_t aging_from_ticks;  /* when the run began */
 	struct melyint_stall *stall; /* constant; NULL: stalls are not reported */
+	_Atomic uint32_t lines_lost; /* that stderr did not take: report.c; who reports */
 	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
 	struct melyint_depot depot; /* spare events of all cores */
 	struct mely_runtime *next;  /* list of all runtimes, fork.c */

@@ -3,16 +3,12 @@
  * dump.c: see dump.h. All of it is made from one look (mely_stats_take), with no lock held.
  */
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 #include <mely/stats.h>
 
-#include "clock.h"
 #include "dump.h"
+#include "put.h"
 
 /* A duration as people read it: three digits and a unit. */
 struct spell {
@@ -150,50 +146,6 @@ melyint_dump_text(struct mely_runtime *rt, struct melyint_text *text)
 	return text->failed ? -ENOMEM : 0;
 }
 
-/* ---- writing it ------------------------------------------------------------------------------ */
-
-/* Can fd take something? 1, 0 when the time is over first, or an error. */
-static int
-await_room(int fd, uint64_t until_ns)
-{
-	if (fd < 0) /* poll would wait for nothing */
-		return -EBADF;
-	for (;;) {
-		struct pollfd ready = {fd, POLLOUT, 0};
-		uint64_t now = melyint_now_ns(), left = now < until_ns ? until_ns - now : 0;
-		struct timespec limit = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
-		int found = ppoll(&ready, 1, &limit, NULL);
-
-		if (found >= 0)
-			return found;
-		if (errno != EINTR)
-			return -errno;
-	}
-}
-
-/* All of it to fd, in pieces that a pipe takes without blocking, once fd can take them; gives up
- * when that is not done by until_ns, on the monotonic clock. */
-static int
-write_all(const char *bytes, size_t length, int fd, uint64_t until_ns)
-{
-	while (length > 0) {
-		int room = await_room(fd, until_ns);
-		/* A pipe that polls as writable takes so much at once. */
-		ssize_t n;
-
-		if (room <= 0)
-			return room == 0 ? -ETIMEDOUT : room;
-		n = write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
-		if (n >= 0) {
-			bytes += n;
-			length -= (size_t)n;
-		} else if (errno != EINTR && errno != EAGAIN) {
-			return -errno;
-		}
-	}
-	return 0;
-}
-
 int
 melyint_dump(struct mely_runtime *rt, int fd, uint64_t patience_ns)
 {
@@ -202,7 +154,7 @@ melyint_dump(struct mely_runtime *rt, int fd, uint64_t patience_ns)
 
 	error = melyint_dump_text(rt, &text);
 	if (error == 0)
-		error = write_all(text.data, text.length, fd, melyint_now_ns() + patience_ns);
+		error = melyint_put(text.data, text.length, fd, patience_ns);
 	free(text.data);
 	return error;
 }

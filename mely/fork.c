@@ -115,6 +115,7 @@ after_in_child(void)
 	unlock_all(true);
 	melyint_runtimes_each(melyint_trace_fork);
 	melyint_check_fork(false, true);
+	melyint_stall_fork();
 	melyint_self = NULL;
 	/* The core may be freed before this thread waits again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};

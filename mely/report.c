@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "colorcheck.h"
+#include "put.h"
 #include "report.h"
 
 static const char cut[] = "...";
 
 #define MINUTE_NS 60000000000u
-enum { A_MINUTE = 10 };
+enum { A_MINUTE = 10, PATIENCE_NS = 100000000 };
 
 void
 melyint_line_add(struct melyint_line *line, const char *format, ...)
@@ -76,11 +77,31 @@ melyint_rate_add(struct melyint_rate *rate, struct melyint_line *line, const cha
 	rate->hidden = 0;
 }
 
-void
-melyint_report(struct mely_runtime *rt, struct melyint_line *line)
+/* To stderr; where that takes nothing, the line is lost, and counted. */
+static void
+put(struct mely_runtime *rt, struct melyint_line *line)
 {
 	static const char name[] = "mely: ";
 	char whole[sizeof name + MELYINT_LINE];
+	uint32_t lost = MELY_LOAD(&rt->lines_lost, relaxed); /* a count, as below */
+
+	if (lost != 0)
+		melyint_line_add(line, " (lines that could not be written: %" PRIu32 ")", lost);
+	/* One write, so that lines of several threads do not mix. */
+	memcpy(whole, name, sizeof name - 1);
+	memcpy(whole + sizeof name - 1, line->text, line->used);
+	whole[sizeof name - 1 + line->used] = '\n';
+	/* Nobody who has let it wait once is waited for again. */
+	if (melyint_put(whole, sizeof name + line->used, STDERR_FILENO,
+	    lost == 0 ? PATIENCE_NS : 0) != 0)
+		MELY_ADD(&rt->lines_lost, 1, relaxed);
+	else
+		MELY_SUB(&rt->lines_lost, lost, relaxed);
+}
+
+void
+melyint_report(struct mely_runtime *rt, struct melyint_line *line)
+{
 	int error = errno;
 
 	line->text[line->used] = '\0';
@@ -89,12 +110,8 @@ melyint_report(struct mely_runtime *rt, struct melyint_line *line)
 		rt->config.report(rt->config.report_ctx, line->text);
 		melyint_check_report(rt, false);
 	} else {
-		/* One write, so that lines of several threads do not mix. */
-		memcpy(whole, name, sizeof name - 1);
-		memcpy(whole + sizeof name - 1, line->text, line->used);
-		whole[sizeof name - 1 + line->used] = '\n';
-		if (write(STDERR_FILENO, whole, sizeof name + line->used) < 0)
-			errno = error; /* nobody to tell */
+		put(rt, line);
+		errno = error;
 	}
 	line->used = 0;
 	line->text[0] = '\0';

@@ -34,7 +34,8 @@ bool melyint_rate_allows(struct melyint_rate *rate, uint64_t now_ns);
 /* Add to the line, which may be empty, how many such things were hidden before it, if any. */
 void melyint_rate_add(struct melyint_rate *rate, struct melyint_line *line, const char *things);
 
-/* Say it, and begin anew. No lock of a core is held. */
+/* Say it, and begin anew. No lock of a core is held. Where stderr takes nothing for a tenth of a
+ * second the line is dropped, and the next one says so. */
 void melyint_report(struct mely_runtime *rt, struct melyint_line *line);
 
 #endif

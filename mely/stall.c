@@ -402,6 +402,14 @@ melyint_stall_begin(struct mely_runtime *rt)
 		melyint_backtrace_begin(rt);
 }
 
+static MELY_TLS pid_t own_tid; /* of this thread; 0: not asked for */
+
+void
+melyint_stall_fork(void)
+{
+	own_tid = 0;
+}
+
 void
 melyint_stall_attend(struct melyint_core *core)
 {
@@ -409,12 +417,15 @@ melyint_stall_attend(struct melyint_core *core)
 
 	if (core->rt->stall == NULL)
 		return;
+	/* A program that turns the runtime by mely_run_once comes here each time. */
+	if (own_tid == 0)
+		own_tid = gettid();
 	core->attendant = pthread_self();
 	(void)pthread_getcpuclockid(pthread_self(), &clock); /* can't fail of oneself */
 	/* relaxed, both: the monitor may use those of a thread that is no more; the system then
 	 * knows nothing of them */
 	MELY_STORE(&core->cpu_clock, clock, relaxed);
-	MELY_STORE(&core->tid, gettid(), relaxed);
+	MELY_STORE(&core->tid, own_tid, relaxed);
 }
 
 void

@@ -16,6 +16,7 @@
 #define melyint_stall_begin(rt) ((void)(rt))
 #define melyint_stall_attend(core) ((void)(core))
 #define melyint_stall_end(rt) ((void)(rt))
+#define melyint_stall_fork() ((void)0)
 #else
 
 /* With a runtime, once its monitor is there; and in the child of a fork. 0 or a negative errno. */
@@ -28,6 +29,8 @@ void melyint_stall_begin(struct mely_runtime *rt);
 void melyint_stall_attend(struct melyint_core *core);
 /* The end of a run, the monitor's thread is no more: say how much was not shown. */
 void melyint_stall_end(struct mely_runtime *rt);
+/* In the child of a fork, whose thread is another one to the system. */
+void melyint_stall_fork(void);
 
 #endif
 

@@ -7,9 +7,13 @@
 #define MELYINT_SYSCALLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* call: a number of the kernel's; -1: none, or not known, which counts as one of them */
-bool melyint_call_is_cut_short(long call);
+enum { MELYINT_CALL_ARGS = 6 };
+
+/* call: a number of the kernel's; -1: none, or not known, which counts as one of them. args: what
+ * it was called with; descriptors are of this process. */
+bool melyint_call_is_cut_short(long call, const uint64_t args[MELYINT_CALL_ARGS]);
 /* The name of one of them, or of some others in which threads are found; NULL when not known. */
 const char *melyint_call_name(long call);
 

@@ -57,9 +57,9 @@ class Server:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
 
         environment = dict(os.environ)
-        # Instrumented, on a busy machine, a handler may well be called stalled: not what is asked.
-        if environment.get("INSTRUMENT_FLAGS"):
-            environment.setdefault("MELY_STALL_MS", "0")
+        # On a busy machine a handler may well be called stalled, or a queue old: not what is asked.
+        environment.setdefault("MELY_STALL_MS", "0")
+        environment.setdefault("MELY_AGE_MS", "0")
         self.process = subprocess.Popen(command + [root], stdout=subprocess.PIPE,
                                         stderr=self.errors, preexec_fn=limit,
                                         env=environment)

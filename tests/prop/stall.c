@@ -5,7 +5,11 @@
  * report is there, so how fast the machine is does not matter.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,10 +69,18 @@ begin_holding(void)
 }
 
 static void
+start_holding(int cores)
+{
+	make(cores, LIMIT_MS);
+	begin_holding();
+	test_run_start(&runner, rt);
+}
+
+static void
 spins_on(int cores)
 {
 	struct mely_color *color;
-	char core[32];
+	char core[48];
 
 	make(cores, LIMIT_MS);
 	begin_holding();
@@ -137,6 +149,7 @@ all_cores(void)
 /* ---- handlers that wait ---------------------------------------------------------------------- */
 
 static int ends[2];
+static sem_t semaphore;
 
 __attribute__((noinline)) static void
 stall_test_reads(int fd)
@@ -197,9 +210,7 @@ static struct mely_handler sleeps = MELY_HANDLER(on_sleep);
 static void
 sleeping(void)
 {
-	make(2, LIMIT_MS);
-	begin_holding();
-	test_run_start(&runner, rt);
+	start_holding(2);
 	TEST_OK(mely_post(rt, 4, &sleeps, NULL));
 	test_await(&out, 1);
 	/* A line that was written just between two sleeps says something else. */
@@ -208,6 +219,54 @@ sleeping(void)
 		    "; no backtrace: the call would not outlast a signal"));
 	end();
 	TEST_OK(mely_runtime_free(rt));
+}
+
+static void
+on_timed_sem(void *arg)
+{
+	struct timespec until;
+
+	(void)arg;
+	while (!lines_said("on_timed_sem", "")) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec++;
+		TEST_CHECK(sem_timedwait(&semaphore, &until) == -1 && errno == ETIMEDOUT);
+	}
+	test_add(&out, 1);
+}
+
+static void
+on_timed_recv(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	while (!lines_said("on_timed_recv", ""))
+		TEST_CHECK(recv(ends[0], &byte, 1, 0) == -1 && errno == EAGAIN);
+	test_add(&out, 1);
+}
+
+static struct mely_handler timed[] = {MELY_HANDLER(on_timed_sem), MELY_HANDLER(on_timed_recv)};
+
+/* Calls that are taken up again after a signal but not where they have a time limit. */
+static void
+waiting_for_a_time(void)
+{
+	struct timeval limit = {1, 0};
+	int i;
+
+	TEST_CHECK(!sem_init(&semaphore, 0, 0) && !socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	TEST_EQ(setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+	for (i = 0; i < 2; i++) {
+		start_holding(2);
+		TEST_OK(mely_post(rt, 4, &timed[i], NULL));
+		test_await(&out, 1);
+		end();
+		TEST_OK(mely_runtime_free(rt));
+	}
+	close(ends[0]);
+	close(ends[1]);
+	sem_destroy(&semaphore);
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
@@ -427,9 +486,7 @@ signal_of_the_program(void)
 	struct sigaction mine = {.sa_handler = on_urgent}, old, now;
 
 	TEST_EQ(sigaction(SIGURG, &mine, &old), 0);
-	make(1, LIMIT_MS);
-	begin_holding();
-	test_run_start(&runner, rt);
+	start_holding(1);
 	TEST_OK(mely_post(rt, 1, &spin, NULL));
 	lines_await("handler on_spin", "; no backtrace: the program handles signal ");
 	TEST_EQ(sigaction(SIGURG, NULL, &now), 0);
@@ -458,9 +515,7 @@ static struct mely_handler blocked = MELY_HANDLER(on_blocked);
 static void
 signal_blocked(void)
 {
-	make(2, LIMIT_MS);
-	begin_holding();
-	test_run_start(&runner, rt);
+	start_holding(2);
 	TEST_OK(mely_post(rt, 1, &blocked, NULL));
 	lines_await("handler on_blocked", "; no backtrace: the thread blocks signal ");
 	atomic_store(&let_go, 1);
@@ -532,6 +587,7 @@ main(int argc, char **argv)
 	TEST_CASE(all_cores);
 	TEST_CASE(waiting_for_a_byte);
 	TEST_CASE(sleeping);
+	TEST_CASE(waiting_for_a_time);
 	TEST_CASE(limits_of_handlers);
 	TEST_CASE(short_ones_in_a_row);
 	TEST_CASE(off);

@@ -3,10 +3,13 @@
  * report.c: lines of reports: what does not fit, numbers for people, how often they are said; the
  * names of functions and of system calls.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -131,15 +134,90 @@ names_of_functions(void **state)
 static void
 calls(void **state)
 {
+	static const uint64_t none[MELYINT_CALL_ARGS], limited[MELYINT_CALL_ARGS] = {[3] = 0x7f00};
+
 	(void)state;
-	assert_true(melyint_call_is_cut_short(SYS_clock_nanosleep));
+	assert_true(melyint_call_is_cut_short(SYS_clock_nanosleep, none));
 	assert_string_equal(melyint_call_name(SYS_clock_nanosleep), "clock_nanosleep");
-	assert_false(melyint_call_is_cut_short(SYS_futex));
+	assert_false(melyint_call_is_cut_short(SYS_futex, none));
+	assert_true(melyint_call_is_cut_short(SYS_futex, limited));
 	assert_string_equal(melyint_call_name(SYS_futex), "futex");
-	assert_true(melyint_call_is_cut_short(-1)); /* not known */
+	assert_true(melyint_call_is_cut_short(-1, none)); /* not known */
 	assert_null(melyint_call_name(-1));
-	assert_false(melyint_call_is_cut_short(SYS_getpid));
+	assert_false(melyint_call_is_cut_short(SYS_getpid, limited));
 	assert_null(melyint_call_name(SYS_getpid));
+}
+
+static void
+calls_on_sockets(void **state)
+{
+	static const long on_sockets[] = {SYS_read, SYS_write, SYS_accept4, SYS_connect,
+	    SYS_recvfrom, SYS_sendmsg};
+	struct timeval limit = {1, 0};
+	int pipes[2], pair[2];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_int_equal(setsockopt(pair[1], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit), 0);
+	for (i = 0; i < sizeof on_sockets / sizeof on_sockets[0]; i++) {
+		uint64_t args[MELYINT_CALL_ARGS] = {(uint64_t)pipes[0]};
+
+		assert_false(melyint_call_is_cut_short(on_sockets[i], args));
+		args[0] = (uint64_t)pair[0];
+		assert_false(melyint_call_is_cut_short(on_sockets[i], args));
+		args[0] = (uint64_t)pair[1];
+		assert_true(melyint_call_is_cut_short(on_sockets[i], args));
+	}
+	close(pipes[0]);
+	close(pipes[1]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+/* A stderr that nobody reads holds nobody up; the next line says what got lost. */
+static void
+to_nobody(void **state)
+{
+	static struct mely_runtime rt;
+	static char much[4096];
+	struct melyint_line line = {0};
+	int pipes[2], saved = dup(STDERR_FILENO), flags, i;
+	size_t used = 0;
+	ssize_t n;
+
+	(void)state;
+	alarm(60);
+	assert_int_equal(pipe(pipes), 0);
+	flags = fcntl(pipes[1], F_GETFL);
+	assert_int_equal(fcntl(pipes[1], F_SETFL, flags | O_NONBLOCK), 0);
+	while ((n = write(pipes[1], much, sizeof much)) > 0)
+		used += (size_t)n;
+	assert_int_equal(fcntl(pipes[1], F_SETFL, flags), 0);
+	assert_true(saved >= 0 && dup2(pipes[1], STDERR_FILENO) >= 0);
+	for (i = 0; i < 3; i++) {
+		melyint_line_add(&line, "lost");
+		melyint_report(&rt, &line);
+	}
+	for (; used > 0; used -= (size_t)n) {
+		n = read(pipes[0], much, used < sizeof much ? used : sizeof much);
+		assert_true(n > 0);
+	}
+	for (i = 0; i < 2; i++) {
+		melyint_line_add(&line, "said");
+		melyint_report(&rt, &line);
+	}
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	n = read(pipes[0], much, sizeof much - 1);
+	assert_true(n > 0);
+	much[n] = '\0';
+	assert_string_equal(much,
+	    "mely: said (lines that could not be written: 3)\nmely: said\n");
+	close(saved);
+	close(pipes[0]);
+	close(pipes[1]);
+	alarm(0);
 }
 
 int
@@ -152,6 +230,8 @@ main(void)
 		cmocka_unit_test(ten_a_minute),
 		cmocka_unit_test(names_of_functions),
 		cmocka_unit_test(calls),
+		cmocka_unit_test(calls_on_sockets),
+		cmocka_unit_test(to_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

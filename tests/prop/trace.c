@@ -106,9 +106,9 @@ on_link(void *arg)
 {
 	struct chain *chain = arg;
 
-	/* Below 0 when several chains come to the end at once, or it is set meanwhile. */
-	if ((int64_t)atomic_fetch_sub_explicit(chain->left, 1, memory_order_relaxed) <= 0)
+	if (atomic_load_explicit(chain->left, memory_order_relaxed) == 0)
 		return;
+	atomic_fetch_sub_explicit(chain->left, 1, memory_order_relaxed);
 	TEST_OK(mely_event_post(chain->color, &chain->event));
 }
 

@@ -105,10 +105,14 @@ static void
 on_link(void *arg)
 {
 	struct chain *chain = arg;
+	uint64_t left = atomic_load_explicit(chain->left, memory_order_relaxed);
 
-	if (atomic_load_explicit(chain->left, memory_order_relaxed) == 0)
-		return;
-	atomic_fetch_sub_explicit(chain->left, 1, memory_order_relaxed);
+	/* Not a subtraction: somebody may make it 0 meanwhile. */
+	do {
+		if (left == 0)
+			return;
+	} while (!atomic_compare_exchange_weak_explicit(chain->left, &left, left - 1,
+	    memory_order_relaxed, memory_order_relaxed));
 	TEST_OK(mely_event_post(chain->color, &chain->event));
 }
 

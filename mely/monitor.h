@@ -17,10 +17,10 @@
 /* Embedded where it is needed. Set before it is added, then the monitor's thread's alone. */
 struct melyint_step {
 	/*
-	 * On the monitor's thread, when a run begins, when fd is ready (revents, else 0), when the time it asked for
-	 * has come, and after every melyint_monitor_wake. May change fd and events, add steps, and
-	 * take core locks for a short while. now_ns is the monotonic clock. Returns when it is to
-	 * be called again at the latest, in that clock, or one of the above.
+	 * On the monitor's thread, when a run begins, when fd is ready (revents, else 0), when the
+	 * time it asked for has come, and after every melyint_monitor_wake. May change fd and
+	 * events, add steps, and take core locks for a short while. now_ns is the monotonic clock.
+	 * Returns when it is to be called again at the latest, in that clock, or one of the above.
 	 */
 	uint64_t (*look)(struct melyint_step *step, uint64_t now_ns);
 	int fd;              /* to wait for; -1: none */

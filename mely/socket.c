@@ -10,16 +10,24 @@
  *      whole process's and other threads make files.
  *   C. A file is stale when nobody listens: connect is refused. One of a living process answers,
  *      or has a full backlog. Nothing but a socket is ever removed.
+ *   D. One that is bound and does not listen yet looks stale, and of two that take over one stale
+ *      file the second would remove what is the first one's by then. So whoever binds and
+ *      listens, or looks and removes, has the file's directory locked (flock). That leaves no file
+ *      behind, and ends with the process. A directory that can't be locked, because it can't be
+ *      read for example, is used without.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -27,6 +35,7 @@
 
 enum {
 	BACKLOG = 16,
+	LOCK_MS = 2000, /* where others open and close sockets */
 	SWEEP_MAX = 1024,
 	RUNTIMES_MAX = 64 /* of one process, at the default place */
 };
@@ -68,6 +77,44 @@ default_directory(char *dir, size_t size)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* D of NOTE(socket): the directory of path, locked, as a descriptor for unlock; -1 when it can't be
+ * locked; -EBUSY when somebody else does not let go of it. */
+static int
+lock(const char *path)
+{
+	const struct timespec nap = {0, 1000000};
+	const char *slash = strrchr(path, '/');
+	char dir[MELYINT_SOCKET_PATH + 32];
+	int fd, ms;
+
+	if (slash == NULL)
+		snprintf(dir, sizeof dir, ".");
+	else
+		snprintf(dir, sizeof dir, "%.*s", (int)(slash - path) + 1, path);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	for (ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; ms++) {
+		if (errno == EWOULDBLOCK && ms < LOCK_MS) {
+			nanosleep(&nap, NULL);
+			continue;
+		}
+		ms = errno;
+		close(fd);
+		return ms == EWOULDBLOCK ? -EBUSY : -1;
+	}
+	return fd;
+}
+
+static void
+unlock(int fd)
+{
+	if (fd < 0)
+		return;
+	flock(fd, LOCK_UN); /* the child of a fork may have it, too */
+	close(fd);
+}
+
 static void
 address(struct sockaddr_un *at, const char *path)
 {
@@ -76,7 +123,7 @@ address(struct sockaddr_un *at, const char *path)
 	memcpy(at->sun_path, path, strlen(path) + 1);
 }
 
-/* C of NOTE(socket): 0 when what is there could be removed. */
+/* C of NOTE(socket): 0 when what is there could be removed. Under the lock. */
 static int
 remove_stale(const char *path)
 {
@@ -101,15 +148,13 @@ remove_stale(const char *path)
 	return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* Bind and listen at path, without a word. */
+/* Under the lock. */
 static int
-listen_at(struct melyint_socket *s, const char *path)
+listen_locked(struct melyint_socket *s, const char *path)
 {
 	struct sockaddr_un at;
 	int fd, error;
 
-	if (strlen(path) >= sizeof s->path)
-		return -ENAMETOOLONG;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
@@ -137,6 +182,35 @@ listen_at(struct melyint_socket *s, const char *path)
 	return 0;
 }
 
+/* Bind and listen at path, without a word. */
+static int
+listen_at(struct melyint_socket *s, const char *path)
+{
+	int error, held;
+
+	if (strlen(path) >= sizeof s->path)
+		return -ENAMETOOLONG;
+	held = lock(path);
+	if (held == -EBUSY)
+		return -EBUSY;
+	error = listen_locked(s, path);
+	unlock(held);
+	return error;
+}
+
+/* Remove what is stale; when somebody holds the lock it stays, for the next one. */
+static int
+remove_at(const char *path)
+{
+	int held = lock(path), error;
+
+	if (held == -EBUSY)
+		return -EBUSY;
+	error = remove_stale(path);
+	unlock(held);
+	return error;
+}
+
 /* What processes that are no more have left at the default place. A number that is dead here may
  * live in another container, hence C of NOTE(socket) besides. */
 static void
@@ -157,7 +231,7 @@ sweep(const char *dir)
 		    errno != ESRCH)
 			continue;
 		if (snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) < MELYINT_SOCKET_PATH)
-			(void)remove_stale(path);
+			(void)remove_at(path);
 	}
 	closedir(stream);
 }
@@ -209,6 +283,9 @@ melyint_socket_listen(struct melyint_socket *s, const char *path)
 	case -EEXIST:
 		why = "there is something that is no socket";
 		break;
+	case -EBUSY:
+		why = "somebody keeps its directory locked";
+		break;
 	case -ENAMETOOLONG:
 		why = "longer than 107 bytes";
 		break;
@@ -236,7 +313,7 @@ melyint_socket_close(struct melyint_socket *s)
 	s->fd = -1;
 	/* Unless somebody else has taken the name meanwhile. */
 	if (own)
-		(void)remove_stale(s->path);
+		(void)remove_at(s->path);
 }
 
 /* ---- peers ----------------------------------------------------------------------------------- */

@@ -26,6 +26,7 @@ MELY_BEGIN_DECLS
  * Any thread. 0, or after one line on stderr
  *   -EALREADY      the runtime has one open
  *   -EADDRINUSE    a living process listens there
+ *   -EBUSY         another process keeps its directory locked (flock)
  *   -EEXIST        there is something that is no socket
  *   -ENAMETOOLONG  longer than the address of a Unix socket may be, 107 bytes
  *   -EPERM         the directory is not the user's own, or others may write to it

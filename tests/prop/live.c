@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -341,6 +342,7 @@ on_heir(void *arg)
 	TEST_EQ(recv(second, head, sizeof head, MSG_WAITALL), sizeof head);
 	pid = fork();
 	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails here */
 		for (;;)
 			pause();
 	}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -15,7 +16,7 @@
 #include "unit.h"
 #include "socket.h"
 
-enum { NOBODY = 65534 };
+enum { NOBODY = 65534, TAKERS = 8 };
 
 static char base[64]; /* a directory of this test's own */
 
@@ -173,6 +174,88 @@ stale_is_taken_over(void **state)
 	assert_int_equal(access(in_base("c.sock"), F_OK), -1);
 }
 
+/* While another looks at what is there, nobody removes it. */
+static void
+lock_keeps_others_out(void **state)
+{
+	struct melyint_socket s = {.fd = -1}, t = {.fd = -1};
+	struct stat before, after;
+	int dir = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(melyint_socket_listen(&s, in_base("l.sock")), 0);
+	close(s.fd);
+	assert_int_equal(stat(in_base("l.sock"), &before), 0);
+	assert_int_equal(flock(dir, LOCK_EX), 0);
+	assert_int_equal(melyint_socket_listen(&t, in_base("l.sock")), -EBUSY);
+	assert_int_equal(t.fd, -1);
+	s.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	melyint_socket_close(&s);
+	assert_int_equal(stat(in_base("l.sock"), &after), 0);
+	assert_true(before.st_ino == after.st_ino);
+	close(dir);
+	assert_int_equal(melyint_socket_listen(&t, in_base("l.sock")), 0);
+	melyint_socket_close(&t);
+}
+
+/* Wait for the go, take it, tell whether it was had, and stay until the end. */
+static void
+take_it(const char *path, int go, int told, int end)
+{
+	struct melyint_socket s = {.fd = -1};
+	char byte;
+
+	while (read(go, &byte, 1) != 0)
+		;
+	byte = melyint_socket_listen(&s, path) == 0 ? 'y' : 'n';
+	if (write(told, &byte, 1) != 1)
+		_exit(1);
+	while (read(end, &byte, 1) != 0)
+		;
+	_exit(0);
+}
+
+/* Of many at once one has what was stale, and it is the one that answers. */
+static void
+one_of_many_takes_over(void **state)
+{
+	const char *path = in_base("m.sock");
+	int go[2], told[2], end[2], i, had, round;
+	pid_t pids[TAKERS];
+	char byte;
+
+	(void)state;
+	for (round = 0; round < 40; round++) {
+		assert_true(pipe(go) == 0 && pipe(told) == 0 && pipe(end) == 0);
+		for (i = 0; i < TAKERS; i++) {
+			pids[i] = fork();
+			assert_true(pids[i] >= 0);
+			if (pids[i] == 0) {
+				close(go[1]);
+				close(end[1]);
+				close(STDERR_FILENO);
+				take_it(path, go[0], told[1], end[0]);
+			}
+		}
+		close(go[1]);
+		for (i = had = 0; i < TAKERS; i++) {
+			assert_int_equal(read(told[0], &byte, 1), 1);
+			had += byte == 'y';
+		}
+		assert_int_equal(had, 1);
+		i = dial(path);
+		assert_true(i >= 0);
+		close(i);
+		close(end[1]); /* and it is stale again */
+		for (i = 0; i < TAKERS; i++)
+			assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+		close(go[0]);
+		close(end[0]);
+		close(told[0]);
+		close(told[1]);
+	}
+}
+
 static void
 what_is_no_socket_stays(void **state)
 {
@@ -314,6 +397,8 @@ main(void)
 		cmocka_unit_test(mode_and_end),
 		cmocka_unit_test(living_is_left_alone),
 		cmocka_unit_test(stale_is_taken_over),
+		cmocka_unit_test(lock_keeps_others_out),
+		cmocka_unit_test(one_of_many_takes_over),
 		cmocka_unit_test(what_is_no_socket_stays),
 		cmocka_unit_test(bad_places),
 		cmocka_unit_test(child_leaves_it),

@@ -2,11 +2,13 @@
 /*
  * main.c: mely-top, a view of a running Mely program. See mely-top(1).
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "find.h"
 #include "once.h"
@@ -31,6 +33,17 @@ failed(const struct link *link, int error, const char *told)
 	return 1;
 }
 
+/* Names are what programs chose: on a terminal they must not move its cursor. */
+static void
+make_plain(char *text, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		if (iscntrl((unsigned char)text[i]) && text[i] != '\n' && text[i] != '\t')
+			text[i] = '?';
+}
+
 /* What is all text is printed as it comes. */
 static int
 print_answer(struct link *link, const char *request)
@@ -39,10 +52,13 @@ print_answer(struct link *link, const char *request)
 	size_t length;
 	int error = link_ask(link, request, &answer, &length), status = 0;
 
-	if (error != 0)
+	if (error != 0) {
 		status = failed(link, error, answer);
-	else
+	} else {
+		if (isatty(STDOUT_FILENO))
+			make_plain(answer, length);
 		fwrite(answer, 1, length, stdout);
+	}
 	free(answer);
 	return status;
 }

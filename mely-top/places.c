@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "find.h"
@@ -50,8 +51,19 @@ by_number(const void *a, const void *b)
 	return strcmp(nx, ny);
 }
 
+/* The library puts its sockets into no directory that others could have made or write to; so what
+ * is in such a one is not to be believed. */
+static bool
+is_private(int fd, uid_t user)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) && (st.st_mode & 022) == 0 &&
+	    (st.st_uid == user || st.st_uid == 0);
+}
+
 static int
-in_directory(const char *dir, pid_t pid, struct place *places, int most)
+in_directory(const char *dir, uid_t user, pid_t pid, struct place *places, int most)
 {
 	DIR *stream = opendir(dir);
 	struct dirent *entry;
@@ -59,6 +71,10 @@ in_directory(const char *dir, pid_t pid, struct place *places, int most)
 
 	if (stream == NULL)
 		return 0;
+	if (!is_private(dirfd(stream), user)) {
+		closedir(stream);
+		return 0;
+	}
 	while (n < most && (entry = readdir(stream)) != NULL) {
 		if (!is_name(entry->d_name, pid))
 			continue;
@@ -81,14 +97,14 @@ places_named(pid_t pid, uid_t user, struct place *places, int most)
 
 	if (run != NULL && run[0] == '/' && user == geteuid()) {
 		snprintf(dir, sizeof dir, "%s/mely", run);
-		n = in_directory(dir, pid, places, most);
+		n = in_directory(dir, user, pid, places, most);
 	} else {
 		/* where logind puts it */
 		snprintf(dir, sizeof dir, "/run/user/%lu/mely", (unsigned long)user);
-		n = in_directory(dir, pid, places, most);
+		n = in_directory(dir, user, pid, places, most);
 	}
 	snprintf(dir, sizeof dir, "/tmp/mely-%lu", (unsigned long)user);
-	return n + in_directory(dir, pid, places + n, most - n);
+	return n + in_directory(dir, user, pid, places + n, most - n);
 }
 
 /* ---- as the kernel tells --------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include "order.h"
 #include "strategy.h"
 
-enum { STACK_HUNT = 64 << 10, HISTORY = 8192, LASTING_MAX = 8192 };
+enum { STACK_HUNT = 64 << 10, HISTORY = 8192, LASTING_MAX = 32 << 10 };
 
 #define AWAY_PS_MAX 20000000000u /* no processor is away for longer */
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import stat
@@ -366,6 +367,33 @@ def other_user(run, program):
     check(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, "another user is told so")
 
 
+def squatted():
+    """A directory that somebody else has made in the place of a user's is not looked into."""
+    directory = "/tmp/mely-65534"
+    if os.geteuid() != 0 or os.path.lexists(directory):
+        print("skipped: a squatted directory (needs root, and that there is none)")
+        return
+    os.mkdir(directory, 0o755)
+    try:
+        os.chown(directory, 1, 1)
+        with socket.socket(socket.AF_UNIX) as s:
+            path = os.path.join(directory, "%d.sock" % os.getpid())
+            s.bind(path)
+            os.chmod(path, 0o666)
+            s.listen(5)
+            s.settimeout(0)
+            result = subprocess.run([TOP, "--once"], capture_output=True, text=True, timeout=60,
+                                    user=65534, group=65534, extra_groups=[], env={})
+            check(result.returncode == 1, "nothing of a stranger's is taken", result)
+            try:
+                s.accept()
+                check(False, "a stranger's socket is left alone")
+            except BlockingIOError:
+                check(True, "a stranger's socket is left alone")
+    finally:
+        shutil.rmtree(directory)
+
+
 def places(run):
     """A path of the program's own, relative or not, is found by the process' number."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -440,6 +468,7 @@ def main():
             check(program.stderr() == "", "nothing on stderr", program.stderr())
         if have_top:
             places(run)
+            squatted()
             several(run)
         else:
             print("skipped: mely-top was not built")

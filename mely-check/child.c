@@ -100,16 +100,27 @@ become(const struct child *child, const char *path, char **argv, int errors,
 }
 
 int
-child_run(struct child *child, const char *path, char **argv)
+child_place(struct child *child, const char **where)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *directory = text_format("%s/mely-check.XXXXXX", tmp != NULL ? tmp : "/tmp");
+	char *directory;
+
+	*where = tmp != NULL ? tmp : "/tmp"; /* as mktemp(1) has it */
+	directory = text_format("%s/mely-check.XXXXXX", *where);
+	if (mkdtemp(directory) == NULL)
+		return -errno;
+	child->directory = directory;
+	return 0;
+}
+
+int
+child_run(struct child *child, const char *path, char **argv)
+{
 	int errors[2], error = 0;
 	sigset_t all, before;
 
-	if (mkdtemp(directory) == NULL || pipe2(errors, O_CLOEXEC) != 0)
+	if (pipe2(errors, O_CLOEXEC) != 0)
 		return -errno;
-	child->directory = directory;
 	fflush(NULL);
 	/* No signal gets lost between the fork and the handing on. */
 	sigfillset(&all);

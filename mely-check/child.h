@@ -17,7 +17,10 @@ struct child {
 	int status;            /* as waitpid gives it */
 };
 
-/* 0, or a negative errno code: no directory, or the program could not be started. */
+/* Make the directory for its reports, below *where. 0 or a negative errno code. */
+int child_place(struct child *child, const char **where);
+
+/* After child_place. 0, or a negative errno code: the program could not be started. */
 int child_run(struct child *child, const char *path, char **argv);
 /* Reads what it has reported, and copies it to raw unless that is NULL. Returns the files read. */
 unsigned child_reports(const struct child *child, struct reports *reports, FILE *raw);

@@ -153,6 +153,7 @@ run(const struct options *options, char **argv)
 	struct reports reports = {NULL, 0};
 	struct program program;
 	struct child child;
+	const char *where;
 	FILE *raw = NULL;
 	int rc, status;
 
@@ -166,6 +167,9 @@ run(const struct options *options, char **argv)
 		return status;
 	if (options->log != NULL && (raw = fopen(options->log, "w")) == NULL)
 		return complain(text_format("%s: %s", options->log, strerror(errno)));
+	rc = child_place(&child, &where);
+	if (rc != 0)
+		return complain(text_format("%s: %s", where, strerror(-rc)));
 	rc = child_run(&child, program.path, argv);
 	if (rc == 0)
 		child_reports(&child, &reports, raw);

@@ -9,8 +9,8 @@ set -u
 libdir=$top_builddir/mely/.libs
 check=$top_builddir/mely-check/mely-check
 if [ ! -e "$libdir/libmely-check.a" ]; then
-	echo "skipped: configured without --enable-color-check"
-	exit 77
+	echo "no $libdir/libmely-check.a: configure with --enable-color-check"
+	exit 2
 fi
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT

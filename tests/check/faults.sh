@@ -20,7 +20,7 @@ export scratch
 trap 'rm -rf "$scratch"' EXIT
 unset MELY_CORES TSAN_OPTIONS
 
-[ -e "$library" ] || { echo "skipped: configured without --enable-color-check"; exit 77; }
+[ -e "$library" ] || { echo "no $library: configure with --enable-color-check"; exit 2; }
 
 # try TWIN: run it with the name, cores and run of one; sets status and log.
 try()

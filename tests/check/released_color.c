@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a session with a color object gives itself back in its last handler, and is freed,
+ * Fault: a guest with a color object gives itself back in its last handler, and is freed,
  * while a watchman of another color still has a pointer to it.
- * Twin: the watchman, who is the last to look at the session, tells it to go.
+ * Twin: the watchman, who is the last to look at the guest, tells it to go.
  * expect: on_gone on_watch heap
  */
 #include "fault.h"
 
-struct session {
+struct guest {
 	struct mely_color color;
 	int beats;
 };
@@ -15,7 +15,7 @@ struct session {
 static struct mely_color *watchman;
 static int seen;
 
-/* No more event of the session will come: its memory is the program's. */
+/* No more event of the guest will come: its memory is the program's. */
 static void
 on_gone(void *arg)
 {
@@ -29,24 +29,24 @@ static struct mely_handler last = MELY_HANDLER(on_last);
 static void
 on_last(void *arg)
 {
-	struct session *session = arg;
+	struct guest *guest = arg;
 
 	/* In the fault: later than the watchman, so that the program comes to no grief. */
 	if (my_turn(1))
-		mely_color_release(&session->color, on_gone, session);
+		mely_color_release(&guest->color, on_gone, guest);
 	else
-		MUST(mely_color_post(&session->color, &last, session));
+		MUST(mely_color_post(&guest->color, &last, guest));
 }
 
 static void
 on_watch(void *arg)
 {
-	struct session *session = arg;
+	struct guest *guest = arg;
 
-	seen += session->beats;
+	seen += guest->beats;
 	take_turn(1);
 #ifdef FIXED
-	MUST(mely_color_post(&session->color, &last, session));
+	MUST(mely_color_post(&guest->color, &last, guest));
 #endif
 }
 
@@ -55,18 +55,18 @@ static struct mely_handler watch = MELY_HANDLER(on_watch);
 int
 main(void)
 {
-	struct session *session = aligned_alloc(64, sizeof *session);
+	struct guest *guest = aligned_alloc(64, sizeof *guest);
 
-	if (session == NULL)
+	if (guest == NULL)
 		return 2;
 	begin(1);
-	session->beats = 0;
+	guest->beats = 0;
 	watchman = color(1, "watchman");
-	MUST(mely_color_init(&session->color, rt));
-	MUST(mely_color_set_name(&session->color, "session"));
-	MUST(mely_color_post(watchman, &watch, session));
+	MUST(mely_color_init(&guest->color, rt));
+	MUST(mely_color_set_name(&guest->color, "guest"));
+	MUST(mely_color_post(watchman, &watch, guest));
 #ifndef FIXED
-	MUST(mely_color_post(&session->color, &last, session));
+	MUST(mely_color_post(&guest->color, &last, guest));
 #endif
 	return run();
 }

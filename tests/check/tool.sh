@@ -62,6 +62,7 @@ expect 2 'ermission denied' "$scratch"
 script fine 'exit 0'
 expect 2 'No such file' --output "$scratch/no/such" ./fine
 expect 2 'No such file' --log "$scratch/no/such" ./fine
+TMPDIR=$scratch/no/such expect 2 '/no/such: No such file' ./fine
 printf '#!/no/such/interpreter\n' >broken
 chmod +x broken
 expect 2 'No such file' ./broken

@@ -10,6 +10,7 @@ failures=0
 
 libs="-L$build/compat/.libs -lmely-compat -L$build/mely/.libs -lmely -pthread"
 if [ ! -e "$build/compat/.libs/libmely-compat.so" ]; then
+	# Right to skip: its programs run with the shared libraries, as those of users do.
 	echo "skipped: configured with --disable-shared"
 	exit 77
 fi

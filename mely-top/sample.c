@@ -65,7 +65,7 @@ spread_quantile(const struct spread *s, double part)
 static uint64_t
 under_way(const struct sample *sample, uint32_t number, uint32_t *cores)
 {
-	uint64_t most = (uint64_t)(sample->seconds * 1e9), ns = 0;
+	uint64_t ns = 0;
 	uint32_t i;
 
 	*cores = 0;
@@ -76,7 +76,7 @@ under_way(const struct sample *sample, uint32_t number, uint32_t *cores)
 			continue;
 		++*cores;
 		if (core->running_ns >= LONG_NS)
-			ns += core->running_ns < most ? core->running_ns : most;
+			ns += core->running_ns < sample->ns ? core->running_ns : sample->ns;
 	}
 	return ns;
 }
@@ -179,10 +179,10 @@ sample_make(struct sample *sample, const struct mely_stats *now, const struct me
 	if (before != NULL && before->made_ns == now->made_ns && before->pid == now->pid &&
 	    before->cores_count == now->cores_count && before->taken_ns < now->taken_ns)
 		sample->before = before;
-	sample->seconds = (double)less(now->taken_ns, sample->before != NULL ?
-	    before->taken_ns : now->made_ns) / 1e9;
-	if (sample->seconds <= 0)
-		sample->seconds = 1e-9;
+	sample->ns = less(now->taken_ns, sample->before != NULL ? before->taken_ns : now->made_ns);
+	if (sample->ns == 0)
+		sample->ns = 1;
+	sample->seconds = (double)sample->ns / 1e9;
 	sample->cores = calloc(now->cores_count + 1, sizeof *sample->cores);
 	sample->handlers = calloc(now->handlers_count + 1, sizeof *sample->handlers);
 	if (sample->cores == NULL || sample->handlers == NULL) {

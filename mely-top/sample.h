@@ -39,7 +39,8 @@ struct total_rates {
 /* now, and the rates since before; since the runtime was made when before is NULL. */
 struct sample {
 	const struct mely_stats *now, *before;
-	double seconds;           /* between the two */
+	uint64_t ns;              /* between the two, at least 1 */
+	double seconds;           /* the same */
 	struct total_rates total;
 	struct core_rates *cores;          /* now->cores_count of them */
 	struct handler_rates *handlers;    /* those that ever ran */

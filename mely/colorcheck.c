@@ -38,6 +38,7 @@ enum key {
 /* This thread. */
 static MELY_TLS struct {
 	void *runtime;                 /* the runtime's fiber; NULL: not needed so far */
+	bool ignored;                  /* what that does is not looked at */
 	void *program;                 /* on whose behalf the runtime works; NULL: nobody's */
 	void *entered;                 /* the program's fiber that called the runtime */
 	bool inside;                   /* on the runtime's fiber */
@@ -66,6 +67,18 @@ MELY_INLINE void
 go_to(void *fiber)
 {
 	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
+}
+
+/* From a fiber that may not run again for long: no signal that ThreadSanitizer has kept back is left
+ * behind with it, and none comes in between. */
+static void
+go_over_to(void *fiber)
+{
+	uint64_t mask = melyint_fiber_hold_signals();
+
+	melyint_fiber_let_signals_in();
+	go_to(fiber);
+	melyint_fiber_release_signals(mask);
 }
 
 /* ---- the runtime's fiber --------------------------------------------------------------------- */
@@ -102,6 +115,7 @@ thread_ends(void *fiber)
 	__tsan_destroy_fiber(fiber);
 	MELY_SUB(&runtime_fibers, 1, relaxed); /* a count */
 	here.runtime = NULL;
+	here.ignored = false;
 }
 
 static void
@@ -112,12 +126,11 @@ make_thread_key(void)
 }
 
 static void
-make_runtime_fiber(void)
+begin_runtime_fiber(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	here.runtime = __tsan_create_fiber(0);
-	go_to(here.runtime);
+	here.ignored = true;
 	__tsan_set_fiber_name(here.runtime, "the runtime itself");
 	ignore(true);
 	MELY_ADD(&runtime_fibers, 1, relaxed); /* a count */
@@ -134,20 +147,19 @@ melyint_check_enter(struct melyint_check_where *where)
 	if (!on() || here.inside)
 		return;
 	here.entered = here.program = __tsan_get_current_fiber();
-	here.inside = true;
 	if (here.runtime == NULL)
-		make_runtime_fiber();
-	else
-		go_to(here.runtime);
+		here.runtime = __tsan_create_fiber(0);
+	go_over_to(here.runtime);
+	here.inside = true;
+	if (!here.ignored)
+		begin_runtime_fiber();
 }
 
 void
 melyint_check_leave(const struct melyint_check_where *where)
 {
-	if (on() && !where->inside) {
-		melyint_fiber_let_signals_in();
-		go_to(here.entered);
-	}
+	if (on() && !where->inside)
+		go_over_to(here.entered);
 	here.program = where->program;
 	here.entered = where->entered;
 	here.inside = where->inside;
@@ -201,6 +213,7 @@ melyint_check_signal_begin(void)
 	if (on() && here.runtime != NULL) {
 		fiber = __tsan_get_current_fiber();
 		go_to(here.runtime);
+		ignore(true); /* once more: a handler on that fiber begins without */
 	}
 	return fiber;
 }
@@ -208,8 +221,10 @@ melyint_check_signal_begin(void)
 void
 melyint_check_signal_end(void *fiber)
 {
-	if (fiber != NULL)
+	if (fiber != NULL) {
+		ignore(false);
 		go_to(fiber);
+	}
 }
 
 void
@@ -226,9 +241,8 @@ melyint_check_in(void)
 {
 	if (!on())
 		return;
-	melyint_fiber_let_signals_in();
+	go_over_to(here.runtime);
 	here.inside = true;
-	go_to(here.runtime);
 }
 
 static void
@@ -306,9 +320,8 @@ call_as(void *fiber, void (*fn)(void *arg), void *arg)
 	fn(arg);
 	if (!on())
 		return;
-	melyint_fiber_let_signals_in();
+	go_over_to(here.runtime);
 	here.inside = true;
-	go_to(here.runtime);
 }
 
 /* What an embedded event says has been read, in its color, for its handler: whoever writes to it
@@ -320,7 +333,7 @@ read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
 	__tsan_func_entry((char *)(uintptr_t)fn + 1);
 	__tsan_read_range(ev, sizeof *ev);
 	__tsan_func_exit();
-	go_to(here.runtime);
+	go_over_to(here.runtime);
 }
 
 /* The event in hand, as its color. */

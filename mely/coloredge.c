@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "colorfiber.h"
 #include "lock.h"
 #include "tsan.h"
 
@@ -65,34 +66,54 @@ melyint_edge_free(struct melyint_edge *edge)
 
 /* ---- what ThreadSanitizer sees --------------------------------------------------------------- */
 
+/* A visit to a fiber, and the way back to the one before. No signal comes meanwhile: it would be the
+ * fiber's, and wait until that runs. */
+struct visit {
+	void *before;
+	uint64_t mask;
+};
+
+static struct visit
+go_to(void *fiber)
+{
+	struct visit visit = {__tsan_get_current_fiber(), melyint_fiber_hold_signals()};
+
+	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
+	return visit;
+}
+
+static void
+go_back(struct visit visit)
+{
+	__tsan_switch_to_fiber(visit.before, MELYINT_TSAN_NO_SYNC);
+	melyint_fiber_release_signals(visit.mask);
+}
+
 void
 melyint_edge_release(long *word, void *fiber)
 {
-	void *here = __tsan_get_current_fiber();
+	struct visit visit = go_to(fiber);
 
-	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
 	__tsan_atomic64_store(word, 1, MELYINT_TSAN_RELEASE);
-	__tsan_switch_to_fiber(here, MELYINT_TSAN_NO_SYNC);
+	go_back(visit);
 }
 
 static void
 release_too(long *word, void *fiber)
 {
-	void *here = __tsan_get_current_fiber();
+	struct visit visit = go_to(fiber);
 
-	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
 	(void)__tsan_atomic64_fetch_add(word, 1, MELYINT_TSAN_RELEASE);
-	__tsan_switch_to_fiber(here, MELYINT_TSAN_NO_SYNC);
+	go_back(visit);
 }
 
 void
 melyint_edge_acquire(const long *word, void *fiber)
 {
-	void *here = __tsan_get_current_fiber();
+	struct visit visit = go_to(fiber);
 
-	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
 	(void)__tsan_atomic64_load(word, MELYINT_TSAN_ACQUIRE);
-	__tsan_switch_to_fiber(here, MELYINT_TSAN_NO_SYNC);
+	go_back(visit);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -72,5 +72,8 @@ void melyint_tls_share(void);
 /* A signal that came while a fiber was in no call that ThreadSanitizer sees waits for the next such
  * call of that fiber, which may be long in coming. */
 void melyint_fiber_let_signals_in(void);
+/* Let none come to this thread; what comes meanwhile comes at the release, which takes the mask. */
+uint64_t melyint_fiber_hold_signals(void);
+void melyint_fiber_release_signals(uint64_t mask);
 
 #endif

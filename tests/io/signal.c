@@ -66,6 +66,62 @@ signals_arrive(void)
 	signals_arrive_on(8);
 }
 
+enum { ROUNDS = 2000 };
+
+static int answers[2];
+static uint64_t answered;
+
+static void
+on_question(void *arg)
+{
+	(void)arg;
+	TEST_EQ(write(answers[1], "!", 1), 1);
+	if (++answered == ROUNDS)
+		TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
+}
+
+static struct mely_handler question_handler = MELY_HANDLER(on_question);
+
+/* A signal for each answer, so that it comes just when the handler ends and all fall asleep. */
+static void
+ask(pid_t parent)
+{
+	char c;
+	int i;
+
+	close(answers[1]); /* so that a parent who dies is noticed */
+	for (i = 0; i < ROUNDS; i++)
+		if (kill(parent, SIGUSR1) != 0 || read(answers[0], &c, 1) != 1)
+			_exit(1);
+	_exit(0);
+}
+
+static void
+none_is_lost(void)
+{
+	struct mely_color *a;
+	mely_watch watch;
+	pid_t child, parent = getpid();
+	int status;
+
+	rt = test_runtime(2);
+	a = test_color(rt);
+	TEST_EQ(pipe(answers), 0);
+	TEST_OK(mely_signal_watch(a, SIGUSR1, &question_handler, NULL, &watch));
+	child = fork();
+	if (child == 0)
+		ask(parent);
+	TEST_CHECK(child > 0);
+	TEST_OK(mely_run(rt));
+	TEST_EQ(answered, ROUNDS);
+	TEST_EQ(waitpid(child, &status, 0), child);
+	TEST_EQ(status, 0);
+	close(answers[0]);
+	close(answers[1]);
+	TEST_OK(mely_runtime_free(rt));
+	free(a);
+}
+
 static void
 belongs_to_one_runtime(void)
 {
@@ -203,5 +259,6 @@ main(int argc, char **argv)
 	TEST_CASE(children_end);
 	TEST_CASE(signals_arrive);
 	TEST_CASE(belongs_to_one_runtime);
+	TEST_CASE(none_is_lost);
 	return test_done();
 }

@@ -69,18 +69,6 @@ go_to(void *fiber)
 	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
 }
 
-/* From a fiber that may not run again for long: no signal that ThreadSanitizer has kept back is left
- * behind with it, and none comes in between. */
-static void
-go_over_to(void *fiber)
-{
-	uint64_t mask = melyint_fiber_hold_signals();
-
-	melyint_fiber_let_signals_in();
-	go_to(fiber);
-	melyint_fiber_release_signals(mask);
-}
-
 /* ---- the runtime's fiber --------------------------------------------------------------------- */
 
 static pthread_key_t thread_key;
@@ -149,7 +137,7 @@ melyint_check_enter(struct melyint_check_where *where)
 	here.entered = here.program = __tsan_get_current_fiber();
 	if (here.runtime == NULL)
 		here.runtime = __tsan_create_fiber(0);
-	go_over_to(here.runtime);
+	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 	if (!here.ignored)
 		begin_runtime_fiber();
@@ -159,7 +147,7 @@ void
 melyint_check_leave(const struct melyint_check_where *where)
 {
 	if (on() && !where->inside)
-		go_over_to(here.entered);
+		melyint_fiber_leave_for(here.entered);
 	here.program = where->program;
 	here.entered = where->entered;
 	here.inside = where->inside;
@@ -241,7 +229,7 @@ melyint_check_in(void)
 {
 	if (!on())
 		return;
-	go_over_to(here.runtime);
+	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 }
 
@@ -320,7 +308,7 @@ call_as(void *fiber, void (*fn)(void *arg), void *arg)
 	fn(arg);
 	if (!on())
 		return;
-	go_over_to(here.runtime);
+	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 }
 
@@ -333,7 +321,7 @@ read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
 	__tsan_func_entry((char *)(uintptr_t)fn + 1);
 	__tsan_read_range(ev, sizeof *ev);
 	__tsan_func_exit();
-	go_over_to(here.runtime);
+	melyint_fiber_leave_for(here.runtime);
 }
 
 /* The event in hand, as its color. */

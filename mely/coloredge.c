@@ -66,8 +66,8 @@ melyint_edge_free(struct melyint_edge *edge)
 
 /* ---- what ThreadSanitizer sees --------------------------------------------------------------- */
 
-/* A visit to a fiber, and the way back to the one before. No signal comes meanwhile: it would be the
- * fiber's, and wait until that runs. */
+/* A visit to a fiber, and the way back to the one before. No signal comes meanwhile: it would wait
+ * with the fiber until that runs. */
 struct visit {
 	void *before;
 	uint64_t mask;

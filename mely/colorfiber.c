@@ -351,3 +351,13 @@ melyint_fiber_release_signals(uint64_t mask)
 {
 	(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
 }
+
+void
+melyint_fiber_leave_for(void *fiber)
+{
+	uint64_t mask = melyint_fiber_hold_signals();
+
+	melyint_fiber_let_signals_in();
+	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
+	melyint_fiber_release_signals(mask);
+}

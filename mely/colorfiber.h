@@ -75,7 +75,7 @@ void melyint_fiber_let_signals_in(void);
 /* Let none come to this thread; what comes meanwhile comes at the release, which takes the mask. */
 uint64_t melyint_fiber_hold_signals(void);
 void melyint_fiber_release_signals(uint64_t mask);
-/* Go on as another fiber: no signal that ThreadSanitizer has kept back stays behind with the current
+/* Go on as another fiber: no signal that ThreadSanitizer has kept back stays behind with this
  * one, and none comes in between. */
 void melyint_fiber_leave_for(void *fiber);
 

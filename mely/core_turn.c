@@ -363,32 +363,4 @@ take_next(struct melyint_core *core)
 	return true;
 }
 
-MELY_INLINE bool
-turn(struct melyint_core *core, bool take_one)
-{
-	bool taken;
-
-	melyint_lock_take(&core->lock);
-	core->turns++;
-	if (MELY_LIKELY(core->batch.color != NULL))
-		put_back(core);
-	if (MELY_UNLIKELY(((uintptr_t)core->waiters | (uintptr_t)core->leaving |
-	    (uintptr_t)core->released | core->unmarked) != 0))
-		melyint_turn_afterwards(core);
-	taken = take_one && take_next(core);
-	core->has_batch = taken;
-	melyint_lock_drop(&core->lock);
-	return taken;
-}
-
-bool
-melyint_turn(struct melyint_core *core)
-{
-	return turn(core, true);
-}
-
-void
-melyint_turn_end(struct melyint_core *core)
-{
-	turn(core, false);
-}
+#include "turn_frame.h" /* uses put_back, take_next */

@@ -99,35 +99,7 @@ take_next(struct melyint_core *core)
 	return true;
 }
 
-static bool
-turn(struct melyint_core *core, bool take)
-{
-	bool taken;
-
-	melyint_lock_take(&core->lock);
-	core->turns++;
-	if (MELY_LIKELY(core->batch.color != NULL))
-		put_back(core);
-	if (MELY_UNLIKELY(core->waiters != NULL || core->leaving != NULL ||
-	    core->released != NULL || core->unmarked != 0))
-		melyint_turn_afterwards(core);
-	taken = take && take_next(core);
-	core->has_batch = taken;
-	melyint_lock_drop(&core->lock);
-	return taken;
-}
-
-bool
-melyint_turn(struct melyint_core *core)
-{
-	return turn(core, true);
-}
-
-void
-melyint_turn_end(struct melyint_core *core)
-{
-	turn(core, false);
-}
+#include "../turn_frame.h" /* uses put_back, take_next */
 
 /* ---- running -------------------------------------------------------------------------------- */
 

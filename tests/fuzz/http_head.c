@@ -9,11 +9,9 @@
  * complete head ends with an empty line, has no byte that framing forbids, and all its spans lie
  * within; a path in normal form stays as it is, and climbs nowhere.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../../webserver/http_cond.h"
 #include "../../webserver/http_date.h"
@@ -153,56 +151,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef SWS_LIBFUZZER
 
-static int
-run_file(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	uint8_t *data = malloc(1 << 20);
-	size_t n;
+#include "corpus.h"
 
-	if (f == NULL || data == NULL) {
-		perror(path);
-		exit(1);
-	}
-	n = fread(data, 1, 1 << 20, f);
-	fclose(f);
-	/* Also every beginning of it: heads are cut off anywhere. */
-	for (size_t len = n > 4096 ? n : 0; len <= n; len++)
+/* Also every beginning of it: heads are cut off anywhere. */
+static void
+try_input(uint8_t *data, size_t size)
+{
+	size_t len;
+
+	for (len = size > 4096 ? size : 0; len <= size; len++)
 		LLVMFuzzerTestOneInput(data, len);
-	free(data);
-	return 1;
-}
-
-static int
-run(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	char name[4096];
-	int files = 0;
-
-	if (dir == NULL)
-		return run_file(path);
-	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-		files += run_file(name);
-	}
-	closedir(dir);
-	return files;
 }
 
 int
 main(int argc, char **argv)
 {
-	int files = 0;
-
-	for (int i = 1; i < argc; i++)
-		files += run(argv[i]);
-	printf("%d inputs\n", files);
-	/* A corpus that is not found must not pass for a test. */
-	return files >= 20 ? 0 : 1;
+	return corpus_main(argc, argv, 20);
 }
 
 #endif

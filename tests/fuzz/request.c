@@ -9,7 +9,6 @@
  * What is checked of any input: a request that is understood ends with its newline, within the
  * limit, and is printable; no beginning of it is understood; written out anew it reads the same.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,30 +111,23 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef MELY_LIBFUZZER
 
-static void
-run_file(const char *path)
-{
-	static uint8_t data[1 << 16];
-	FILE *f = fopen(path, "rb");
-	size_t n, i;
+#include "corpus.h"
 
-	if (f == NULL) {
-		perror(path);
-		exit(1);
-	}
-	n = fread(data, 1, sizeof data, f);
-	fclose(f);
-	/* Every beginning of it, and with each byte changed in some ways. */
-	for (i = 0; i <= n; i++)
+/* Every beginning of it, and with each byte changed in some ways. */
+static void
+try_input(uint8_t *data, size_t size)
+{
+	static const uint8_t other[] = {0, ' ', '\n', '0', '9', 'a', 0x7f, 0xff};
+	size_t i, k;
+
+	for (i = 0; i <= size; i++)
 		LLVMFuzzerTestOneInput(data, i);
-	for (i = 0; i < n; i++) {
-		static const uint8_t other[] = {0, ' ', '\n', '0', '9', 'a', 0x7f, 0xff};
+	for (i = 0; i < size; i++) {
 		uint8_t was = data[i];
-		size_t k;
 
 		for (k = 0; k < sizeof other; k++) {
 			data[i] = other[k];
-			LLVMFuzzerTestOneInput(data, n);
+			LLVMFuzzerTestOneInput(data, size);
 		}
 		data[i] = was;
 	}
@@ -144,26 +136,7 @@ run_file(const char *path)
 int
 main(int argc, char **argv)
 {
-	int files = 0, i;
-
-	for (i = 1; i < argc; i++) {
-		DIR *dir = opendir(argv[i]);
-		struct dirent *entry;
-		char name[4096];
-
-		while (dir != NULL && (entry = readdir(dir)) != NULL) {
-			if (entry->d_name[0] == '.')
-				continue;
-			snprintf(name, sizeof name, "%s/%s", argv[i], entry->d_name);
-			run_file(name);
-			files++;
-		}
-		if (dir != NULL)
-			closedir(dir);
-	}
-	printf("%d inputs\n", files);
-	/* A corpus that is not found must not pass for a test. */
-	return files >= 15 ? 0 : 1;
+	return corpus_main(argc, argv, 15);
 }
 
 #endif

@@ -8,13 +8,11 @@
  * What is checked of any input: a refusal has a place and a reason; what is drawn is well-formed
  * XML as far as tags, entities and characters go, and no longer than the pixels allow.
  */
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "../../mely-gantt/draw.h"
 #include "../../mely-gantt/stream.h"
@@ -160,62 +158,27 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #ifndef GANTT_LIBFUZZER
 
-/* The file, and its beginnings: all of a short one, of a longer one every so many bytes. */
-static int
-run_file(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	uint8_t *data = malloc(INPUT_MAX);
-	size_t n;
+#include "corpus.h"
 
-	if (f == NULL || data == NULL) {
-		perror(path);
-		exit(1);
-	}
-	n = fread(data, 1, INPUT_MAX, f);
-	fclose(f);
-	for (size_t len = n; len > 0; len -= len > n / 100 + 1 ? n / 100 + 1 : len)
+/* Also beginnings of it, and each byte in turn broken. */
+static void
+try_input(uint8_t *data, size_t size)
+{
+	size_t len, i;
+
+	for (len = size; len > 0; len -= len > size / 100 + 1 ? size / 100 + 1 : len)
 		LLVMFuzzerTestOneInput(data, len);
-	/* Each byte in turn is broken. */
-	for (size_t i = 0; i < n; i += n / 200 + 1) {
+	for (i = 0; i < size; i += size / 200 + 1) {
 		data[i] ^= 0x11;
-		LLVMFuzzerTestOneInput(data, n);
+		LLVMFuzzerTestOneInput(data, size);
 		data[i] ^= 0x11;
 	}
-	free(data);
-	return 1;
-}
-
-static int
-run(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	char name[4096];
-	int files = 0;
-
-	if (dir == NULL)
-		return run_file(path);
-	while ((entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-		files += run_file(name);
-	}
-	closedir(dir);
-	return files;
 }
 
 int
 main(int argc, char **argv)
 {
-	int files = 0;
-
-	for (int i = 1; i < argc; i++)
-		files += run(argv[i]);
-	printf("%d inputs\n", files);
-	/* A corpus that is not found must not pass for a test. */
-	return files >= 20 ? 0 : 1;
+	return corpus_main(argc, argv, 20);
 }
 
 #endif

@@ -73,6 +73,12 @@ json 1 "events fairness variant" chain $quick --cores 2 --scattered
 json 1 "events fairness variant" chain $quick --cores 2 --skewed
 json 1 "events fairness variant" chain $quick --cores 2 --skewed --objects
 json 1 "events variant" chain --runs 1 --json --cores 2 --colors 64 --events 20000
+compat=
+if [ -x "$dir/compat-chain" ]; then
+	compat=compat-chain
+	json 2 "events fairness" $compat $quick --cores 2 --colors 3,64
+	json 1 "events variant" $compat --runs 1 --json --cores 2 --colors 64 --events 20000
+fi
 json 1 "events" pingpong $quick --cores 2
 json 1 "events fairness variant" pingpong $quick --cores 2 --colors 8 --objects
 json 1 "events ideal_pct" fan $quick --cores 2
@@ -177,7 +183,8 @@ if command -v python3 >/dev/null; then
 	done
 fi
 
-for program in chain echo pingpong fan wake memory idle stuck unbalanced penalty cache-efficient; do
+for program in chain $compat echo pingpong fan wake memory idle stuck unbalanced penalty \
+	cache-efficient; do
 	status 0 $program --help
 	grep -q -- '--colors' "$scratch/out" || bad "$program --help says nothing of --colors"
 	status 0 $program --version

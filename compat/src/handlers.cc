@@ -24,17 +24,31 @@
 
 namespace melycompat {
 
-std::atomic<handler_node *> handler_slots[HANDLER_SLOTS];
-
 namespace {
 
-enum { PROBES = 8, LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
+enum { SLOTS = 4096, SLOTS_LOG = 12, PROBES = 8, LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
 
 /* Priorities of up to so many steps stand for themselves; the levels above begin at powers. */
 enum { PLAIN_MAX = 11 };
 
+std::atomic<handler_node *> slots[SLOTS];
 std::mutex lock;
 std::map<void *, const char *> *names; /* under the lock; made when it is needed */
+
+unsigned
+place_of(void (*fn)(void *), void *faddr, int level)
+{
+	uint64_t key = reinterpret_cast<uintptr_t>(faddr) ^
+	    reinterpret_cast<uintptr_t>(fn) << 20 ^ static_cast<uint64_t>(level) << 52;
+
+	return static_cast<unsigned>(key * 0x9e3779b97f4a7c15u >> (64 - SLOTS_LOG));
+}
+
+bool
+matches(const handler_node *n, void (*fn)(void *), void *faddr, int level)
+{
+	return n->faddr == faddr && n->handler.fn == fn && n->handler.priority == level;
+}
 
 /* The function's own name, without its arguments, where the linker kept it. */
 bool
@@ -75,6 +89,7 @@ mely_handler *
 shared_handler(void (*fn)(void *), int level)
 {
 	static std::map<void (*)(void *), mely_handler *> *shared; /* under the lock */
+	std::lock_guard<std::mutex> guard(lock);
 	mely_handler *row;
 	int i;
 
@@ -92,27 +107,45 @@ shared_handler(void (*fn)(void *), int level)
 	return &row[level - MELY_PRIORITY_MIN];
 }
 
-/* B of NOTE(handlers). */
-__attribute__((noinline)) mely_handler *
+/* B of NOTE(handlers). NULL: C. */
+__attribute__((noinline)) handler_node *
 make_slow(void (*fn)(void *), void *faddr, int level)
 {
 	std::lock_guard<std::mutex> guard(lock);
-	unsigned first = handler_place(fn, faddr, level), i;
+	unsigned first = place_of(fn, faddr, level), i;
 
 	for (i = 0; i < PROBES; i++) {
-		std::atomic<handler_node *> &slot = handler_slots[(first + i) % HANDLER_SLOTS];
+		std::atomic<handler_node *> &slot = slots[(first + i) % SLOTS];
 		handler_node *n = slot.load(std::memory_order_relaxed); /* stored under the lock */
 
 		if (n == nullptr) {
 			n = node_new(fn, faddr, level);
-			/* release: pairs with the acquire of look-ups */
+			/* release: pairs with the acquire in node_for */
 			slot.store(n, std::memory_order_release);
-			return &n->handler;
+			return n;
 		}
-		if (handler_matches(n, fn, faddr, level))
-			return &n->handler;
+		if (matches(n, fn, faddr, level))
+			return n;
 	}
-	return shared_handler(fn, level);
+	return nullptr;
+}
+
+/* A of NOTE(handlers). NULL: C. */
+handler_node *
+node_for(void (*fn)(void *), void *faddr, int level)
+{
+	unsigned first = place_of(fn, faddr, level), i;
+
+	for (i = 0; i < PROBES; i++) {
+		/* acquire: pairs with the release in make_slow */
+		handler_node *n = slots[(first + i) % SLOTS].load(std::memory_order_acquire);
+
+		if (n == nullptr)
+			break;
+		if (matches(n, fn, faddr, level))
+			return n;
+	}
+	return make_slow(fn, faddr, level);
 }
 
 }
@@ -134,19 +167,19 @@ mely_handler *
 handler_for(void (*fn)(void *), void *faddr, int priority)
 {
 	int level = priority == 0 ? 0 : priority_level(priority);
-	unsigned first = handler_place(fn, faddr, level), i;
+	handler_node *n = node_for(fn, faddr, level);
 
-	for (i = 0; i < PROBES; i++) {
-		/* acquire: pairs with the release in make_slow */
-		handler_node *n = handler_slots[(first + i) % HANDLER_SLOTS].load(
-		    std::memory_order_acquire);
+	return n != nullptr ? &n->handler : shared_handler(fn, level);
+}
 
-		if (n == nullptr)
-			break;
-		if (handler_matches(n, fn, faddr, level))
-			return &n->handler;
-	}
-	return make_slow(fn, faddr, level);
+void
+handler_remember(recent_handlers &recent, void (*fn)(void *), void *faddr)
+{
+	handler_node *n = node_for(fn, faddr, 0);
+
+	/* release: pairs with the acquire in handler_recent */
+	if (n != nullptr)
+		recent_slot(recent, faddr).store(n, std::memory_order_release);
 }
 
 void

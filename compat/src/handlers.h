@@ -12,6 +12,20 @@
 
 namespace melycompat {
 
+/**
+ * The handler with trampoline fn for callbacks of the function at faddr with a priority. The same
+ * one each time; lasts for good.
+ */
+mely_handler *handler_for(void (*fn)(void *arg), void *faddr, int priority);
+
+/** The name that handlers made for faddr from now on get. Not copied. */
+void handler_name(void *faddr, const char *name);
+
+/** Any priority as one of the few of libmely: the order of two is kept, or they become equal. */
+int priority_level(int priority);
+
+/* ---- in few instructions ---- */
+
 /** A row of the table: handlers.cc. */
 struct handler_node {
 	mely_handler handler; /* constant but for what libmely keeps in it */
@@ -19,48 +33,33 @@ struct handler_node {
 	char name[80];        /* constant */
 };
 
-enum { HANDLER_SLOTS = 4096, HANDLER_SLOTS_LOG = 12 };
-extern std::atomic<handler_node *> handler_slots[HANDLER_SLOTS];
+enum { RECENT_SLOTS_LOG = 10 };
 
-inline unsigned
-handler_place(void (*fn)(void *), void *faddr, int level)
+/** Rows in use with one trampoline and priority 0, where the function's address alone finds them. */
+struct recent_handlers {
+	std::atomic<handler_node *> slots[1 << RECENT_SLOTS_LOG];
+};
+
+inline std::atomic<handler_node *> &
+recent_slot(recent_handlers &recent, void *faddr)
 {
-	uint64_t key = reinterpret_cast<uintptr_t>(faddr) ^
-	    reinterpret_cast<uintptr_t>(fn) << 20 ^ static_cast<uint64_t>(level) << 52;
+	uint32_t key = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(faddr)) * 0x9e3779b9u;
 
-	return static_cast<unsigned>(key * 0x9e3779b97f4a7c15u >> (64 - HANDLER_SLOTS_LOG));
+	return recent.slots[key >> (32 - RECENT_SLOTS_LOG)];
 }
 
-inline bool
-handler_matches(const handler_node *n, void (*fn)(void *), void *faddr, int level)
-{
-	return n->faddr == faddr && n->handler.fn == fn && n->handler.priority == level;
-}
-
-/**
- * The handler with trampoline fn for callbacks of the function at faddr with a priority. The same
- * one each time; lasts for good.
- */
-mely_handler *handler_for(void (*fn)(void *arg), void *faddr, int priority);
-
-/** The same with priority 0, in a few instructions as a rule. */
+/** What handler_for would return, or NULL: it is not among them. */
 inline mely_handler *
-handler_plain(void (*fn)(void *arg), void *faddr)
+handler_recent(recent_handlers &recent, void *faddr)
 {
-	/* acquire: pairs with the release in handlers.cc:make_slow */
-	handler_node *n = handler_slots[handler_place(fn, faddr, 0)].load(
-	    std::memory_order_acquire);
+	/* acquire: pairs with the release in handler_remember */
+	handler_node *n = recent_slot(recent, faddr).load(std::memory_order_acquire);
 
-	if (__builtin_expect(n != nullptr && handler_matches(n, fn, faddr, 0), 1))
-		return &n->handler;
-	return handler_for(fn, faddr, 0);
+	return __builtin_expect(n != nullptr && n->faddr == faddr, 1) ? &n->handler : nullptr;
 }
 
-/** The name that handlers made for faddr from now on get. Not copied. */
-void handler_name(void *faddr, const char *name);
-
-/** Any priority as one of the few of libmely: the order of two is kept, or they become equal. */
-int priority_level(int priority);
+/** Let handler_recent find it from now on. fn is the same for all of one recent_handlers. */
+void handler_remember(recent_handlers &recent, void (*fn)(void *arg), void *faddr);
 
 }
 

@@ -93,21 +93,31 @@ cpucb(cbv cb)
 		melycompat::post(job_of(cb), true, cb->_timeleft);
 }
 
-/* What most programs do most of the time, in few instructions. False: to be looked at closer. */
-static inline bool
-post_plain(mely_runtime *rt, cbv cb)
-{
-	unsigned color = static_cast<unsigned>(cb->_color);
+static melycompat::recent_handlers recent; /* for posted */
 
-	return rt != nullptr && color < MAX_COLORS && (cb->_prio | cb->_timeleft) == 0 &&
-	    mely_post(rt, color, melycompat::handler_plain(posted, cb->_faddr), cb) == 0;
+static __attribute__((noinline)) void
+post_tail(cbv cb)
+{
+	if (cb->_prio == 0)
+		melycompat::handler_remember(recent, posted, cb->_faddr);
+	melycompat::post(job_of(cb), false, cb->_timeleft);
 }
 
+/* What most programs do most of the time: in few instructions. */
 void
 cpucb_tail(cbv cb)
 {
-	if (cb != nullptr && __builtin_expect(!post_plain(melycompat::runtime(), cb), 0))
-		melycompat::post(job_of(cb), false, cb->_timeleft);
+	mely_runtime *rt = melycompat::runtime();
+	mely_handler *handler;
+	unsigned color;
+
+	if (cb == nullptr)
+		return;
+	color = static_cast<unsigned>(cb->_color);
+	handler = melycompat::handler_recent(recent, cb->_faddr);
+	if (rt == nullptr || handler == nullptr || color >= MAX_COLORS ||
+	    (cb->_prio | cb->_timeleft) != 0 || mely_post(rt, color, handler, cb) != 0)
+		post_tail(cb);
 }
 
 void

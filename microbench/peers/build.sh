@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # build.sh SRCDIR OUTDIR: build the peers that can be built here, say which can not and what they
-# need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers. Never part
-# of an ordinary build: make peers.
+# need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers, LIBS an
+# allocator to link: the one that our own programs have. Never part of an ordinary build: make peers.
 set -eu
 
 src=${1:?usage: build.sh SRCDIR OUTDIR}
@@ -34,7 +34,7 @@ int main() { return 0; }" >"$out/probe.cpp"
 peer() {
 	echo "peers: $1"
 	${CXX:-c++} -std=gnu++17 $flags -DPEER_HEADER="\"$2\"" "$here/bench.cpp" $objects \
-		-o "$out/$1.new" $3
+		-o "$out/$1.new" $3 ${LIBS:-}
 	mv "$out/$1.new" "$out/$1"
 }
 

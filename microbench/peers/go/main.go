@@ -53,6 +53,8 @@ var plain = []string{plainVariant}
 var benches = []bench{
 	{name: "chain", unit: "events/s", variants: plain, colors: 64, seconds: 1, work: chain,
 		perColor: 1, fixed: chainFixed},
+	{name: "compat-chain", unit: "events/s", variants: plain, colors: 64, seconds: 1,
+		work: compatChain, perColor: 1, fixed: compatChainFixed},
 	{name: "pingpong", unit: "hops/s", variants: plain, colors: 1, seconds: 1, work: pingpong,
 		perColor: 2},
 	{name: "fan", unit: "events/s", variants: plain, colors: 1024, seconds: 1, work: fan,
@@ -115,6 +117,61 @@ func chainFixed(o options, _ string) (s sample) {
 	}
 	for _, ch := range chs {
 		ch <- 0
+	}
+	wg.Wait()
+	total := float64(limit) * float64(k)
+	s.Value = total / time.Since(begin).Seconds()
+	s.Events = number(total)
+	return
+}
+
+// A callback of compat-chain: allocated for each event.
+type callback struct {
+	c *counter
+}
+
+func callbacks(n int) []chan *callback {
+	chs := make([]chan *callback, n)
+	for i := range chs {
+		chs[i] = make(chan *callback, 1)
+	}
+	return chs
+}
+
+func compatChain(_ options, counts []counter) {
+	start := make(chan int)
+	for i, ch := range callbacks(len(counts)) {
+		ch <- &callback{&counts[i]}
+		go func(ch chan *callback) {
+			<-start
+			for cb := range ch {
+				cb.c.n++
+				ch <- &callback{cb.c}
+			}
+		}(ch)
+	}
+	close(start)
+}
+
+func compatChainFixed(o options, _ string) (s sample) {
+	k := o.colors[0]
+	limit := uint64((o.events + k - 1) / k)
+	counts := make([]counter, k)
+	begin := time.Now()
+	var wg sync.WaitGroup
+	wg.Add(k)
+	for i, ch := range callbacks(k) {
+		go func(ch chan *callback) {
+			for cb := range ch {
+				cb.c.n++
+				if cb.c.n == limit {
+					wg.Done()
+					return
+				}
+				ch <- &callback{cb.c}
+			}
+		}(ch)
+		ch <- &callback{&counts[i]}
 	}
 	wg.Wait()
 	total := float64(limit) * float64(k)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * opnew.h, dialect "async": the names by which programs of the family allocate. Any thread.
+ */
+#ifndef MELYCOMPAT_ASYNC_OPNEW_H
+#define MELYCOMPAT_ASYNC_OPNEW_H
+
+#include <stddef.h>
+
+#include <new>
+
+#pragma GCC system_header
+
+/** New T(...): new; std::bad_alloc is thrown when there is no memory. */
+#define New new
+/** ntNew T(...): NULL when there is no memory. */
+#define ntNew new (std::nothrow)
+/** vNew T(...): the object takes care of itself, and nobody keeps its address. */
+#define vNew (void)new
+
+/** So many bytes, to be freed with operator delete; throws std::bad_alloc. */
+inline void *
+opnew(size_t size)
+{
+	return operator new(size);
+}
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ihash.h, dialect "async": hash tables of elements that carry their own links.
+ *
+ *     struct user { const str name; ihash_entry<user> link; };
+ *     ihash<const str, user, &user::name, &user::link> users;
+ *
+ *     ihash    by a member
+ *     shash    by a member of a class that the element is derived from; ishash is the same
+ *     fhash    by keyfn<V, K>, which gets at the key by a function
+ *     ihash2   by two members
+ *
+ * Several elements may have one key. The key of an element must not change while it is in a table.
+ * The table does not own its elements, and is not copied. An element is in one table per link at
+ * most; it is the caller who sees to it, and that it leaves the table before one of them dies. A
+ * copy of an element is in no table. A table is used by one color at a time.
+ */
+#ifndef MELYCOMPAT_ASYNC_IHASH_H
+#define MELYCOMPAT_ASYNC_IHASH_H
+
+#include "callback.h"
+#include "keyfunc.h"
+
+#pragma GCC system_header
+
+template <class V> struct ihash_entry {
+	V *next;
+	V **pprev; /* what points at this element; NULL: it is in no table */
+	hash_t val;
+
+	ihash_entry() : next(NULL), pprev(NULL), val(0) {}
+	ihash_entry(const ihash_entry &) : next(NULL), pprev(NULL), val(0) {}
+	ihash_entry &operator=(const ihash_entry &) { return *this; }
+};
+
+/** What does not depend on the keys: elements by their hash values. */
+template <class V, ihash_entry<V> V::*field> class ihash_core
+{
+public:
+	ihash_core() : _chains(NULL), _bits(0), _size(0) {}
+	~ihash_core() { delete[] _chains; }
+
+	/** How many elements there are. */
+	size_t size() const { return _size; }
+
+	/** Forget all elements. They stay as they are: not to be removed any more. */
+	void
+	clear()
+	{
+		delete[] _chains;
+		_chains = NULL;
+		_bits = 0;
+		_size = 0;
+	}
+
+	/** Delete all elements. Their destructors may remove them from the table. */
+	void
+	deleteall()
+	{
+		V *next;
+
+		for (V *elm = first(); elm != NULL; elm = next) {
+			next = this->next(elm);
+			delete elm;
+		}
+		clear();
+	}
+
+	/** Take an element out. One that is in no table stays so. */
+	void
+	remove(V *elm)
+	{
+		ihash_entry<V> &link = elm->*field;
+
+		if (link.pprev == NULL)
+			return;
+		unchain(link);
+		_size--;
+	}
+
+	/** The elements in no particular order: first, and from one to the next; NULL at the end. */
+	V *first() const { return first_from(0); }
+	V *
+	next(const V *elm) const
+	{
+		const ihash_entry<V> &link = elm->*field;
+
+		return link.next != NULL ? link.next : first_from(chain_of(link.val) + 1);
+	}
+
+	/** Call cb with each element; it may take that one out and delete it. */
+	void
+	traverse(typename callback<void, V *>::ref cb)
+	{
+		V *next;
+
+		for (V *elm = first(); elm != NULL; elm = next) {
+			next = this->next(elm);
+			(*cb)(elm);
+		}
+	}
+
+protected:
+	/* Put in an element of this hash value. */
+	void
+	insert_val(V *elm, hash_t val)
+	{
+		if (_size >= chains())
+			grow();
+		_size++;
+		(elm->*field).val = val;
+		chain(elm);
+	}
+
+	/* The first element of this hash value, and the next one with the value of elm. */
+	V *
+	lookup_val(hash_t val) const
+	{
+		return _chains == NULL ? NULL : same_val(_chains[chain_of(val)], val);
+	}
+	static V *
+	next_val(const V *elm)
+	{
+		return same_val((elm->*field).next, (elm->*field).val);
+	}
+
+private:
+	V **_chains; /* 1 << _bits of them, or NULL */
+	unsigned _bits;
+	size_t _size;
+
+	ihash_core(const ihash_core &);
+	ihash_core &operator=(const ihash_core &);
+
+	size_t chains() const { return _chains == NULL ? 0 : size_t(1) << _bits; }
+
+	/* Multiplied first, because the hash of an integer has its differences in the low bits. */
+	size_t
+	chain_of(hash_t val) const
+	{
+		return size_t((u_int64_t(hash_t(val * 2654435769U)) << _bits) >> 32);
+	}
+
+	static V *
+	same_val(V *elm, hash_t val)
+	{
+		while (elm != NULL && (elm->*field).val != val)
+			elm = (elm->*field).next;
+		return elm;
+	}
+
+	V *
+	first_from(size_t i) const
+	{
+		size_t n = chains();
+
+		while (i < n && _chains[i] == NULL)
+			i++;
+		return i < n ? _chains[i] : NULL;
+	}
+
+	/* In front of the others of its value. */
+	void
+	chain(V *elm)
+	{
+		ihash_entry<V> &link = elm->*field;
+		V **head = &_chains[chain_of(link.val)];
+
+		link.next = *head;
+		link.pprev = head;
+		if (*head != NULL)
+			((*head)->*field).pprev = &link.next;
+		*head = elm;
+	}
+
+	static void
+	unchain(ihash_entry<V> &link)
+	{
+		*link.pprev = link.next;
+		if (link.next != NULL)
+			(link.next->*field).pprev = link.pprev;
+		link.next = NULL;
+		link.pprev = NULL;
+	}
+
+	void
+	grow()
+	{
+		V **old = _chains;
+		size_t n = chains();
+
+		_bits = old == NULL ? 4 : _bits + 1;
+		_chains = new V *[size_t(1) << _bits]();
+		for (size_t i = 0; i < n; i++)
+			rechain(old[i]);
+		delete[] old;
+	}
+
+	/* From the last to the first, so that those of one value keep their order. */
+	void
+	rechain(V *elm)
+	{
+		V *last = NULL;
+
+		while (elm != NULL) {
+			V *next = (elm->*field).next;
+
+			(elm->*field).next = last;
+			last = elm;
+			elm = next;
+		}
+		while (last != NULL) {
+			V *next = (last->*field).next;
+
+			chain(last);
+			last = next;
+		}
+	}
+};
+
+namespace melycompat {
+
+/* The key of an element that is its member, or that of a class it is derived from. */
+template <class K, class V, class S, K S::*key> struct member_key {
+	K &operator()(V *v) const { return v->*key; }
+};
+
+/* A table by the key that F, with the arguments of hashfn and equals, finds in an element. */
+template <class K, class V, ihash_entry<V> V::*field, class H, class E, class F>
+class hash_by : public ihash_core<V, field>
+{
+	typedef ihash_core<V, field> core;
+
+	E _eq;
+	H _hash;
+	F _key;
+
+public:
+	hash_by() {}
+	hash_by(const E &eq, const H &hash) : _eq(eq), _hash(hash) {}
+
+	/** Put an element, which is in no table, into this one. */
+	void insert(V *elm) { core::insert_val(elm, _hash(_key(elm))); }
+
+	/** An element with this key, the one put in last, or NULL. */
+	V *operator[](const K &k) const { return same(core::lookup_val(_hash(k)), k); }
+
+	/** The next element with the key of this one or NULL. */
+	V *nextkeq(V *elm) const { return same(core::next_val(elm), _key(elm)); }
+
+private:
+	V *
+	same(V *elm, const K &k) const
+	{
+		while (elm != NULL && !_eq(k, _key(elm)))
+			elm = core::next_val(elm);
+		return elm;
+	}
+};
+
+}
+
+template <class K, class V, K V::*key, ihash_entry<V> V::*field, class H = hashfn<K>,
+    class E = equals<K> >
+class ihash
+    : public melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, V, key> >
+{
+	typedef melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, V, key> > base;
+
+public:
+	ihash() {}
+	ihash(const E &eq, const H &hash) : base(eq, hash) {}
+};
+
+template <class K, class V, class S, K S::*key, ihash_entry<V> V::*field, class H = hashfn<K>,
+    class E = equals<K> >
+class shash
+    : public melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, S, key> >
+{
+	typedef melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, S, key> > base;
+
+public:
+	shash() {}
+	shash(const E &eq, const H &hash) : base(eq, hash) {}
+};
+
+template <class K, class V, class S, K S::*key, ihash_entry<V> V::*field, class H = hashfn<K>,
+    class E = equals<K> >
+class ishash : public shash<K, V, S, key, field, H, E>
+{
+public:
+	ishash() {}
+	ishash(const E &eq, const H &hash) : shash<K, V, S, key, field, H, E>(eq, hash) {}
+};
+
+template <class K, class V, ihash_entry<V> V::*field, class H = hashfn<K>, class E = equals<K>,
+    class F = keyfn<V, K> >
+class fhash : public melycompat::hash_by<K, V, field, H, E, F>
+{
+public:
+	fhash() {}
+	fhash(const E &eq, const H &hash) : melycompat::hash_by<K, V, field, H, E, F>(eq, hash) {}
+};
+
+template <class K1, class K2, class V, K1 V::*key1, K2 V::*key2, ihash_entry<V> V::*field,
+    class H1 = hashfn<K1>, class H2 = hashfn<K2>, class E1 = equals<K1>, class E2 = equals<K2> >
+class ihash2 : public ihash_core<V, field>
+{
+	typedef ihash_core<V, field> core;
+
+	E1 _eq1;
+	E2 _eq2;
+	H1 _hash1;
+	H2 _hash2;
+
+public:
+	ihash2() {}
+
+	/** Put an element, which is in no table, into this one. */
+	void insert(V *elm) { core::insert_val(elm, hash(elm->*key1, elm->*key2)); }
+
+	/** An element with these keys, the one put in last, or NULL. */
+	V *
+	operator()(const K1 &k1, const K2 &k2) const
+	{
+		return same(core::lookup_val(hash(k1, k2)), k1, k2);
+	}
+
+	/** The next element with the keys of this one or NULL. */
+	V *
+	nextkeq(V *elm) const
+	{
+		return same(core::next_val(elm), elm->*key1, elm->*key2);
+	}
+
+private:
+	hash_t
+	hash(const K1 &k1, const K2 &k2) const
+	{
+		return hash_t(_hash1(k1)) * 33 ^ hash_t(_hash2(k2));
+	}
+
+	V *
+	same(V *elm, const K1 &k1, const K2 &k2) const
+	{
+		while (elm != NULL && !(_eq1(k1, elm->*key1) && _eq2(k2, elm->*key2)))
+			elm = core::next_val(elm);
+		return elm;
+	}
+};
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * itree.h, dialect "async": sorted trees of elements that carry their own links.
+ *
+ *     struct event { int when; itree_entry<event> link; };
+ *     itree<int, event, &event::when, &event::link> events;
+ *
+ *     itree         by a member
+ *     itree_core    by a comparison of two elements
+ *
+ * Several elements may have one key; they stay in the order in which they were put in. The key of
+ * an element must not change while it is in a tree. The tree does not own its elements, and is not
+ * copied. An element is in one tree per link at most; it is the caller who sees to it, and that it
+ * leaves the tree before it dies. A copy of an element is in no tree. A tree is used by one color
+ * at a time. All operations on single elements take time that is logarithmic in their number.
+ */
+#ifndef MELYCOMPAT_ASYNC_ITREE_H
+#define MELYCOMPAT_ASYNC_ITREE_H
+
+#include "callback.h"
+#include "keyfunc.h"
+
+#pragma GCC system_header
+
+namespace melycompat {
+
+enum tree_color { tree_none, tree_red, tree_black };
+
+}
+
+/** The place of an element in a tree: who stands above and below it. */
+template <class T> struct itree_entry {
+	T *parent;
+	T *child[2]; /* with smaller keys, with greater ones */
+	melycompat::tree_color color; /* none: it is in no tree */
+
+	itree_entry() { leave(); }
+	itree_entry(const itree_entry &) { leave(); }
+	itree_entry &operator=(const itree_entry &) { return *this; }
+
+	T *up() const { return parent; }
+	T *left() const { return child[0]; }
+	T *right() const { return child[1]; }
+
+	/** For the tree only. */
+	void
+	leave()
+	{
+		parent = child[0] = child[1] = NULL;
+		color = melycompat::tree_none;
+	}
+};
+
+/**
+ * A red-black tree: no red element has a red child, and below an element all ways down pass by the
+ * same number of black ones. C compares two elements.
+ */
+template <class T, itree_entry<T> T::*field, class C = compare<T> > class itree_core
+{
+public:
+	itree_core() : _root(NULL) {}
+	explicit itree_core(const C &c) : _root(NULL), _compare(c) {}
+
+	/** Forget all elements. They stay as they are: not to be removed any more. */
+	void clear() { _root = NULL; }
+
+	/** Delete all elements. Their destructors may remove them from the tree. */
+	void
+	deleteall()
+	{
+		while (_root != NULL) {
+			T *elm = _root;
+
+			remove(elm);
+			delete elm;
+		}
+	}
+	void deleteall_correct() { deleteall(); }
+
+	/** Put in an element, which is in no tree: behind those that compare equal. */
+	void
+	insert(T *elm)
+	{
+		T *up = NULL;
+		int side = 0;
+
+		for (T *p = _root; p != NULL; p = at(p).child[side]) {
+			up = p;
+			side = _compare(*elm, *p) >= 0;
+		}
+		at(elm).parent = up;
+		at(elm).color = melycompat::tree_red;
+		if (up == NULL)
+			_root = elm;
+		else
+			at(up).child[side] = elm;
+		settle(elm);
+	}
+
+	/** Take an element out. One that is in no tree stays so. */
+	void
+	remove(T *elm)
+	{
+		itree_entry<T> &gone = at(elm);
+		melycompat::tree_color lost = gone.color;
+		T *heir, *up;
+
+		if (lost == melycompat::tree_none)
+			return;
+		if (gone.child[0] == NULL || gone.child[1] == NULL) {
+			heir = gone.child[gone.child[0] == NULL];
+			up = gone.parent;
+			replace(elm, heir);
+		} else {
+			T *taker = end_of(gone.child[1], 0);
+
+			heir = at(taker).child[1];
+			up = at(taker).parent == elm ? taker : at(taker).parent;
+			lost = at(taker).color;
+			replace(taker, heir);
+			replace(elm, taker);
+			at(taker).color = gone.color;
+			adopt(taker, 0, gone.child[0]);
+			adopt(taker, 1, gone.child[1]);
+		}
+		gone.leave();
+		if (lost == melycompat::tree_black)
+			refill(heir, up);
+	}
+
+	/** The elements in their order; NULL at the end. */
+	T *first() const { return _root == NULL ? NULL : end_of(_root, 0); }
+	T *last() const { return _root == NULL ? NULL : end_of(_root, 1); }
+	static T *next(const T *elm) { return beside(elm, 1); }
+	static T *prev(const T *elm) { return beside(elm, 0); }
+
+	/** The tree as such: the element on top, and those above and below an element; or NULL. */
+	T *root() const { return _root; }
+	static T *up(const T *elm) { return at(elm).parent; }
+	static T *left(const T *elm) { return at(elm).child[0]; }
+	static T *right(const T *elm) { return at(elm).child[1]; }
+
+	/**
+	 * The first element for which cb says 0, or NULL. cb says of an element whether what is
+	 * looked for comes before it (negative), is it (0), or comes behind it (positive).
+	 */
+	T *
+	search(typename callback<int, const T *>::ref cb) const
+	{
+		T *found = NULL;
+
+		for (T *p = _root; p != NULL;) {
+			int side = (*cb)(p);
+
+			if (side == 0)
+				found = p;
+			p = at(p).child[side > 0];
+		}
+		return found;
+	}
+
+	/** Call cb with each element in their order; it may take that one out and delete it. */
+	void
+	traverse(typename callback<void, T *>::ref cb)
+	{
+		T *next;
+
+		for (T *elm = first(); elm != NULL; elm = next) {
+			next = itree_core::next(elm);
+			(*cb)(elm);
+		}
+	}
+
+	/**
+	 * An element and all below it, each behind those that are below it: the first one, and
+	 * then one after the other. NULL at the end of the whole tree.
+	 */
+	static T *
+	min_postorder(const T *elm)
+	{
+		T *p = const_cast<T *>(elm), *down;
+
+		while (p != NULL && (down = at(p).child[at(p).child[0] == NULL]) != NULL)
+			p = down;
+		return p;
+	}
+	static T *
+	next_postorder(const T *elm)
+	{
+		T *p = at(elm).parent;
+
+		if (p == NULL || at(p).child[1] == elm || at(p).child[1] == NULL)
+			return p;
+		return min_postorder(at(p).child[1]);
+	}
+
+protected:
+	C &comparison() { return _compare; }
+	const C &comparison() const { return _compare; }
+
+private:
+	T *_root;
+	C _compare;
+
+	itree_core(const itree_core &);
+	itree_core &operator=(const itree_core &);
+
+	static itree_entry<T> &at(T *elm) { return elm->*field; }
+	static const itree_entry<T> &at(const T *elm) { return elm->*field; }
+
+	static bool red(const T *elm) { return elm && at(elm).color == melycompat::tree_red; }
+	static void blacken(T *elm) { at(elm).color = melycompat::tree_black; }
+	static void redden(T *elm) { at(elm).color = melycompat::tree_red; }
+
+	/* The outermost of the elements below elm on one side, or elm itself. */
+	static T *
+	end_of(T *elm, int side)
+	{
+		while (at(elm).child[side] != NULL)
+			elm = at(elm).child[side];
+		return elm;
+	}
+
+	/* The neighbor in the order, on one side. */
+	static T *
+	beside(const T *elm, int side)
+	{
+		T *p = at(elm).child[side];
+
+		if (p != NULL)
+			return end_of(p, !side);
+		for (p = at(elm).parent; p != NULL && at(p).child[side] == elm; p = at(p).parent)
+			elm = p;
+		return p;
+	}
+
+	static void
+	adopt(T *up, int side, T *elm)
+	{
+		at(up).child[side] = elm;
+		if (elm != NULL)
+			at(elm).parent = up;
+	}
+
+	/* Let `by`, or nothing, stand below the parent of elm instead of elm. */
+	void
+	replace(T *elm, T *by)
+	{
+		T *up = at(elm).parent;
+
+		if (up != NULL) {
+			adopt(up, at(up).child[1] == elm, by);
+			return;
+		}
+		_root = by;
+		if (by != NULL)
+			at(by).parent = NULL;
+	}
+
+	/* Let elm sink to one side; its child on the other side takes its place. */
+	void
+	rotate(T *elm, int side)
+	{
+		T *rising = at(elm).child[!side];
+		T *between = at(rising).child[side];
+
+		replace(elm, rising);
+		adopt(rising, side, elm);
+		adopt(elm, !side, between);
+	}
+
+	/* elm is red and so may be its parent. */
+	void
+	settle(T *elm)
+	{
+		while (red(at(elm).parent)) {
+			T *up = at(elm).parent, *top = at(up).parent;
+			int side = at(top).child[1] == up;
+
+			if (red(at(top).child[!side])) {
+				blacken(up);
+				blacken(at(top).child[!side]);
+				redden(top);
+				elm = top;
+				continue;
+			}
+			if (at(up).child[!side] == elm) {
+				rotate(up, side);
+				up = elm;
+			}
+			blacken(up);
+			redden(top);
+			rotate(top, !side);
+			break;
+		}
+		blacken(_root);
+	}
+
+	/* The ways down by elm, a child of up or missing there, lack a black one. */
+	void
+	refill(T *elm, T *up)
+	{
+		while (up != NULL && !red(elm)) {
+			int side = at(up).child[1] == elm;
+			T *other = at(up).child[!side];
+
+			if (red(other)) {
+				blacken(other);
+				redden(up);
+				rotate(up, side);
+				other = at(up).child[!side];
+			}
+			if (!red(at(other).child[0]) && !red(at(other).child[1])) {
+				redden(other);
+				elm = up;
+				up = at(elm).parent;
+				continue;
+			}
+			if (!red(at(other).child[!side])) {
+				blacken(at(other).child[side]);
+				redden(other);
+				rotate(other, !side);
+				other = at(up).child[!side];
+			}
+			at(other).color = at(up).color;
+			blacken(up);
+			blacken(at(other).child[!side]);
+			rotate(up, side);
+			return;
+		}
+		if (elm != NULL)
+			blacken(elm);
+	}
+};
+
+namespace melycompat {
+
+/* The comparison of two elements by a member. */
+template <class K, class V, K V::*key, class C> struct member_compare {
+	C by_key;
+
+	member_compare() {}
+	explicit member_compare(const C &c) : by_key(c) {}
+	int operator()(const V &a, const V &b) const { return by_key(a.*key, b.*key); }
+};
+
+}
+
+template <class K, class V, K V::*key, itree_entry<V> V::*field, class C = compare<K> >
+class itree : public itree_core<V, field, melycompat::member_compare<K, V, key, C> >
+{
+	typedef melycompat::member_compare<K, V, key, C> order;
+	typedef itree_core<V, field, order> core;
+
+public:
+	itree() {}
+	explicit itree(const C &c) : core(order(c)) {}
+
+	/** The first element with this key or NULL. */
+	V *
+	operator[](const K &k) const
+	{
+		V *found = NULL;
+
+		for (V *p = core::root(); p != NULL;) {
+			int side = core::comparison().by_key(k, p->*key);
+
+			if (side == 0)
+				found = p;
+			p = side > 0 ? core::right(p) : core::left(p);
+		}
+		return found;
+	}
+};
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * keyfunc.h, dialect "async": what hash tables and trees do with keys.
+ *
+ *     compare<K>    negative, 0, positive: by operator<
+ *     equals<K>     by operator==
+ *     hashfn<K>     a hash_t: the value of an integer, cut to 32 bits; the contents of a str
+ *     keyfn<V, K>   the key of an element, where it is no member: for fhash
+ *
+ * A program specialises them for its own types; in those templates that have them as arguments it
+ * can also give others. K and const K have the same. A char * is what it points at, as a C string;
+ * other pointers have no hashfn, because it would have to guess.
+ *
+ * All may be called from any thread.
+ */
+#ifndef MELYCOMPAT_ASYNC_KEYFUNC_H
+#define MELYCOMPAT_ASYNC_KEYFUNC_H
+
+#include "sysconf.h"
+
+#pragma GCC system_header
+
+class str;
+
+typedef u_int32_t hash_t;
+
+/** The hash of nothing, with which a chain of hash_bytes and hash_string begins. */
+enum { HASHSEED = 5381 };
+
+/** The hash of n bytes, continued from seed. */
+inline hash_t
+hash_bytes(const void *p, size_t n, hash_t seed = HASHSEED)
+{
+	const unsigned char *byte = static_cast<const unsigned char *>(p);
+
+	for (; n > 0; n--)
+		seed = (seed * 33) ^ *byte++;
+	return seed;
+}
+
+/** The hash of a C string, which is that of its bytes without the NUL. */
+inline hash_t
+hash_string(const void *p, hash_t seed = HASHSEED)
+{
+	return hash_bytes(p, strlen(static_cast<const char *>(p)), seed);
+}
+
+/* ---- compare ---- */
+
+template <class T> struct compare {
+	compare() {}
+	int operator()(const T &a, const T &b) const { return a < b ? -1 : b < a; }
+};
+
+template <class T> struct compare<const T> : compare<T> {
+	compare() {}
+};
+
+template <> struct compare<const char *> {
+	compare() {}
+	int operator()(const char *a, const char *b) const { return strcmp(a, b); }
+};
+
+template <> struct compare<char *> : compare<const char *> {
+	compare() {}
+};
+
+/* ---- equals ---- */
+
+template <class T> struct equals {
+	equals() {}
+	bool operator()(const T &a, const T &b) const { return a == b; }
+};
+
+template <class T> struct equals<const T> : equals<T> {
+	equals() {}
+};
+
+template <> struct equals<const char *> {
+	equals() {}
+	bool operator()(const char *a, const char *b) const { return strcmp(a, b) == 0; }
+};
+
+template <> struct equals<char *> : equals<const char *> {
+	equals() {}
+};
+
+/* ---- hashfn ---- */
+
+template <class T> struct hashfn {
+	hashfn() {}
+	hash_t operator()(const T &a) const { return hash_t(a); }
+};
+
+template <class T> struct hashfn<const T> : hashfn<T> {
+	hashfn() {}
+};
+
+/* Not defined. */
+template <class T> struct hashfn<T *>;
+
+template <> struct hashfn<const char *> {
+	hashfn() {}
+	hash_t operator()(const char *a) const { return hash_string(a); }
+};
+
+template <> struct hashfn<char *> : hashfn<const char *> {
+	hashfn() {}
+};
+
+template <> struct MELYCOMPAT_API hashfn<str> {
+	hashfn() {}
+	hash_t operator()(const str &a) const;
+};
+
+/* ---- keyfn ---- */
+
+/** Unless a program specialises it: what the method key() of the element returns. */
+template <class V, class K> struct keyfn {
+	keyfn() {}
+	const K &operator()(V *v) const { return v->key(); }
+};
+
+#endif

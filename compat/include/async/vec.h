@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vec.h, dialect "async": vectors.
+ *
+ * vec<T, N> is an array that grows, and a queue: both ends can be taken off. The first N elements
+ * need no memory beside the vector. It grows by copying the elements to a larger place, whereby
+ * pointers into it become invalid. T may be an array type: vec<int[3]> has elements of the type
+ * array<int, 3>.
+ *
+ * A vector is used by one color at a time. It owns its elements.
+ */
+#ifndef MELYCOMPAT_ASYNC_VEC_H
+#define MELYCOMPAT_ASYNC_VEC_H
+
+#include "array.h"
+#include "misuse.h"
+#include "msb.h"
+
+#include <new>
+
+#pragma GCC system_header
+
+/** What decides how far vectors grow; a program derives its own. */
+class MELYCOMPAT_API vec_resizer_t
+{
+public:
+	vec_resizer_t() {}
+	virtual ~vec_resizer_t();
+
+	/**
+	 * The number of elements to make room for in a vector that has room for `nalloc` and needs
+	 * it for `nwanted`; less than that counts as that. `objid` is what vec_obj_id_t says for
+	 * the type of the elements.
+	 */
+	virtual size_t resize(u_int nalloc, u_int nwanted, int objid) = 0;
+};
+
+/**
+ * Let `resizer` decide, from now on; it is deleted when another one comes. NULL: the default, which
+ * is the power of two above both numbers. From main, before amain.
+ */
+MELYCOMPAT_API void set_vec_resizer(vec_resizer_t *resizer);
+
+/** What the one in charge says; `nwanted` at least. */
+MELYCOMPAT_API size_t vec_resize_fn(u_int nalloc, u_int nwanted, int objid);
+
+/** The number of a type of elements for vec_resizer_t; programs specialise it. */
+template <class T> struct vec_obj_id_t {
+	vec_obj_id_t() {}
+	int operator()() const { return 0; }
+};
+
+namespace melycompat {
+
+/* The place of the first N elements. */
+template <class E, size_t N> class vec_inline
+{
+protected:
+	E *inline_base() { return reinterpret_cast<E *>(space); }
+
+private:
+	char space[N * sizeof(E)] __attribute__((aligned(__alignof__(E))));
+};
+
+template <class E> class vec_inline<E, 0>
+{
+protected:
+	E *inline_base() { return NULL; }
+};
+
+}
+
+template <class T, size_t N = 0> class vec
+    : private melycompat::vec_inline<typename toarray(T), N>
+{
+public:
+	typedef typename toarray(T) elm_t;
+	typedef elm_t value_type;
+	typedef elm_t *iterator;
+	typedef const elm_t *const_iterator;
+
+	vec() { forget(); }
+	vec(const vec &v)
+	{
+		forget();
+		*this += v;
+	}
+	template <size_t M> vec(const vec<T, M> &v)
+	{
+		forget();
+		*this += v;
+	}
+	~vec()
+	{
+		destroy(_first, _last);
+		release();
+	}
+
+	vec &
+	operator=(const vec &v)
+	{
+		if (&v != this) {
+			clear();
+			*this += v;
+		}
+		return *this;
+	}
+	template <size_t M> vec &
+	operator=(const vec<T, M> &v)
+	{
+		clear();
+		return *this += v;
+	}
+
+	/** Append the elements of a vector, which may be this one. */
+	template <size_t M> vec &
+	operator+=(const vec<T, M> &v)
+	{
+		size_t n = v.size();
+
+		reserve(n);
+		/* After reserve, which may have moved those of v. */
+		for (size_t i = 0; i < n; i++)
+			construct(v.base()[i]);
+		return *this;
+	}
+
+	/* ---- room ---- */
+
+	/** Make room for n elements more than there are. */
+	void
+	reserve(size_t n)
+	{
+		if (n <= size_t(_lim - _last))
+			return;
+		move(n);
+	}
+
+	/** Drop elements at the end, or append default ones: an int is then not initialised. */
+	void
+	setsize(size_t n)
+	{
+		size_t have = size();
+
+		if (n <= have) {
+			popn_back(have - n);
+			return;
+		}
+		reserve(n - have);
+		for (elm_t *end = _first + n; _last < end; _last++)
+			new (static_cast<void *>(_last)) elm_t;
+	}
+
+	/** Drop all elements, and the memory. */
+	void
+	clear()
+	{
+		destroy(_first, _last);
+		release();
+		forget();
+	}
+
+	/* ---- elements ---- */
+
+	size_t size() const { return size_t(_last - _first); }
+	bool empty() const { return _first == _last; }
+
+	/** Where the elements begin and end; valid until the vector changes. */
+	elm_t *base() { return _first; }
+	const elm_t *base() const { return _first; }
+	elm_t *lim() { return _last; }
+	const elm_t *lim() const { return _last; }
+	iterator begin() { return _first; }
+	const_iterator begin() const { return _first; }
+	iterator end() { return _last; }
+	const_iterator end() const { return _last; }
+
+	/**
+	 * An element. With CHECK_BOUNDS defined, an index out of range ends the program; otherwise
+	 * that is not checked.
+	 */
+	elm_t &
+	operator[](size_t i)
+	{
+		check(i);
+		return _first[i];
+	}
+	const elm_t &
+	operator[](size_t i) const
+	{
+		check(i);
+		return _first[i];
+	}
+	elm_t &at(size_t i) { return (*this)[i]; }
+	const elm_t &at(size_t i) const { return (*this)[i]; }
+
+	/** The first and the last element. Here and below, if there is none the program ends. */
+	elm_t &
+	front()
+	{
+		need(1);
+		return *_first;
+	}
+	const elm_t &
+	front() const
+	{
+		need(1);
+		return *_first;
+	}
+	elm_t &
+	back()
+	{
+		need(1);
+		return _last[-1];
+	}
+	const elm_t &
+	back() const
+	{
+		need(1);
+		return _last[-1];
+	}
+
+	/* ---- both ends ---- */
+
+	/** Append a default element; it is returned. */
+	elm_t &
+	push_back()
+	{
+		reserve(1);
+		new (static_cast<void *>(_last)) elm_t;
+		return *_last++;
+	}
+
+	/** Append a copy; it is returned. */
+	elm_t &
+	push_back(const elm_t &x)
+	{
+		if (_last == _lim) {
+			/* x may be an element of this vector, which is about to move. */
+			elm_t copy(x);
+
+			reserve(1);
+			return construct(copy);
+		}
+		return construct(x);
+	}
+
+	/**
+	 * Append an element that is constructed from the arguments, none of which may be within
+	 * the vector; it is returned.
+	 */
+#if __cplusplus >= 201103L
+	template <class... A> elm_t &
+	emplace_back(A &&...a)
+	{
+		reserve(1);
+		new (static_cast<void *>(_last)) elm_t(static_cast<A &&>(a)...);
+		return *_last++;
+	}
+#else
+	template <class... A> elm_t &
+	emplace_back(const A &...a)
+	{
+		reserve(1);
+		new (static_cast<void *>(_last)) elm_t(a...);
+		return *_last++;
+	}
+#endif
+
+	/** Take off the last or the first element and return it. */
+	elm_t
+	pop_back()
+	{
+		need(1);
+		elm_t x(_last[-1]);
+
+		popn_back(1);
+		return x;
+	}
+	elm_t
+	pop_front()
+	{
+		need(1);
+		elm_t x(*_first);
+
+		popn_front(1);
+		return x;
+	}
+
+	/** Drop n elements at the end or at the beginning. */
+	void
+	popn_back(size_t n)
+	{
+		need(n);
+		destroy(_last - n, _last);
+		_last -= n;
+	}
+	void
+	popn_front(size_t n)
+	{
+		need(n);
+		destroy(_first, _first + n);
+		_first += n;
+	}
+
+	/* ---- as a whole ---- */
+
+	/** Exchange the contents of two vectors. */
+	void
+	swap(vec &v)
+	{
+		if (N == 0) {
+			exchange(_base, v._base);
+			exchange(_lim, v._lim);
+			exchange(_first, v._first);
+			exchange(_last, v._last);
+		} else {
+			vec copy(v);
+
+			v = *this;
+			*this = copy;
+		}
+	}
+
+	/** Turn the order round. */
+	void
+	reverse()
+	{
+		for (elm_t *p = _first, *q = _last; p < q && p < --q; p++)
+			exchange(*p, *q);
+	}
+
+private:
+	typedef melycompat::vec_inline<elm_t, N> place;
+
+	/* Memory from _base to _lim; elements from _first to _last. */
+	elm_t *_base, *_lim, *_first, *_last;
+
+	void
+	forget()
+	{
+		_base = _first = _last = place::inline_base();
+		_lim = _base + N;
+	}
+
+	void
+	release()
+	{
+		if (_base != place::inline_base())
+			::operator delete(_base);
+	}
+
+	void
+	need(size_t n) const
+	{
+		if (n > size())
+			container_misused("vec: too few elements");
+	}
+
+	void
+	check(size_t i) const
+	{
+#ifdef CHECK_BOUNDS
+		if (i >= size())
+			container_misused("vec: index out of range");
+#else
+		(void)i;
+#endif
+	}
+
+	elm_t &
+	construct(const elm_t &x)
+	{
+		new (static_cast<void *>(_last)) elm_t(x);
+		return *_last++;
+	}
+
+	static void
+	destroy(elm_t *p, elm_t *end)
+	{
+		for (; p < end; p++)
+			p->~elm_t();
+	}
+
+	template <class X> static void
+	exchange(X &a, X &b)
+	{
+		X c(a);
+
+		a = b;
+		b = c;
+	}
+
+	/*
+	 * Move so that n more find room: to the beginning of the memory when it is more than twice
+	 * what is needed, so that a queue stays where it is, else to a larger one.
+	 */
+	void
+	move(size_t n)
+	{
+		size_t have = size(), room = size_t(_lim - _base);
+
+		if (n > UINT_MAX / 2 || have > UINT_MAX / 2)
+			container_misused("vec: too many elements");
+		if (have + n <= room / 2) {
+			relocate(_base);
+			return;
+		}
+		room = vec_resize_fn(u_int(room), u_int(have + n), vec_obj_id_t<T>()());
+		if (room > size_t(-1) / sizeof(elm_t))
+			container_misused("vec: too many elements");
+		elm_t *to = static_cast<elm_t *>(::operator new(room * sizeof(elm_t)));
+		elm_t *from = _base;
+
+		relocate(to);
+		if (from != place::inline_base())
+			::operator delete(from);
+		_base = to;
+		_lim = to + room;
+	}
+
+	/* The old place and the new one do not overlap. */
+	void
+	relocate(elm_t *to)
+	{
+		elm_t *p = _first, *end = _last;
+
+		_first = _last = to;
+		for (; p < end; p++) {
+			construct(*p);
+			p->~elm_t();
+		}
+	}
+};
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * amisc.cc: memory and random numbers.
+ */
+#include "../include/async/amisc.h"
+
+#include <sys/random.h>
+
+/* Without memory there is none for a message either: only for one that is ready. */
+static void
+no_memory()
+{
+	static const char text[] = "mely: no memory\n";
+
+	v_write(errfd, text, sizeof text - 1);
+	abort();
+}
+
+void *
+xmalloc(size_t n)
+{
+	void *p = malloc(n > 0 ? n : 1);
+
+	if (p == nullptr)
+		no_memory();
+	return p;
+}
+
+void *
+xrealloc(void *p, size_t n)
+{
+	p = realloc(p, n > 0 ? n : 1);
+	if (p == nullptr)
+		no_memory();
+	return p;
+}
+
+char *
+xstrdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	return static_cast<char *>(memcpy(xmalloc(n), s, n));
+}
+
+u_int32_t
+arandom()
+{
+	u_int32_t x;
+
+	while (getrandom(&x, sizeof x, 0) != static_cast<ssize_t>(sizeof x))
+		if (errno != EINTR)
+			panic("getrandom: %m\n");
+	return x;
+}

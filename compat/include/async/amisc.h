@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * amisc.h, dialect "async": what is small and used everywhere: messages (err.h), memory that is
+ * never NULL, times, addresses. Functions here may be called from any thread.
+ */
+#ifndef MELYCOMPAT_ASYNC_AMISC_H
+#define MELYCOMPAT_ASYNC_AMISC_H
+
+#include "sysconf.h"
+
+#include "generic.h"
+
+#include "err.h"
+
+#include "callback.h"
+
+#pragma GCC system_header
+
+/* ---- memory ---- */
+
+/** As malloc, realloc, strdup and free, but panics when there is no memory; 0 bytes are some. */
+void *xmalloc(size_t n) __attribute__((malloc));
+void *xrealloc(void *p, size_t n);
+char *xstrdup(const char *s) __attribute__((malloc));
+inline void
+xfree(void *p)
+{
+	free(p);
+}
+
+/* ---- results that do not matter ---- */
+
+/** Says that a result is ignored on purpose. */
+template <class T> inline void
+rc_ignore(const T &)
+{
+}
+
+/** As write, for when the result does not matter. */
+inline void
+v_write(int fd, const void *p, size_t n)
+{
+	rc_ignore(write(fd, p, n));
+}
+
+/* ---- numbers ---- */
+
+/** 32 random bits from the system. */
+u_int32_t arandom();
+
+/* ---- times ---- */
+
+inline bool
+operator==(const timespec &a, const timespec &b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+inline bool
+operator!=(const timespec &a, const timespec &b)
+{
+	return !(a == b);
+}
+
+inline bool
+operator<(const timespec &a, const timespec &b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+inline bool
+operator<=(const timespec &a, const timespec &b)
+{
+	return !(b < a);
+}
+
+inline bool
+operator>(const timespec &a, const timespec &b)
+{
+	return b < a;
+}
+
+inline bool
+operator>=(const timespec &a, const timespec &b)
+{
+	return !(a < b);
+}
+
+/** The sum and the difference of two times of 0 to 999999999 ns: so has the result. */
+inline timespec
+operator+(const timespec &a, const timespec &b)
+{
+	timespec sum;
+
+	sum.tv_sec = a.tv_sec + b.tv_sec;
+	sum.tv_nsec = a.tv_nsec + b.tv_nsec;
+	if (sum.tv_nsec >= 1000000000) {
+		sum.tv_nsec -= 1000000000;
+		sum.tv_sec++;
+	}
+	return sum;
+}
+
+inline timespec
+operator-(const timespec &a, const timespec &b)
+{
+	timespec rest;
+
+	rest.tv_sec = a.tv_sec - b.tv_sec;
+	rest.tv_nsec = a.tv_nsec - b.tv_nsec;
+	if (rest.tv_nsec < 0) {
+		rest.tv_nsec += 1000000000;
+		rest.tv_sec--;
+	}
+	return rest;
+}
+
+/* ---- addresses ---- */
+
+inline bool
+operator==(const in_addr &a, const in_addr &b)
+{
+	return a.s_addr == b.s_addr;
+}
+
+inline bool
+operator!=(const in_addr &a, const in_addr &b)
+{
+	return !(a == b);
+}
+
+/** The same address and port; families that are not AF_INET are never equal. */
+inline bool
+operator==(const sockaddr_in &a, const sockaddr_in &b)
+{
+	return a.sin_family == AF_INET && b.sin_family == AF_INET && a.sin_port == b.sin_port &&
+	    a.sin_addr == b.sin_addr;
+}
+
+inline bool
+operator!=(const sockaddr_in &a, const sockaddr_in &b)
+{
+	return !(a == b);
+}
+
+#endif

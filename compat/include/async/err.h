@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * err.h, dialect "async": messages on standard error, and ends of the program that have one.
+ *
+ *     warn ("%s: %m\n", path);          prog: path: No such file or directory
+ *     warn << path << " is gone\n";     prog: path is gone
+ *
+ * warn, warnx, warnt, fatal and panic are macros without arguments, each a temporary object: what
+ * has been appended is printed when it goes, at the end of the full expression. Any thread; messages
+ * do not mix. errno stays as it was.
+ *
+ * From amain on, messages go to a buffer from which whole lines are written as the descriptor takes
+ * them: text without a newline is held until one comes. At exit all is written. Before amain, and
+ * when the program panics, a message is written at once.
+ */
+#ifndef MELYCOMPAT_ASYNC_ERR_H
+#define MELYCOMPAT_ASYNC_ERR_H
+
+#include "sysconf.h"
+
+#include "str.h"
+
+#pragma GCC system_header
+
+/** The program's name as messages begin with it; null until setprogname. */
+extern bssstr progname;
+/** The directory of argv[0], with its slash; null when it has none. */
+extern bssstr progdir;
+/** Printed with the name when it is not 0. */
+extern int progpid;
+/** Where messages go: 2. Set it in main, before amain. */
+extern int errfd;
+/** Called by fatal when its message is printed, on its thread, once; no lock is held. */
+extern void (*fatalhook)();
+/** fatal is to end the program by _exit, without destructors. */
+extern bool fatal_no_destruct;
+
+/** Take the program's name from argv[0]: its last part without "lt-". In main, before amain. */
+void setprogname(const char *argv0);
+/** Messages have a process number from now on; 0: none. In main, before amain. */
+void setprogpid(int pid);
+
+#define STRINGIFY(x) #x
+#define XSTRINGIFY(x) STRINGIFY(x)
+/** Where this line is, as a literal. */
+#define __FL__ __FILE__ ":" XSTRINGIFY(__LINE__)
+#define __BACKTRACE__ __FL__
+
+/** What warn, warnx and warnt make. Without static ones: it lives as long as an expression. */
+class warnobj : public strbuf
+{
+public:
+	enum {
+		xflag = 1,     /**< no name before it */
+		fatalflag = 2,
+		panicflag = 4,
+		timeflag = 8   /**< the time before it */
+	};
+
+	explicit warnobj(int flags);
+	/** Prints the message. */
+	~warnobj();
+
+	const warnobj &operator()(const char *fmt, ...) const;
+	const warnobj &operator()(const str &s) const { return *this << s; }
+
+	template <class T> const warnobj &
+	operator<<(const T &x) const
+	{
+		static_cast<const strbuf &>(*this) << x;
+		return *this;
+	}
+	/* A null string is (null) here. */
+	const warnobj &operator<<(const str &s) const;
+	const warnobj &operator<<(const char *p) const;
+	const warnobj &operator<<(char *p) const { return *this << const_cast<const char *>(p); }
+	const warnobj &
+	operator<<(int x) const
+	{
+		static_cast<const strbuf &>(*this) << x;
+		return *this;
+	}
+
+protected:
+	const int _flags;
+	/** Print what there is now. */
+	void print() const;
+
+private:
+	warnobj(const warnobj &);
+
+	const int _errno;
+};
+
+/** What fatal and panic make: it ends the program. */
+class fatalobj : public warnobj
+{
+public:
+	explicit fatalobj(int flags) : warnobj(flags | fatalflag) {}
+	fatalobj(int flags, const char *file, int line);
+	~fatalobj() __attribute__((noreturn));
+};
+
+/**
+ * A message that is made only at some level of detail; #define trace (traceobj(level, "MY_TRACE: "))
+ * and then trace (2) << x << "\n" or trace (2, "%d\n", x): printed when level is 2 or more.
+ */
+struct traceobj : public strbuf {
+	int current_level;
+	const char *prefix;
+	const bool dotime;
+	const int fd;     /**< where it goes; -1: errfd */
+	bool doprint;
+
+	/** The prefix is not copied; the time goes before it when dotime. */
+	traceobj(int level, const char *before = "", bool time = false, int to = -1)
+	    : current_level(level), prefix(before), dotime(time), fd(to), doprint(false)
+	{
+	}
+	/** Prints the message. */
+	~traceobj();
+
+	const traceobj &operator()(int threshold = 0);
+	const traceobj &operator()(int threshold, const char *fmt, ...);
+
+	template <class T> const traceobj &
+	operator<<(const T &x) const
+	{
+		if (doprint)
+			static_cast<const strbuf &>(*this) << x;
+		return *this;
+	}
+	const traceobj &
+	operator<<(int x) const
+	{
+		if (doprint)
+			static_cast<const strbuf &>(*this) << x;
+		return *this;
+	}
+};
+
+/** "prog: message", once setprogname has been called, and "prog[pid]: message" after setprogpid. */
+#define warn ::warnobj(0)
+/** The message alone. */
+#define warnx ::warnobj(::warnobj::xflag)
+/** The time in seconds and microseconds, then as warn. */
+#define warnt ::warnobj(::warnobj::timeflag)
+/** "prog: fatal: message", then exit(1), or _exit(1) in a child of fork. */
+#define fatal ::fatalobj(0)
+/** "prog: PANIC: file:line", the message on the next line, then abort(). */
+#define panic ::fatalobj(::warnobj::panicflag, __FILE__, __LINE__)
+
+void melycompat_assert(const char *what, const char *file, int line) __attribute__((noreturn, cold));
+
+/** Panics when e is false, also with NDEBUG. */
+#undef assert
+#define assert(e) ((e) ? static_cast<void>(0) : ::melycompat_assert(#e, __FILE__, __LINE__))
+
+#endif

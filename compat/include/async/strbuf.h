@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strbuf.h, dialect "async": a buffer that text is appended to; str.h includes it.
+ *
+ * A type of the program's can be appended when there is a function
+ *
+ *     const strbuf &strbuf_cat(const strbuf &sb, const T &x);
+ *
+ * or an operator<< of the same arguments.
+ */
+#ifndef MELYCOMPAT_ASYNC_STRBUF_H
+#define MELYCOMPAT_ASYNC_STRBUF_H
+
+#include "str.h"
+
+#pragma GCC system_header
+
+/**
+ * Text to append to. A copy is another name of the same buffer, and every method is const, so that
+ * a temporary can be used like a variable.
+ */
+class strbuf
+{
+public:
+	strbuf() : _shared(new shared) {}
+	strbuf(const str &s);
+	strbuf(const char *fmt, ...);
+	strbuf(const strbuf &sb) : _shared(sb._shared)
+	{
+		__atomic_fetch_add(&_shared->count, 1, __ATOMIC_RELAXED);
+	}
+	~strbuf()
+	{
+		/* acq_rel: the last one sees what the others appended */
+		if (__atomic_sub_fetch(&_shared->count, 1, __ATOMIC_ACQ_REL) == 0)
+			delete _shared;
+	}
+
+	suio *tosuio() const { return &_shared->uio; }
+	const iovec *iov() const { return tosuio()->iov(); }
+	size_t iovcnt() const { return tosuio()->iovcnt(); }
+	size_t len() const { return tosuio()->resid(); }
+	void clear() const { tosuio()->clear(); }
+
+	/** Append as printf does. A string of more than 128 bytes is not copied: as with buf. */
+	const strbuf &fmt(const char *fmt, ...) const;
+	const strbuf &vfmt(const char *fmt, va_list ap) const;
+	/** Append n bytes; more than 128 are not copied, and have to stay until the buffer goes. */
+	const strbuf &
+	buf(const char *p, size_t n) const
+	{
+		tosuio()->print(p, n);
+		return *this;
+	}
+	/** Append a string: a copy, or, when copy is false, as buf does. */
+	const strbuf &cat(const char *p, bool copy = true) const;
+	/** Append a string; long ones by reference. */
+	const strbuf &
+	cat(const str &s) const
+	{
+		suio_print(tosuio(), s);
+		return *this;
+	}
+	/** Append a copy of another buffer. */
+	const strbuf &
+	cat(const strbuf &sb) const
+	{
+		tosuio()->copyu(sb.tosuio());
+		return *this;
+	}
+	/** Append all of another buffer, which is empty then. */
+	const strbuf &
+	take(const strbuf &sb) const
+	{
+		return take(sb.tosuio());
+	}
+	const strbuf &
+	take(suio *uio) const
+	{
+		tosuio()->take(uio);
+		return *this;
+	}
+	/** Keep a reference to s as long as what is in the buffer now. */
+	const strbuf &
+	hold_onto(const str &s) const
+	{
+		tosuio()->hold_onto(s);
+		return *this;
+	}
+
+	/** Append: numbers, also char and bool, in decimal; pointers but strings as %p. */
+	template <class T> const strbuf &operator<<(const T &x) const;
+	/* For enumerations without a name, which are no arguments of templates in C++98. */
+	const strbuf &operator<<(int x) const;
+
+private:
+	strbuf &operator=(const strbuf &);
+
+	struct shared {
+		shared() : count(1) {}
+		suio uio;
+		int count;
+	};
+
+	shared *_shared;
+};
+
+inline str::str(const strbuf &sb)
+{
+	make(sb.iov(), sb.iovcnt());
+}
+
+/** So many bytes in hexadecimal, lower case: sb << hexdump(p, n). They are read then. */
+class hexdump
+{
+public:
+	hexdump(const void *p, size_t n) : buf(p), len(n) {}
+
+	const void *const buf;
+	const size_t len;
+};
+
+const strbuf &strbuf_cat(const strbuf &sb, int x);
+const strbuf &strbuf_cat(const strbuf &sb, unsigned x);
+const strbuf &strbuf_cat(const strbuf &sb, long x);
+const strbuf &strbuf_cat(const strbuf &sb, unsigned long x);
+const strbuf &strbuf_cat(const strbuf &sb, long long x);
+const strbuf &strbuf_cat(const strbuf &sb, unsigned long long x);
+/** As %f of printf. */
+const strbuf &strbuf_cat(const strbuf &sb, double x);
+const strbuf &strbuf_cat(const strbuf &sb, const void *p);
+const strbuf &strbuf_cat(const strbuf &sb, const hexdump &hd);
+
+inline const strbuf &
+strbuf_cat(const strbuf &sb, const char *p, bool copy = true)
+{
+	return sb.cat(p, copy);
+}
+
+inline const strbuf &
+strbuf_cat(const strbuf &sb, const str &s)
+{
+	return sb.cat(s);
+}
+
+inline const strbuf &
+strbuf_cat(const strbuf &sb, const strbuf &from)
+{
+	return sb.cat(from);
+}
+
+template <class T> inline const strbuf &
+strbuf::operator<<(const T &x) const
+{
+	return strbuf_cat(*this, x);
+}
+
+inline const strbuf &
+strbuf::operator<<(int x) const
+{
+	return strbuf_cat(*this, x);
+}
+
+template <class T> inline strbuf
+str::operator<<(const T &x) const
+{
+	strbuf sb(*this);
+
+	sb << x;
+	return sb;
+}
+
+inline strbuf
+str::operator<<(int x) const
+{
+	return strbuf(*this) << x;
+}
+
+#endif

@@ -10,7 +10,7 @@
 static void
 no_memory()
 {
-	static const char text[] = "mely: no memory\n";
+	static const char text[] = "mely-compat: no memory\n";
 
 	v_write(errfd, text, sizeof text - 1);
 	abort();

@@ -31,7 +31,7 @@ strobj::shrink(size_t n)
 void
 melycompat_null_str()
 {
-	static const char text[] = "mely: a null str is used as a string\n";
+	static const char text[] = "mely-compat: a null str is used as a string\n";
 
 	(void)!write(2, text, sizeof text - 1);
 	signal(SIGSEGV, SIG_DFL);

@@ -16,5 +16,6 @@
 #include "generic.h"
 
 /* What programs get with it, a line for each part: */
+#include "amisc.h"
 
 #endif

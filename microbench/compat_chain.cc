@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compat-chain: chain, written as a program of dialect "mely": K colors, each with one callback that
- * posts a new callback to its color. What an event costs when nothing is done in it but what the
- * old interface demands: every callback is allocated, and freed when it has been called.
+ * compat-chain: chain, written as a program of dialect "mely": K colors, each with one callback
+ * that posts a new callback to its color. What an event costs when nothing is done in it but what
+ * the old interface demands: every callback is allocated, and freed when it has been called.
  */
 #include "mely.h"
 
@@ -99,8 +99,8 @@ main(int argc, char **argv)
 	mb_bench bench = mb_bench();
 
 	program.name = "compat-chain";
-	program.what = "Each of K colors has one callback, which posts a new one to its color, with\n"
-	    "cpucb_tail and cwrap: events a second, and fairness.";
+	program.what = "Each of K colors has one callback, which posts a new one to its color,\n"
+	    "with cpucb_tail and cwrap: events a second, and fairness.";
 	program.colors_help = "colors";
 	program.colors_default = 64;
 	program.colors_max = MAX_COLORS - 1;

@@ -26,7 +26,8 @@ namespace melycompat {
 
 namespace {
 
-enum { SLOTS = 4096, SLOTS_LOG = 12, PROBES = 8, LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
+enum { SLOTS = 4096, SLOTS_LOG = 12, PROBES = 8 };
+enum { LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
 
 /* Priorities of up to so many steps stand for themselves; the levels above begin at powers. */
 enum { PLAIN_MAX = 11 };

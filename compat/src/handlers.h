@@ -35,7 +35,7 @@ struct handler_node {
 
 enum { RECENT_SLOTS_LOG = 10 };
 
-/** Rows in use with one trampoline and priority 0, where the function's address alone finds them. */
+/** Rows with one trampoline and priority 0, which the function's address alone finds. */
 struct recent_handlers {
 	std::atomic<handler_node *> slots[1 << RECENT_SLOTS_LOG];
 };

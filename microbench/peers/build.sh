@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # build.sh SRCDIR OUTDIR: build the peers that can be built here, say which can not and what they
-# need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers, LIBS an
-# allocator to link: the one that our own programs have. Never part of an ordinary build: make peers.
+# need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers, LIBS the
+# allocator that our own programs are linked with. Never part of an ordinary build: make peers.
 set -eu
 
 src=${1:?usage: build.sh SRCDIR OUTDIR}

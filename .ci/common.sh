@@ -9,9 +9,9 @@ packages_build="autoconf automake libtool make gcc g++ libc6-dev libhwloc-dev li
 	libgoogle-perftools-dev libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev
 	cmark-gfm mandoc"
 # And the tests. Never what the benchmarks compare with: see microbench/install-peers.
-packages_check="clang libclang-rt-14-dev llvm libcmocka-dev lcov pkgconf curl python3 man-db git
+packages_check="clang libclang-rt-14-dev llvm libcmocka-dev pkgconf curl python3 man-db git
 	xz-utils file spin tmux"
-packages_full="valgrind"
+packages_full="lcov valgrind"
 
 # install_missing PACKAGE...: install those that are not there; quick when all are.
 install_missing()

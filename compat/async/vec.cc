@@ -5,6 +5,7 @@
  */
 #include "vec.h"
 
+#include "err.h"
 #include "misuse.h"
 #include "msb.h"
 
@@ -54,6 +55,5 @@ vec_resize_fn(u_int nalloc, u_int nwanted, int objid)
 void
 container_misused(const char *what)
 {
-	fprintf(stderr, "PANIC: %s\n", what);
-	abort();
+	panic << what << "\n";
 }

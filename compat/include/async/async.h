@@ -17,5 +17,7 @@
 
 /* What programs get with it, a line for each part: */
 #include "amisc.h"
+#include "keyfunc.h"
+#include "vec.h"
 
 #endif

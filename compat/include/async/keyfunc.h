@@ -113,6 +113,21 @@ template <> struct MELYCOMPAT_API hashfn<str> {
 	hash_t operator()(const str &a) const;
 };
 
+template <> struct hashfn<in_addr> {
+	hashfn() {}
+	hash_t operator()(const in_addr &a) const { return a.s_addr; }
+};
+
+/** The address and the port, as == of amisc.h. */
+template <> struct hashfn<sockaddr_in> {
+	hashfn() {}
+	hash_t
+	operator()(const sockaddr_in &a) const
+	{
+		return hash_bytes(&a.sin_addr, sizeof a.sin_addr, a.sin_port);
+	}
+};
+
 /* ---- keyfn ---- */
 
 /** Unless a program specialises it: what the method key() of the element returns. */

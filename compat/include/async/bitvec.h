@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bitvec.h, dialect "async": arrays of bits. Used by one color at a time.
+ */
+#ifndef MELYCOMPAT_ASYNC_BITVEC_H
+#define MELYCOMPAT_ASYNC_BITVEC_H
+
+#include "misuse.h"
+
+#pragma GCC system_header
+
+class strbuf;
+
+class MELYCOMPAT_API bitvec
+{
+	typedef unsigned long word;
+
+public:
+	/** A bit that can be assigned. */
+	class bit
+	{
+		word *_word;
+		word _mask;
+
+	public:
+		bit(word *w, word mask) : _word(w), _mask(mask) {}
+		bit(const bit &b) : _word(b._word), _mask(b._mask) {}
+		operator bool() const { return (*_word & _mask) != 0; }
+
+		bit &
+		operator=(bool v)
+		{
+			*_word = v ? *_word | _mask : *_word & ~_mask;
+			return *this;
+		}
+		bit &operator=(const bit &b) { return *this = bool(b); }
+	};
+
+	/** No bits; n bits that are 0. */
+	bitvec() : _words(NULL), _room(0), _size(0) {}
+	explicit bitvec(size_t n) : _words(NULL), _room(0), _size(0) { zsetsize(n); }
+	bitvec(const bitvec &v) : _words(NULL), _room(0), _size(0) { *this = v; }
+	~bitvec();
+
+	bitvec &operator=(const bitvec &v);
+
+	/** How many bits there are. */
+	size_t size() const { return _size; }
+
+	/** Have n bits: new ones are anything, 0, or 1. */
+	void setsize(size_t n);
+	void zsetsize(size_t n) { fill_to(n, false); }
+	void osetsize(size_t n) { fill_to(n, true); }
+
+	/** Give the bits from s up to, without, e the value v. */
+	void setrange(size_t s, size_t e, bool v);
+
+	/** A bit. An index out of range ends the program, here and above. */
+	bool
+	at(size_t i) const
+	{
+		check(i);
+		return (_words[i / word_bits] & mask(i)) != 0;
+	}
+	void at(size_t i, bool v) { (*this)[i] = v; }
+	bool operator[](size_t i) const { return at(i); }
+	bit
+	operator[](size_t i)
+	{
+		check(i);
+		return bit(&_words[i / word_bits], mask(i));
+	}
+
+private:
+	enum { word_bits = 8 * sizeof(word) };
+
+	word *_words;
+	size_t _room; /* in words */
+	size_t _size; /* in bits */
+
+	static word mask(size_t i) { return word(1) << i % word_bits; }
+	void fill_to(size_t n, bool v);
+
+	void
+	check(size_t i) const
+	{
+		if (i >= _size)
+			container_misused("bitvec: index out of range");
+	}
+};
+
+/** The bits as characters 0 and 1, the first one first. */
+MELYCOMPAT_API const strbuf &strbuf_cat(const strbuf &sb, const bitvec &v);
+
+#endif

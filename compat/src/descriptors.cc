@@ -81,7 +81,7 @@ descriptor &
 descriptor_of(int fd)
 {
 	if (fd < 0 || fd >= 1 << FD_BITS)
-		fatal("fdcb: %d is no descriptor", fd);
+		die("fdcb: %d is no descriptor", fd);
 	/* acquire: pairs with the release in block_new */
 	descriptor *d = blocks[fd >> BLOCK_BITS].load(std::memory_order_acquire);
 	if (d == nullptr)
@@ -188,13 +188,13 @@ descriptor_append(int fd, bool write, const job &j)
 		q.jobs = new std::deque<job>;
 	if (!q.jobs->empty() && q.jobs->front().callback == j.callback) {
 		guard.unlock();
-		fatal("fdcb: the callback is at the head of descriptor %d already", fd);
+		die("fdcb: the callback is at the head of descriptor %d already", fd);
 	}
 	q.jobs->push_back(j);
 	error = arm(q, fd, write);
 	guard.unlock();
 	if (error != 0 && error != -ESHUTDOWN && error != -ECHILD)
-		fatal("fdcb: descriptor %d can not be watched: %s", fd, std::strerror(-error));
+		die("fdcb: descriptor %d can not be watched: %s", fd, std::strerror(-error));
 }
 
 void

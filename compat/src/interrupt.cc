@@ -64,13 +64,13 @@ interrupt_watch(mely_runtime *rt)
 	if (eventfd_of_sigint < 0) {
 		eventfd_of_sigint = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (eventfd_of_sigint < 0)
-			fatal("eventfd: %s", std::strerror(errno));
+			die("eventfd: %s", std::strerror(errno));
 		(void)mely_color_init(&color, rt);
 	}
 	process = getpid();
 	error = mely_fd_watch(&color, eventfd_of_sigint, MELY_FD_READ, &handler, nullptr, &watch);
 	if (error != 0)
-		fatal("SIGINT can not be watched: %s", std::strerror(-error));
+		die("SIGINT can not be watched: %s", std::strerror(-error));
 	action.sa_handler = on_signal;
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGINT, &action, nullptr);

@@ -16,9 +16,8 @@
 #include <cstring>
 #include <mutex>
 #include <signal.h>
+#include <unistd.h>
 
-#include "descriptors.h"
-#include "interrupt.h"
 #include "job.h"
 #include "post.h"
 #include "say.h"
@@ -41,8 +40,11 @@ int workers;                        /* set before main */
 mely_color *pinned[WORKERS_MAX];    /* set before the runtime is published */
 std::atomic<bool> running;          /* amain has been entered and has not come back */
 std::atomic<int> stopped;           /* workers that are to stop */
-const job_ops *dialect_ops;         /* set before main */
+const dialect *program;             /* set before main */
 bool batch_is_set;                  /* by MELY_BATCH; set before main */
+std::mutex made_lock;
+mely_runtime *made;                 /* under made_lock: perhaps not published yet */
+pid_t made_by;                      /* the same */
 std::mutex turns_lock;
 bool strict;                        /* for good: NOTE(turns); under turns_lock */
 std::atomic<bool> strict_seen;      /* the same, for a glance */
@@ -59,14 +61,24 @@ usable()
 	return WORKERS_MAX;
 }
 
+/* Old programs print to standard error what others read. */
+void
+reports_only_on_demand()
+{
+	if (!program->reports && std::getenv("MELY_STALL_MS") == nullptr)
+		config.stall_ms = 0;
+	if (!program->reports && std::getenv("MELY_AGE_MS") == nullptr)
+		config.age_ms = 0;
+}
+
 /* An event that the stop left over. */
 void
 handback(void *, mely_color *, mely_handler *handler, void *arg, mely_event *ev)
 {
 	if (ev != nullptr || timers_handback(handler->fn, arg))
 		return;
-	if (handler->fn == dialect_ops->posted && dialect_ops->owned(arg))
-		dialect_ops->free(arg);
+	if (handler->fn == program->callbacks->posted && program->callbacks->owned(arg))
+		program->callbacks->free(arg);
 }
 
 mely_runtime *
@@ -82,15 +94,34 @@ make()
 		config.batch_events = 1; /* NOTE(turns) */
 	error = mely_runtime_new(&rt, &config);
 	if (error != 0)
-		fatal("the runtime can not be made: %s", std::strerror(-error));
+		die("the runtime can not be made: %s", std::strerror(-error));
 	for (i = 0; i < workers; i++) {
 		error = mely_color_get(rt, static_cast<uint32_t>(-(i + 1)), &pinned[i]);
 		if (error == 0)
 			error = mely_color_pin(pinned[i], i);
 		if (error != 0)
-			fatal("no color for worker %d: %s", i, std::strerror(-error));
+			die("no color for worker %d: %s", i, std::strerror(-error));
 	}
 	return rt;
+}
+
+/* Made already, of this process or of the one that forked it. Under made_lock. */
+mely_runtime *
+made_here()
+{
+	int error;
+
+	if (made != nullptr && made_by == getpid())
+		return made;
+	if (made == nullptr) {
+		made = make();
+	} else {
+		error = mely_runtime_renew(made);
+		if (error != 0)
+			die("the runtime can not be renewed: %s", std::strerror(-error));
+	}
+	made_by = getpid();
+	return made;
 }
 
 /* Under turns_lock. */
@@ -106,7 +137,7 @@ set_batch(uint32_t events)
 }
 
 void
-loop_init(int wanted, const job_ops *dialect)
+loop_init(int wanted, const dialect *of)
 {
 	static bool begun; /* before main: one thread */
 
@@ -116,12 +147,22 @@ loop_init(int wanted, const job_ops *dialect)
 		(void)mely_config_init(&config); /* says itself what it can not read */
 		workers = usable();
 		batch_is_set = std::getenv("MELY_BATCH") != nullptr;
-		dialect_ops = dialect;
+		program = of;
+		reports_only_on_demand();
 	}
 	if (wanted > WORKERS_MAX)
-		fatal("NB_THREADS is %d: there can be %d workers", wanted, WORKERS_MAX);
+		die("NB_THREADS is %d: there can be %d workers", wanted, WORKERS_MAX);
 	if (wanted > 0)
 		workers = wanted;
+}
+
+mely_runtime *
+runtime_for_helpers()
+{
+	std::lock_guard<std::mutex> guard(made_lock);
+	mely_runtime *rt = runtime();
+
+	return rt != nullptr ? rt : made_here();
 }
 
 int
@@ -136,7 +177,7 @@ color_id(int color)
 	if (__builtin_expect(color >= 0, 1))
 		return static_cast<uint32_t>(color % COLORS_MAX);
 	if (color < -workers)
-		fatal("color %d: there are %d workers", color, workers);
+		die("color %d: there are %d workers", color, workers);
 	return static_cast<uint32_t>(color);
 }
 
@@ -151,7 +192,7 @@ color_object(mely_runtime *rt, int color)
 		return pinned[-(color + 1)];
 	error = mely_color_get(rt, id, &object);
 	if (error != 0)
-		fatal("no memory for color %d", color);
+		die("no memory for color %d", color);
 	return object;
 }
 
@@ -195,17 +236,16 @@ loop_run()
 
 	/* acq_rel: one amain at a time; pairs with the release below */
 	if (running.exchange(true, std::memory_order_acq_rel))
-		fatal("amain is running already");
+		die("amain is running already");
 	if (rt == nullptr) {
-		rt = make();
+		rt = runtime_for_helpers();
 		post_held(rt);
 	}
-	descriptors_start();
 	timers_start(rt);
-	interrupt_watch(rt);
+	program->starting(rt);
 	error = mely_run(rt);
 	if (error != 0)
-		fatal("the workers can not run: %s", std::strerror(-error));
+		die("the workers can not run: %s", std::strerror(-error));
 	stopped.store(0, std::memory_order_relaxed); /* nobody runs */
 	running.store(false, std::memory_order_release); /* pairs with the exchange above */
 }

@@ -29,11 +29,21 @@ runtime()
 	return the_runtime.load(std::memory_order_acquire);
 }
 
+/** What a dialect adds to the runtime. */
+struct dialect {
+	const job_ops *callbacks;          /**< what is done with its callbacks */
+	void (*starting)(mely_runtime *rt); /**< in amain, before the workers run */
+	bool reports;                      /**< lines about stalls and ages when nobody asks */
+};
+
+/** Called before main, by each source file of the program. workers 0: as many as there are. */
+void loop_init(int workers, const dialect *of);
+
 /**
- * Called before main, by each source file of the program, with what its dialect does with
- * callbacks. workers 0: as many as there are.
+ * The runtime for what needs helper threads alone, made if there is none yet; whoever forks before
+ * amain asks again in the child. Any thread.
  */
-void loop_init(int workers, const job_ops *dialect);
+mely_runtime *runtime_for_helpers();
 
 /** How many workers there are, or will be. Any thread. */
 int loop_workers();

@@ -12,6 +12,7 @@
 
 #include "descriptors.h"
 #include "handlers.h"
+#include "interrupt.h"
 #include "job.h"
 #include "loop.h"
 #include "post.h"
@@ -69,6 +70,15 @@ free_callback(void *arg)
 
 const melycompat::job_ops ops = {posted, run, owned, free_callback};
 
+void
+starting(mely_runtime *rt)
+{
+	melycompat::descriptors_start();
+	melycompat::interrupt_watch(rt);
+}
+
+const melycompat::dialect dialect = {&ops, starting, true};
+
 inline melycompat::job
 job_of(cbv cb)
 {
@@ -80,7 +90,7 @@ job_of(cbv cb)
 void
 melycompat_init(int workers)
 {
-	melycompat::loop_init(workers, &ops);
+	melycompat::loop_init(workers, &dialect);
 	nthreads = melycompat::loop_workers();
 }
 
@@ -124,7 +134,7 @@ void
 fdcb(int fd, selop op, cbv cb)
 {
 	if (op != selread && op != selwrite)
-		melycompat::fatal("fdcb: %d is neither selread nor selwrite", static_cast<int>(op));
+		melycompat::die("fdcb: %d is neither selread nor selwrite", static_cast<int>(op));
 	if (cb != nullptr)
 		melycompat::descriptor_append(fd, op == selwrite, job_of(cb));
 	else
@@ -141,7 +151,7 @@ static timecb_t *
 arm(uint64_t due_ns, cbv cb)
 {
 	if (cb == nullptr)
-		melycompat::fatal("a timer without a callback");
+		melycompat::die("a timer without a callback");
 	return reinterpret_cast<timecb_t *>(melycompat::timer_add(due_ns, job_of(cb)));
 }
 
@@ -167,7 +177,7 @@ timecb_remove(timecb_t *timer)
 {
 	if (timer != nullptr && melycompat::timer_remove(reinterpret_cast<uint64_t>(timer)) ==
 	    melycompat::TIMER_INVALID)
-		melycompat::fatal("timecb_remove: invalid timecb_t");
+		melycompat::die("timecb_remove: invalid timecb_t");
 }
 
 /* ---- where am I ---- */

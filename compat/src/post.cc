@@ -91,7 +91,7 @@ post_or_drop(mely_runtime *rt, const job &j, bool head, int timeleft)
 	if (__builtin_expect(error == 0, 1))
 		return;
 	if (error == -ENOMEM)
-		fatal("out of memory for an event");
+		die("out of memory for an event");
 	/* The workers are stopping, or this is the child of a fork: it will not run. */
 	j.free_if_owned();
 }
@@ -140,6 +140,24 @@ post_held(mely_runtime *rt)
 	held = nullptr;
 	/* release: pairs with the acquire in runtime(); under the lock: NOTE(held) */
 	the_runtime.store(rt, std::memory_order_release);
+}
+
+bool
+held_run(void (*run)(const job &j))
+{
+	std::unique_lock<std::mutex> guard(held_lock);
+	std::vector<held_post> *taken = held;
+
+	held = nullptr;
+	guard.unlock();
+	if (taken == nullptr)
+		return false;
+	for (int heads = 1; heads >= 0; heads--)
+		for (const held_post &p : *taken)
+			if (p.head == (heads == 1))
+				run(p.j);
+	delete taken;
+	return true;
 }
 
 int

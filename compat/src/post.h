@@ -17,6 +17,9 @@ void post(const job &j, bool head, int timeleft_cycles);
 /** In amain: what has been held goes to the runtime, in order. */
 void post_held(mely_runtime *rt);
 
+/** Before amain, by the thread of main: hand what has been held to run. False: there was nothing. */
+bool held_run(void (*run)(const job &j));
+
 /** Post an event of the library's own, with the color and priority of a job. */
 int post_for(mely_runtime *rt, const job &j, void (*fn)(void *arg), void *arg);
 

@@ -30,7 +30,7 @@ say(const char *format, ...)
 }
 
 void
-fatal(const char *format, ...)
+die(const char *format, ...)
 {
 	va_list args;
 

@@ -11,7 +11,7 @@ namespace melycompat {
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** The same for an error of the program that it can not go on after; ends it with status 1. */
-[[noreturn]] void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+[[noreturn]] void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 }
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delays.cc: timers. Those of color 0 are in a table of their own, which passes look at, and the wait
+ * set wakes up for the first of them. Those of other colors are the runtime's (src/timers.h); before
+ * amain there are no workers, and passes look at them, too.
+ */
+#include "delays.h"
+
+#include "../src/loop.h"
+#include "../src/timers.h"
+#include "posts.h"
+#include "wait.h"
+
+namespace melycompat {
+
+namespace {
+
+struct delays {
+	timer_table table{true};
+	uint64_t armed_ns = UINT64_MAX; /* the time the wait set is to wake up; under the lock */
+};
+
+/* Never destroyed: other threads may outlive the exit functions. */
+delays &
+all()
+{
+	static delays *const d = new delays;
+
+	return *d;
+}
+
+/* When to look at those that the runtime does not look at yet. */
+uint64_t
+held_ns()
+{
+	timer_table &held = timers_held();
+
+	if (runtime() != nullptr)
+		return UINT64_MAX;
+	std::lock_guard<std::mutex> guard(held.lock);
+	return held.look_ns();
+}
+
+/* Under the lock. */
+void
+arm(delays &d)
+{
+	uint64_t first_ns = d.table.look_ns(), others_ns = held_ns();
+
+	if (others_ns < first_ns)
+		first_ns = others_ns;
+	if (first_ns >= d.armed_ns || !wait_is_open())
+		return;
+	if (first_ns <= timer_now_ns()) {
+		wait_soon();
+		return;
+	}
+	d.armed_ns = first_ns;
+	wait_until(first_ns);
+}
+
+/* Call what is due in a table and is older than age_end. */
+void
+run_due(timer_table &table, uint64_t now_ns, uint64_t age_end)
+{
+	for (;;) {
+		int outer = color_in_acheck;
+		uint64_t name;
+		job j;
+
+		{
+			std::lock_guard<std::mutex> guard(table.lock);
+			name = table.take_due(now_ns, age_end, &j);
+		}
+		if (name == 0)
+			return;
+		color_in_acheck = j.color < 0 ? j.color : static_cast<int>(color_id(j.color));
+		(void)table.run(name);
+		color_in_acheck = outer;
+	}
+}
+
+uint64_t
+age_end(timer_table &table)
+{
+	std::lock_guard<std::mutex> guard(table.lock);
+
+	return table.ages();
+}
+
+}
+
+uint64_t
+delay_add(uint64_t due_ns, const job &j)
+{
+	delays &d = all();
+	uint64_t name = 0;
+
+	if (!is_main(j.color)) {
+		name = timer_add(due_ns, j);
+		if (runtime() != nullptr)
+			return name;
+	}
+	std::lock_guard<std::mutex> guard(d.table.lock);
+	if (is_main(j.color))
+		name = d.table.add(due_ns, j);
+	arm(d);
+	return name;
+}
+
+timer_removal
+delay_remove(uint64_t name)
+{
+	return timer_table::bit_of(name) ? all().table.remove(name) : timer_remove(name);
+}
+
+void
+delays_run(bool woken)
+{
+	delays &d = all();
+	/* What these arm with no delay runs in the next pass. */
+	uint64_t now_ns = timer_now_ns(), end = age_end(d.table);
+
+	if (woken) {
+		std::lock_guard<std::mutex> guard(d.table.lock);
+		d.armed_ns = UINT64_MAX;
+	}
+	run_due(d.table, now_ns, end);
+	if (runtime() == nullptr)
+		run_due(timers_held(), now_ns, age_end(timers_held()));
+	std::lock_guard<std::mutex> guard(d.table.lock);
+	arm(d);
+	if (woken && d.armed_ns == UINT64_MAX)
+		wait_until(UINT64_MAX);
+}
+
+void
+delays_start()
+{
+	delays &d = all();
+	std::lock_guard<std::mutex> guard(d.table.lock);
+
+	d.armed_ns = UINT64_MAX;
+	arm(d);
+}
+
+}

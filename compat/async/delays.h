@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delays.h: timers of all colors, by the names that timecb_t * stands for.
+ */
+#ifndef MELYCOMPAT_ASYNC_DELAYS_H
+#define MELYCOMPAT_ASYNC_DELAYS_H
+
+#include <cstdint>
+
+#include "../src/job.h"
+#include "../src/timer_table.h"
+
+namespace melycompat {
+
+/** Arm and disarm. Any thread. */
+uint64_t delay_add(uint64_t due_ns, const job &j);
+timer_removal delay_remove(uint64_t name);
+
+/** In a pass: call what is due. woken: the time that was waited for has come. */
+void delays_run(bool woken);
+
+/** The wait set has been made. */
+void delays_start();
+
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * posts.cc: events of color 0.
+ *
+ * NOTE(tickets)
+ *   A callback of color 0 may call acheck, and what is posted to color 0 has to run in there, where
+ *   the runtime can run nothing of that color. So the jobs are in a queue here, and the runtime gets
+ *   a ticket for each, an event with the job's function and priority, that runs the first of the
+ *   queue. Tickets of jobs that acheck has run find the queue empty in the end.
+ */
+#include "posts.h"
+
+#include <atomic>
+#include <deque>
+#include <mely/color.h>
+#include <mutex>
+
+#include "../src/loop.h"
+#include "../src/post.h"
+#include "loop.h"
+#include "pass.h"
+#include "wait.h"
+
+namespace melycompat {
+
+__thread int color_in_acheck = NO_COLOR;
+
+namespace {
+
+struct posts {
+	std::mutex lock;
+	std::deque<job> heads; /* under the lock, both */
+	std::deque<job> tails;
+	std::atomic<size_t> length{0}; /* changed under the lock */
+};
+
+/* Never destroyed: other threads may outlive the exit functions. */
+posts &
+all()
+{
+	static posts *const p = new posts;
+
+	return *p;
+}
+
+/* Take the first. */
+bool
+take(job *j)
+{
+	posts &p = all();
+	std::lock_guard<std::mutex> guard(p.lock);
+	std::deque<job> &from = p.heads.empty() ? p.tails : p.heads;
+
+	if (from.empty())
+		return false;
+	*j = from.front();
+	from.pop_front();
+	p.length.store(p.heads.size() + p.tails.size(), std::memory_order_relaxed); /* a hint */
+	return true;
+}
+
+void
+ticket(void *)
+{
+	job j;
+
+	if (!take(&j))
+		return;
+	clock_refresh();
+	j.ops->posted(j.callback);
+}
+
+void
+ticket_run(void *)
+{
+}
+
+bool
+ticket_owned(const void *)
+{
+	return false;
+}
+
+const job_ops ticket_ops = {ticket, ticket_run, ticket_owned, ticket_run};
+
+/* ---- functions rather than callbacks ---- */
+
+struct plain_call {
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+void
+plain_run(void *arg)
+{
+	plain_call *call = static_cast<plain_call *>(arg);
+
+	run_guarded([call] { call->fn(call->arg); });
+}
+
+void
+plain_free(void *arg)
+{
+	delete static_cast<plain_call *>(arg);
+}
+
+void
+plain_posted(void *arg)
+{
+	plain_run(arg);
+	plain_free(arg);
+}
+
+bool
+plain_owned(const void *)
+{
+	return true;
+}
+
+const job_ops plain_ops = {plain_posted, plain_run, plain_owned, plain_free};
+
+struct work_call {
+	void (*fn)(void *arg);
+	void (*done)(void *arg);
+	void *arg;
+};
+
+/* On a helper thread. */
+void
+work(void *arg)
+{
+	work_call *call = static_cast<work_call *>(arg);
+
+	call->fn(call->arg);
+	main_post(call->done, call->arg);
+}
+
+void
+work_over(void *arg)
+{
+	delete static_cast<work_call *>(arg);
+}
+
+}
+
+bool
+is_main(int color)
+{
+	return color == 0 || (color > 0 && color_id(color) == 0);
+}
+
+bool
+main_is_here()
+{
+	const mely_color *color = mely_current_color();
+
+	if (color != nullptr)
+		return !mely_color_is_object(color) && mely_color_id(color) == 0;
+	return runtime() == nullptr;
+}
+
+void
+posts_add(const job &j, bool head)
+{
+	posts &p = all();
+
+	{
+		std::lock_guard<std::mutex> guard(p.lock);
+		(head ? p.heads : p.tails).push_back(j);
+		/* seq_cst: pairs with wait_for's look after it has said that it waits */
+		p.length.store(p.heads.size() + p.tails.size(), std::memory_order_seq_cst);
+	}
+	post({&ticket_ops, nullptr, j.faddr, 0, j.priority}, head, 0);
+	wait_nudge();
+}
+
+bool
+posts_waiting()
+{
+	return all().length.load(std::memory_order_seq_cst) != 0; /* as above */
+}
+
+bool
+posts_run()
+{
+	size_t left = all().length.load(std::memory_order_relaxed); /* later ones: the next time */
+	bool any = false;
+	job j;
+
+	for (; left > 0 && take(&j); left--) {
+		any = true;
+		call_here(j);
+	}
+	return any;
+}
+
+void
+call_here(const job &j)
+{
+	int outer = color_in_acheck;
+
+	color_in_acheck = j.color < 0 ? j.color : static_cast<int>(color_id(j.color));
+	j.ops->posted(j.callback);
+	color_in_acheck = outer;
+}
+
+void
+call_or_post(const job &j)
+{
+	if (is_main(j.color) || runtime() == nullptr)
+		call_here(j);
+	else
+		post(j, false, 0);
+}
+
+void
+main_post(void (*fn)(void *arg), void *arg)
+{
+	posts_add({&plain_ops, new plain_call{fn, arg}, reinterpret_cast<void *>(fn), 0, 0},
+	    false);
+}
+
+int
+main_work(mely_work_class work_class, void (*fn)(void *arg), void (*done)(void *arg), void *arg)
+{
+	static mely_handler over = MELY_HANDLER(work_over);
+	work_call *call = new work_call{fn, done, arg};
+	mely_runtime *rt = runtime_for_helpers();
+	int error = mely_work(color_object(rt, 0), work_class, work, &over, call, nullptr);
+
+	if (error != 0)
+		delete call;
+	return error;
+}
+
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signals.cc: the handler of a signal notes that it has come and wakes the loop; what is called, a
+ * pass calls. The callbacks are color 0's, the notes anybody's.
+ */
+#include "signals.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <pthread.h>
+#include <signal.h>
+
+#include "../src/say.h"
+#include "counted.h"
+#include "posts.h"
+#include "wait.h"
+
+namespace melycompat {
+
+namespace {
+
+std::atomic<bool> came[NSIG];
+std::atomic<bool> any_came;
+
+/* Never destroyed: callbacks may refer to what is gone by then. */
+cbv::ptr *
+callbacks()
+{
+	static cbv::ptr *const all = new cbv::ptr[NSIG];
+
+	return all;
+}
+
+void
+on_signal(int sig)
+{
+	int saved = errno;
+
+	/* release, both: pair with the acquires in signals_run */
+	came[sig].store(true, std::memory_order_release);
+	any_came.store(true, std::memory_order_release);
+	wait_from_signal();
+	errno = saved;
+}
+
+void
+install(int sig, void (*handler)(int), int flags)
+{
+	struct sigaction action = {};
+	sigset_t set;
+
+	action.sa_handler = handler;
+	action.sa_flags = flags & ~SA_SIGINFO;
+	sigfillset(&action.sa_mask);
+	if (sigaction(sig, &action, nullptr) < 0)
+		die("sigcb: signal %d: %s", sig, std::strerror(errno));
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+}
+
+cbv::ptr
+signal_set(int sig, cbv::ptr cb, int flags)
+{
+	if (sig <= 0 || sig >= NSIG)
+		die("sigcb: %d is no signal", sig);
+	cbv::ptr old = callbacks()[sig];
+	callbacks()[sig] = cb;
+	if (cb)
+		install(sig, on_signal, flags);
+	else if (sig == SIGCHLD)
+		signals_start();
+	else
+		install(sig, SIG_DFL, flags);
+	return old;
+}
+
+void
+signals_start()
+{
+	if (callbacks()[SIGCHLD])
+		return;
+	install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
+	on_signal(SIGCHLD); /* children may have ended before */
+}
+
+void
+signals_run()
+{
+	int sig;
+
+	/* acquire, here and below: pair with the releases in on_signal */
+	if (!any_came.load(std::memory_order_acquire))
+		return;
+	any_came.store(false, std::memory_order_relaxed); /* before the looks: none is missed */
+	for (sig = 1; sig < NSIG; sig++) {
+		if (!came[sig].exchange(false, std::memory_order_acq_rel))
+			continue;
+		if (callbacks()[sig])
+			call_or_post(job_of(callbacks()[sig]));
+		else if (sig == SIGCHLD)
+			children_run();
+	}
+}
+
+}

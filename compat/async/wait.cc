@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.cc: the epoll set of color 0.
+ *
+ * NOTE(blocked)
+ *   acheck may wait while other threads post to color 0. It says that it is going to (blocked), then
+ *   looks whether something is there; they leave it there, and then look at blocked. All of it is
+ *   sequentially consistent, so one of the two sees the other, and writes to the eventfd are few.
+ *
+ * NOTE(fork)
+ *   The child of a fork shares the set with its parent, whose descriptors are in there: it must not
+ *   change it. So a handler of pthread_atfork closes the child's part of it.
+ */
+#include "wait.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "../src/say.h"
+#include "posts.h"
+
+namespace melycompat {
+
+namespace {
+
+/* Stored by color 0 when they are made, and in the child of a fork; -1: not there. */
+std::atomic<int> epoll_set{-1}, timer{-1}, wake{-1};
+
+std::atomic<bool> soon;    /* a pass is wanted */
+std::atomic<bool> blocked; /* NOTE(blocked) */
+std::atomic<void (*)()> pass_soon;
+
+size_t watched_max = 64; /* how many may be ready at once; color 0 */
+
+/* relaxed, all three: who uses them got them from color 0 in some other way, or does not care */
+int
+get(const std::atomic<int> &fd)
+{
+	return fd.load(std::memory_order_relaxed);
+}
+
+void
+drop(std::atomic<int> &fd)
+{
+	int old = fd.exchange(-1, std::memory_order_relaxed);
+
+	if (old >= 0)
+		close(old);
+}
+
+/* NOTE(fork). */
+void
+in_child()
+{
+	wait_close();
+	pass_soon.store(nullptr, std::memory_order_relaxed);
+	blocked.store(false, std::memory_order_relaxed);
+}
+
+int
+made(int fd, const char *what)
+{
+	if (fd < 0)
+		die("%s: %s", what, std::strerror(errno));
+	return fd;
+}
+
+void
+write_wake()
+{
+	const uint64_t one = 1;
+
+	/* Full is as good: it is readable. */
+	if (write(get(wake), &one, sizeof one) < 0)
+		return;
+}
+
+/* What is the set's own among the ready ones. */
+void
+sort_out(wait_found *found)
+{
+	uint64_t count;
+	size_t kept = 0;
+
+	for (const epoll_event &ev : found->ready) {
+		if (ev.data.fd == get(timer))
+			found->timer = true;
+		else if (ev.data.fd != get(wake))
+			found->ready[kept++] = ev;
+		else if (read(get(wake), &count, sizeof count) < 0)
+			continue; /* someone else has read it */
+	}
+	found->ready.resize(kept);
+}
+
+}
+
+bool
+wait_is_open()
+{
+	return get(epoll_set) >= 0;
+}
+
+int
+wait_fd()
+{
+	return get(epoll_set);
+}
+
+bool
+wait_open()
+{
+	static bool before;
+
+	if (wait_is_open())
+		return false;
+	if (!before)
+		(void)pthread_atfork(nullptr, nullptr, in_child);
+	before = true;
+	timer.store(made(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC),
+	    "timerfd_create"), std::memory_order_relaxed);
+	wake.store(made(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd"),
+	    std::memory_order_relaxed);
+	epoll_set.store(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1"),
+	    std::memory_order_relaxed);
+	if (wait_watch(get(timer), EPOLLIN) != 0 || wait_watch(get(wake), EPOLLIN) != 0)
+		die("the loop's own descriptors can not be watched");
+	return true;
+}
+
+void
+wait_close()
+{
+	drop(epoll_set);
+	drop(timer);
+	drop(wake);
+}
+
+int
+wait_watch(int fd, uint32_t events)
+{
+	epoll_event ev = {};
+	int set = get(epoll_set);
+
+	if (set < 0)
+		return 0;
+	ev.events = events;
+	ev.data.fd = fd;
+	if (events == 0)
+		return epoll_ctl(set, EPOLL_CTL_DEL, fd, &ev) < 0 ? -errno : 0;
+	if (epoll_ctl(set, EPOLL_CTL_MOD, fd, &ev) == 0)
+		return 0;
+	if (errno == ENOENT && epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev) == 0)
+		return 0;
+	return -errno;
+}
+
+void
+wait_until(uint64_t due_ns)
+{
+	itimerspec setting = {};
+
+	if (get(timer) < 0)
+		return;
+	if (due_ns != UINT64_MAX) {
+		setting.it_value.tv_sec = static_cast<time_t>(due_ns / 1000000000);
+		/* Of 0 it would never go off. */
+		setting.it_value.tv_nsec = static_cast<long>(due_ns % 1000000000) |
+		    static_cast<long>(due_ns == 0);
+	}
+	/* When the clock is set, it is readable, and what is due is looked at anew. */
+	if (timerfd_settime(get(timer), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &setting,
+	    nullptr) < 0 && errno != ECANCELED)
+		die("timerfd_settime: %s", std::strerror(errno));
+}
+
+void
+wait_soon()
+{
+	/* seq_cst: NOTE(blocked); a second one before the pass begins is one too many */
+	if (soon.exchange(true, std::memory_order_seq_cst))
+		return;
+	/* acquire: pairs with the release in wait_passes_begin */
+	void (*post)() = pass_soon.load(std::memory_order_acquire);
+	if (post != nullptr)
+		post();
+	wait_nudge();
+}
+
+void
+wait_nudge()
+{
+	/* seq_cst: NOTE(blocked) */
+	if (blocked.load(std::memory_order_seq_cst))
+		write_wake();
+}
+
+void
+wait_from_signal()
+{
+	write_wake();
+}
+
+void
+wait_for(wait_found *found, bool block)
+{
+	int n, timeout = 0;
+
+	if (block) {
+		blocked.store(true, std::memory_order_seq_cst); /* NOTE(blocked) */
+		if (!soon.load(std::memory_order_seq_cst) && !posts_waiting())
+			timeout = -1;
+	}
+	found->ready.resize(watched_max);
+	n = epoll_wait(get(epoll_set), found->ready.data(), static_cast<int>(watched_max),
+	    timeout);
+	blocked.store(false, std::memory_order_relaxed); /* a nudge too many does no harm */
+	/* relaxed: what was due before the look is run in this pass */
+	soon.store(false, std::memory_order_relaxed);
+	found->ready.resize(n > 0 ? static_cast<size_t>(n) : 0);
+	if (found->ready.size() == watched_max)
+		watched_max *= 2;
+	sort_out(found);
+}
+
+void
+wait_passes_begin(void (*post)())
+{
+	pass_soon.store(post, std::memory_order_release); /* pairs with wait_soon's acquire */
+	if (soon.load(std::memory_order_seq_cst))
+		post();
+}
+
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait.h: what color 0 waits for: an epoll set of its own with its descriptors, a timer and an
+ * eventfd. libmely watches the set as a whole; acheck waits for it itself.
+ *
+ * It is made by the first acheck or by amain. Before, and in the child of a fork, there is none,
+ * and what changes it does nothing: it is made anew from what the other parts know.
+ */
+#ifndef MELYCOMPAT_ASYNC_WAIT_H
+#define MELYCOMPAT_ASYNC_WAIT_H
+
+#include <cstdint>
+#include <sys/epoll.h>
+#include <vector>
+
+namespace melycompat {
+
+/** Make it, if it is not there; true: it was not, and is to be filled. Color 0. */
+bool wait_open();
+bool wait_is_open();
+/** As if it had not been made. Color 0. */
+void wait_close();
+/** Its descriptor, for libmely. */
+int wait_fd();
+
+/**
+ * Have fd watched for these epoll events, 0: not at all. 0, or a negative error: -EPERM for what
+ * epoll can not wait for. Any thread.
+ */
+int wait_watch(int fd, uint32_t events);
+
+/** Be ready when CLOCK_REALTIME is so far; UINT64_MAX: never. Any thread. */
+void wait_until(uint64_t due_ns);
+
+/** Something is due: a pass is to come soon. Any thread. */
+void wait_soon();
+/** Only if acheck is waiting. Any thread. */
+void wait_nudge();
+/** Wake it in any case. In the handler of a signal. */
+void wait_from_signal();
+
+/** What a look found. */
+struct wait_found {
+	std::vector<epoll_event> ready; /* data.fd */
+	bool timer = false;             /* the time of wait_until has come */
+};
+
+/** Look, and wait for something if nothing is there and block is set. Color 0. */
+void wait_for(wait_found *found, bool block);
+
+/** The pass event of the runtime, for wait_soon; in amain. */
+void wait_passes_begin(void (*pass_soon)());
+
+}
+
+#endif

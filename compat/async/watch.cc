@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.cc: descriptors and their callbacks.
+ *
+ * NOTE(slots)
+ *   A slot is one direction of a descriptor: its callback, or none. All of a descriptor is under its
+ *   lock, which is not held while a callback runs; a call has a reference of its own.
+ *   A. What color 0 is to call is in its wait set (wait.h). A pass looks at the slot again before it
+ *      calls, so a callback that an earlier one has dropped is not called. One for a number that was
+ *      free when the pass looked is not called either: it would be for another descriptor.
+ *   B. What another color is to call is watched by libmely, which posts an event to that color. The
+ *      event carries the number of the watching; when the slot has changed meanwhile it finds
+ *      another number, and does nothing.
+ *   C. Before amain there are no workers, and acheck calls all: A. amain begins with B.
+ *   D. Programs close descriptors without telling. So each fdcb says to the system what it wants,
+ *      even if it wants the same as before.
+ *   E. One that was closed first and dropped then can not be taken out of the set. Where a child
+ *      keeps it open it stays ready for good; then the set is made anew.
+ */
+#include "watch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mely/io.h>
+#include <mutex>
+#include <set>
+
+#include "../src/handlers.h"
+#include "../src/loop.h"
+#include "../src/say.h"
+#include "counted.h"
+#include "posts.h"
+#include "wait.h"
+
+namespace melycompat {
+
+static_assert(sizeof(void *) == 8, "descriptor and number have to fit into a pointer");
+
+namespace {
+
+enum {
+	FD_BITS = 22,
+	BLOCK_BITS = 8,
+	BLOCK = 1 << BLOCK_BITS,
+	BLOCKS = 1 << (FD_BITS - BLOCK_BITS)
+};
+
+constexpr uint32_t FAULT = EPOLLHUP | EPOLLERR;
+
+struct slot {
+	job j = {};          /* callback NULL: none */
+	uint64_t moment = 0; /* when it was filled, having been empty */
+	uint64_t number = 0; /* B of NOTE(slots) */
+	mely_watch watch = 0;
+	bool watched = false; /* by libmely */
+};
+
+struct descriptor {
+	std::mutex lock;
+	slot slots[2];         /* for reading, for writing */
+	bool in_set = false;   /* A of NOTE(slots) */
+	bool always = false;   /* epoll can not wait for it */
+	bool stray = false;    /* E of NOTE(slots) */
+};
+
+/* A block is made when one of its descriptors is first used, and stays. */
+std::atomic<descriptor *> blocks[BLOCKS];
+std::mutex blocks_lock;
+
+std::mutex always_lock;
+std::set<int> *always;             /* under always_lock; NULL: never any */
+std::atomic<int> always_count;
+
+std::atomic<uint64_t> moments{1};
+uint64_t passes; /* color 0 */
+
+descriptor *
+block_new(int block)
+{
+	std::lock_guard<std::mutex> guard(blocks_lock);
+	descriptor *d = blocks[block].load(std::memory_order_relaxed); /* under the lock */
+
+	if (d == nullptr) {
+		d = new descriptor[BLOCK];
+		/* release: pairs with the acquire in descriptor_of */
+		blocks[block].store(d, std::memory_order_release);
+	}
+	return d;
+}
+
+descriptor &
+descriptor_of(int fd)
+{
+	/* acquire: pairs with the release in block_new */
+	descriptor *d = blocks[fd >> BLOCK_BITS].load(std::memory_order_acquire);
+
+	if (d == nullptr)
+		d = block_new(fd >> BLOCK_BITS);
+	return d[fd & (BLOCK - 1)];
+}
+
+/* C of NOTE(slots). */
+bool
+in_pass(const job &j)
+{
+	return is_main(j.color) || runtime() == nullptr;
+}
+
+bool
+wanted(const slot &s)
+{
+	return s.j.callback != nullptr && in_pass(s.j);
+}
+
+void
+set_always(descriptor &d, int fd, bool on)
+{
+	if (d.always == on)
+		return;
+	d.always = on;
+	std::lock_guard<std::mutex> guard(always_lock);
+	if (always == nullptr)
+		always = new std::set<int>;
+	if (on)
+		always->insert(fd);
+	else
+		always->erase(fd);
+	always_count.store(static_cast<int>(always->size()), std::memory_order_relaxed);
+}
+
+/* Have the wait set as the slots say. Under the lock. 0, or why not. */
+int
+update_set(descriptor &d, int fd)
+{
+	uint32_t events = (wanted(d.slots[0]) ? static_cast<uint32_t>(EPOLLIN) : 0u) |
+	    (wanted(d.slots[1]) ? static_cast<uint32_t>(EPOLLOUT) : 0u);
+	int error;
+
+	if (!wait_is_open() || (events == 0 && !d.in_set && !d.always))
+		return 0;
+	error = wait_watch(fd, events);
+	d.in_set = events != 0 && error == 0;
+	d.stray = events == 0 && error != 0;
+	set_always(d, fd, events != 0 && error == -EPERM);
+	if (d.always)
+		wait_soon();
+	return events == 0 || d.always ? 0 : error;
+}
+
+/* ---- other colors: B of NOTE(slots) ---- */
+
+void
+run_colored(void *arg)
+{
+	uint64_t word = reinterpret_cast<uint64_t>(arg);
+	int fd = static_cast<int>(word >> 1 & ((1 << FD_BITS) - 1)), write = word & 1;
+	descriptor &d = descriptor_of(fd);
+	slot &s = d.slots[write];
+	std::unique_lock<std::mutex> guard(d.lock);
+
+	if (!s.watched || s.number != word >> (FD_BITS + 1))
+		return;
+	job j = job_again(s.j);
+	guard.unlock();
+	j.ops->posted(j.callback);
+}
+
+/* Under the lock. */
+void
+stop(slot &s)
+{
+	if (s.watched)
+		(void)mely_fd_stop(runtime(), s.watch); /* its event may be on its way: B */
+	s.watched = false;
+	s.number++;
+}
+
+/* Under the lock. 0, or why not. */
+int
+start(slot &s, int fd, int write)
+{
+	uint64_t word = s.number << (FD_BITS + 1) | static_cast<uint64_t>(fd) << 1 |
+	    static_cast<uint64_t>(write);
+	int error = mely_fd_watch(color_object(runtime(), s.j.color), fd,
+	    write ? MELY_FD_WRITE : MELY_FD_READ,
+	    handler_for(run_colored, s.j.faddr, s.j.priority), reinterpret_cast<void *>(word),
+	    &s.watch);
+
+	s.watched = error == 0;
+	return error;
+}
+
+/* ---- passes ---- */
+
+/* False: there was none to call. */
+bool
+run_main(int fd, int write, uint64_t moment)
+{
+	descriptor &d = descriptor_of(fd);
+	slot &s = d.slots[write];
+	std::unique_lock<std::mutex> guard(d.lock);
+
+	if (!wanted(s) || s.moment > moment)
+		return false;
+	job j = job_again(s.j);
+	guard.unlock();
+	call_here(j);
+	return true;
+}
+
+/* The set has it, and nobody wants it: E of NOTE(slots). */
+bool
+is_stray(int fd)
+{
+	descriptor &d = descriptor_of(fd);
+	std::lock_guard<std::mutex> guard(d.lock);
+
+	return d.stray && !wanted(d.slots[0]) && !wanted(d.slots[1]);
+}
+
+void
+add_always(std::vector<epoll_event> *ready)
+{
+	std::lock_guard<std::mutex> guard(always_lock);
+
+	for (int fd : *always) {
+		epoll_event ev = {};
+
+		ev.events = EPOLLIN | EPOLLOUT;
+		ev.data.fd = fd;
+		ready->push_back(ev);
+	}
+}
+
+template <class F> void
+for_each(F f)
+{
+	for (int block = 0; block < BLOCKS; block++) {
+		/* acquire: pairs with the release in block_new */
+		descriptor *d = blocks[block].load(std::memory_order_acquire);
+
+		for (int i = 0; d != nullptr && i < BLOCK; i++) {
+			std::lock_guard<std::mutex> guard(d[i].lock);
+			f(d[i], block * BLOCK + i);
+		}
+	}
+}
+
+void
+complain(int fd, int error)
+{
+	if (error != 0)
+		say("descriptor %d can not be watched: %s", fd, std::strerror(-error));
+}
+
+}
+
+int
+watch_set(int fd, bool write, const job *j)
+{
+	int error = 0;
+
+	if (fd < 0 || fd >= 1 << FD_BITS)
+		return -EBADF;
+	if (j != nullptr)
+		(void)color_id(j->color); /* what is wrong is said without the lock */
+	descriptor &d = descriptor_of(fd);
+	slot &s = d.slots[write];
+	std::unique_lock<std::mutex> guard(d.lock);
+	job old = s.j;
+	bool was_wanted = wanted(s);
+	stop(s);
+	s.j = j != nullptr ? *j : job();
+	if (old.callback == nullptr && j != nullptr)
+		/* relaxed: compared with what color 0 has read; other threads have no order */
+		s.moment = moments.fetch_add(1, std::memory_order_relaxed);
+	if (was_wanted || wanted(s))
+		error = update_set(d, fd);
+	if (j != nullptr && !wanted(s))
+		error = start(s, fd, write);
+	guard.unlock();
+	if (old.callback != nullptr)
+		old.free_if_owned();
+	return error == -ESHUTDOWN || error == -ECHILD ? 0 : error;
+}
+
+uint64_t
+watch_moment()
+{
+	return moments.load(std::memory_order_relaxed) - 1; /* see watch_set */
+}
+
+bool
+watch_always()
+{
+	return always_count.load(std::memory_order_relaxed) != 0; /* a hint; wait_soon follows */
+}
+
+bool
+watch_run(std::vector<epoll_event> *ready, uint64_t moment)
+{
+	const uint32_t reads = EPOLLIN | EPOLLPRI | FAULT, writes = EPOLLOUT | FAULT;
+	uint64_t pass = ++passes;
+	bool stray = false;
+
+	if (watch_always())
+		add_always(ready);
+	std::sort(ready->begin(), ready->end(), [](const epoll_event &a, const epoll_event &b) {
+		return a.data.fd < b.data.fd; });
+	for (const epoll_event &ev : *ready) {
+		int fd = ev.data.fd;
+		bool any = (ev.events & reads) != 0 && run_main(fd, 0, moment);
+
+		/* A pass inside has looked since: what is known here is old. */
+		if (pass != passes)
+			return false;
+		any |= (ev.events & writes) != 0 && run_main(fd, 1, moment);
+		if (pass != passes)
+			return false;
+		stray |= !any && is_stray(fd);
+	}
+	return stray;
+}
+
+void
+watch_fill()
+{
+	for_each([](descriptor &d, int fd) {
+		d.in_set = false;
+		complain(fd, update_set(d, fd));
+	});
+}
+
+void
+watch_start(mely_runtime *)
+{
+	for_each([](descriptor &d, int fd) {
+		complain(fd, update_set(d, fd)); /* without those of other colors */
+		for (int write = 0; write < 2; write++)
+			if (d.slots[write].j.callback != nullptr && !wanted(d.slots[write]))
+				complain(fd, start(d.slots[write], fd, write));
+	});
+}
+
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.h: the one callback for each direction of a descriptor.
+ */
+#ifndef MELYCOMPAT_ASYNC_WATCH_H
+#define MELYCOMPAT_ASYNC_WATCH_H
+
+#include <cstdint>
+#include <mely/runtime.h>
+#include <vector>
+
+#include <sys/epoll.h>
+
+#include "../src/job.h"
+
+namespace melycompat {
+
+/**
+ * Set the callback of (fd, for writing?); NULL: none. 0, or why it can not be watched. Any thread.
+ */
+int watch_set(int fd, bool write, const job *j);
+
+/** A moment, for watch_run: what is registered later is not called for what was ready then. */
+uint64_t watch_moment();
+
+/**
+ * In a pass: call what these are for, which were found ready after a moment. True: the wait set has
+ * to be made anew.
+ */
+bool watch_run(std::vector<epoll_event> *ready, uint64_t moment);
+
+/** Are there descriptors that are always ready? Then a pass does not wait. Any thread. */
+bool watch_always();
+
+/** The wait set has been made: fill it. */
+void watch_fill();
+
+/** In amain: callbacks of other colors become the runtime's. */
+void watch_start(mely_runtime *rt);
+
+}
+
+#endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * err_io.cc: how messages get to standard error.
+ *
+ * NOTE(stderr) Between err_start and err_flush messages are appended to `pending`, by any thread.
+ * Who finds that nobody is about to write, and has a newline, posts write_lines to color 0; that
+ * one writes as long as there are whole lines and the descriptor takes them without blocking, and
+ * waits for the descriptor otherwise. A line that never ends is written at exit.
  */
 #include "err_io.h"
 
@@ -8,14 +13,29 @@
 #include <mutex>
 #include <poll.h>
 
-#include "../include/async/err.h"
+#include "../include/async/async.h"
+#include "loop.h"
 
 namespace melycompat {
 
 namespace {
 
+/* With more than this waiting, a message waits for the descriptor. */
+constexpr size_t pending_max = 1 << 20;
+
 std::mutex err_lock;
+suio *pending;    /* under err_lock; NULL: messages are written at once */
+bool writing;     /* under err_lock: write_lines has been posted, or waits */
+bool waiting;     /* color 0: for the descriptor */
 std::atomic<pid_t> program = getpid();
+
+bool
+takes_more()
+{
+	pollfd wait = {errfd, POLLOUT, 0};
+
+	return poll(&wait, 1, 0) > 0;
+}
 
 /* All of it, however long it takes; what can not be written is lost. */
 void
@@ -23,36 +43,155 @@ write_all(suio *uio)
 {
 	while (uio->resid() > 0) {
 		pollfd wait = {errfd, POLLOUT, 0};
-		int wrote = uio->output(errfd);
 
-		if (wrote < 0)
+		if (uio->output(errfd) < 0)
 			uio->clear();
 		else if (uio->resid() > 0)
 			(void)poll(&wait, 1, -1);
 	}
 }
 
+void
+write_now(const suio *message)
+{
+	suio copy;
+
+	if (pending != nullptr)
+		copy.take(pending);
+	copy.copyu(message);
+	write_all(&copy);
+}
+
+/* ---- lines ---- */
+
+/* What goes in one write: whole lines, but of one that is longer than a pipe takes, a part. */
+size_t
+take_lines(char *buf)
+{
+	size_t n = pending->copyout(buf, PIPE_BUF);
+	const void *end = memrchr(buf, '\n', n);
+
+	if (end != nullptr)
+		return static_cast<const char *>(end) - buf + 1;
+	return pending->linelen() > 0 ? n : 0;
+}
+
+/* Under err_lock. Is the descriptor to be waited for? */
+bool
+write_some()
+{
+	u_int64_t last = pending->byteno() + pending->resid();
+	char buf[PIPE_BUF];
+	size_t n;
+
+	while ((n = take_lines(buf)) > 0 && pending->byteno() < last) {
+		ssize_t wrote;
+
+		if (!takes_more())
+			return true;
+		wrote = write(errfd, buf, n);
+		if (wrote < 0 && (errno == EAGAIN || errno == EINTR))
+			return true;
+		pending->rembytes(wrote < 0 ? n : static_cast<size_t>(wrote));
+	}
+	writing = n > 0;
+	return false;
+}
+
+/* In color 0. */
+void
+write_lines(void *)
+{
+	bool again = false, wait = false;
+
+	err_lock.lock();
+	if (pending != nullptr) {
+		wait = write_some();
+		again = writing && !wait;
+	}
+	err_lock.unlock();
+	if (wait && !waiting)
+		fdcb(errfd, selwrite, wrap(write_lines, static_cast<void *>(nullptr)));
+	else if (!wait && waiting)
+		fdcb(errfd, selwrite, NULL);
+	waiting = wait;
+	if (again)
+		main_post(write_lines, nullptr);
+}
+
+bool
+has_newline(const suio *message)
+{
+	return message->linelen() > 0;
+}
+
+/* ---- forks ---- */
+
+void
+before_fork()
+{
+	err_lock.lock();
 }
 
 void
-err_print(const suio *message, bool)
+after_fork()
 {
-	std::lock_guard<std::mutex> guard(err_lock);
-	suio copy;
+	err_lock.unlock();
+}
 
-	copy.copyu(message);
-	write_all(&copy);
+/* The parent writes what was pending; a child has no loop. */
+void
+in_child()
+{
+	delete pending;
+	pending = nullptr;
+	err_lock.unlock();
+}
+
+}
+
+void
+err_print(const suio *message, bool at_once)
+{
+	bool post;
+
+	err_lock.lock();
+	if (at_once || pending == nullptr || pending->resid() > pending_max) {
+		write_now(message);
+		err_lock.unlock();
+		return;
+	}
+	pending->copyu(message);
+	post = !writing && has_newline(message);
+	writing = writing || post;
+	err_lock.unlock();
+	if (post)
+		main_post(write_lines, nullptr);
 }
 
 void
 err_start()
 {
+	int flags = fcntl(errfd, F_GETFL);
+
 	err_is_program();
+	if (flags >= 0)
+		(void)fcntl(errfd, F_SETFL, flags | O_APPEND);
+	(void)pthread_atfork(before_fork, after_fork, in_child);
+	std::lock_guard<std::mutex> guard(err_lock);
+	pending = new suio;
 }
 
 void
 err_flush()
 {
+	std::lock_guard<std::mutex> guard(err_lock);
+
+	if (pending == nullptr)
+		return;
+	write_all(pending);
+	delete pending;
+	pending = nullptr;
 }
 
 void

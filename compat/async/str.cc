@@ -75,9 +75,11 @@ str::cmp(const char *p, size_t n) const
 	size_t mine = len();
 	int order = memcmp(cstr(), p, mine < n ? mine : n);
 
+	ptrdiff_t longer = static_cast<ptrdiff_t>(mine - n);
+
 	if (order != 0)
 		return order;
-	return mine < n ? -1 : mine > n;
+	return longer > INT_MAX ? INT_MAX : longer < -INT_MAX ? -INT_MAX : static_cast<int>(longer);
 }
 
 /* ---- numbers ---- */

@@ -123,7 +123,7 @@ public:
 	size_t len() const { return need()->len(); }
 	char operator[](ptrdiff_t i) const { return need()->dat()[i]; }
 
-	/** <0, 0, >0: as memcmp over the shorter length; then the longer one is the greater. */
+	/** <0, 0, >0: as memcmp over the shorter length; then the difference of the lengths. */
 	int cmp(const str &s) const { return cmp(s.cstr(), s.len()); }
 	int cmp(const char *p) const { return cmp(p, strlen(p)); }
 	int cmp(const char *p, size_t n) const;

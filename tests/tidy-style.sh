@@ -37,11 +37,14 @@ line_length()
 	return $bad
 }
 
-# A function's brace stands alone in the first column, and so does its end.
+# A function's brace stands alone in the first column, and so does its end. So does a class's, which
+# is as long as it has to be.
 function_length()
 {
-	awk 'FNR == 1 { open = 0 }
-		/^\{/ { open = FNR }
+	awk 'FNR == 1 { open = 0; class = 0 }
+		/^(template <.*> )?class / { class = 1 }
+		/;$/ { class = 0 }
+		/^\{/ { open = class ? 0 : FNR; class = 0 }
 		/^\}/ && open { if (FNR - open - 1 > 70) {
 			print FILENAME ":" open ": a function of " FNR - open - 1 " lines"
 			bad = 1 } open = 0 }

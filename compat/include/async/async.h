@@ -184,6 +184,7 @@ void set_compact_interval(u_int interval);
 /* What programs get with it, a line for each part: */
 #include "amisc.h"
 #include "keyfunc.h"
+#include "litetime.h"
 #include "vec.h"
 
 #endif

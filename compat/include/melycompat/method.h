@@ -41,8 +41,11 @@ method_address(C *object, M method)
 #endif
 	if (sizeof(M) != sizeof u.word || !is_virtual || object == 0)
 		return (void *)u.word.function;
-	const char *vtable = *(const char **)((char *)object + adjust);
-	return *(void **)(vtable + offset);
+	const char *base = (const char *)object + adjust;
+	/* Lest g++ warn about objects that are smaller than a pointer; they do not come here. */
+	__asm__("" : "+r"(base));
+	const char *vtable = *(const char *const *)base;
+	return *(void *const *)(vtable + offset);
 }
 
 }

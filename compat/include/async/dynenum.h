@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dynenum.h: enumerations that know the names of their values at run time. An object is filled
+ * by its constructor and only read after that: any color may look something up.
+ */
+#ifndef MELYCOMPAT_ASYNC_DYNENUM_H
+#define MELYCOMPAT_ASYNC_DYNENUM_H
+
+#include "str.h"
+#include "vec.h"
+
+#pragma GCC system_header
+
+/** To derive from: the constructor of the derived class calls init. */
+class dynamic_enum_t
+{
+public:
+	/** `def_val` is the value of names that there are not. */
+	dynamic_enum_t(int def_val = 0, bool want_warning = true)
+	    : _def_val(def_val), _want_warning(want_warning)
+	{
+	}
+	virtual ~dynamic_enum_t() {}
+
+	/** The value of `s` to `*vp` (may be NULL), or the default one. Is there that name? */
+	bool lookup(const str &s, int *vp) const;
+	/** The same value; with `dowarn` a name that there is not is told to stderr by warn. */
+	int lookup(const str &s, bool dowarn = true) const;
+	int operator[](const str &s) const { return lookup(s, _want_warning); }
+
+protected:
+	struct pair_t {
+		const char *n;
+		int v;
+	};
+
+	/**
+	 * Take the names of `pairs`, which ends with a NULL one. With `check`, the default must be
+	 * the value of one of them, or it panics.
+	 */
+	void init(const pair_t pairs[], bool check = false);
+	/** What messages call the enumeration. */
+	virtual str enum_name() const { return "anonymous"; }
+
+	int _def_val;
+	bool _want_warning;
+
+private:
+	void warn_not_found(const str &s) const;
+
+	struct entry_t {
+		str name;
+		int value;
+
+		entry_t(const str &n, int v) : name(n), value(v) {}
+	};
+	vec<entry_t> _entries;
+};
+
+typedef dynamic_enum_t dynenum_t;
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rxx.h: Perl's regular expressions over str, on PCRE2.
+ */
+#ifndef MELYCOMPAT_ASYNC_RXX_H
+#define MELYCOMPAT_ASYNC_RXX_H
+
+#include <stddef.h>
+
+#include "str.h"
+#include "vec.h"
+
+#pragma GCC system_header
+
+namespace melycompat {
+struct regex;
+struct regex_results;
+}
+
+/**
+ * A regular expression and where it was last found. The results live in the object: one color at
+ * a time. Copies share the compiled expression (its count is atomic) and have results of their
+ * own, so that a color that works with a copy disturbs nobody.
+ */
+class rrxx
+{
+	/* True and false, without turning into a number. */
+	typedef bool (rrxx::*truth)() const;
+
+public:
+	/** Nothing to search for yet: see compile. */
+	rrxx();
+	rrxx(const rrxx &x);
+	rrxx &operator=(const rrxx &x);
+	~rrxx();
+
+	/**
+	 * Take expression `pattern` with the options of `options`, letters in any order:
+	 * ^ anchored at the start; i caseless; s . takes newlines; m ^ and $ at every line;
+	 * x blanks and # comments mean nothing; U ungreedy; X an escape without a meaning is an
+	 * error; S study (is always done); 8 expression and strings are UTF-8.
+	 * False when it is not one: geterr says why, and nothing is found from then on.
+	 */
+	bool compile(const char *pattern, const char *options = "");
+	/** Why the last compile or search failed; a null str when it did not. */
+	const str &geterr() const { return _error; }
+
+	/**
+	 * Look for the expression anywhere in `s`. False when it is not there, when `s` is null,
+	 * or on an error (of UTF-8, of PCRE2's limits; see geterr).
+	 */
+	bool search(const str &s, int options = 0);
+	/** The same, but it must span the whole of `s`. */
+	bool match(const str &s, int options = 0);
+	/**
+	 * The same in `len` bytes at `p`, with options of PCRE2. False on errors only; success()
+	 * tells whether it was found. at() has no string to take from then.
+	 */
+	bool _exec(const char *p, size_t len, int options);
+
+	/** Was it found by the last search? */
+	bool success() const { return _found > 0; }
+	/** And did group `n` take part? */
+	bool success(ptrdiff_t n) const { return start(n) >= 0; }
+	operator truth() const { return success() ? &rrxx::is_found : 0; }
+
+	/** Group `n` (0: all of it); a null str when it took no part, or there is none. */
+	str at(ptrdiff_t n) const;
+	str operator[](ptrdiff_t n) const { return at(n); }
+	/** Offsets of group `n` in the string, and its length; -1 where at() is null. */
+	int start(ptrdiff_t n) const;
+	int end(ptrdiff_t n) const;
+	int len(ptrdiff_t n) const;
+
+	/** Forget the results, and the string they are from. */
+	void clear();
+
+private:
+	bool is_found() const { return true; }
+	bool look(const str &s, int options);
+
+	melycompat::regex *_regex;
+	melycompat::regex_results *_results;
+	int _found;
+	str _subject;
+	str _error;
+};
+
+/** An expression that is right from the start: a bad one panics. */
+class rxx : public rrxx
+{
+public:
+	rxx(const char *pattern, const char *options = "");
+	rxx(const rrxx &x) : rrxx(x) {}
+};
+
+/** Search `s`; then ask `x` for the groups. As a condition: was it found? */
+inline rrxx &
+operator/(const str &s, rrxx &x)
+{
+	x.search(s);
+	return x;
+}
+
+inline rxx &
+operator/(const str &s, rxx &x)
+{
+	x.search(s);
+	return x;
+}
+
+/** The same with an expression that is not changed by it, or is there only once. */
+inline rxx
+operator/(const str &s, const rxx &x)
+{
+	rxx once(x);
+
+	once.search(s);
+	return once;
+}
+
+inline rxx
+operator/(const str &s, const char *pattern)
+{
+	rxx once(pattern);
+
+	once.search(s);
+	return once;
+}
+
+/**
+ * Cut `expr` at every `pattern` into `*out`, which is emptied before; NULL only counts. The last
+ * of at most `lim` fields is the rest. An empty field at the end is left out unless `emptylast`;
+ * an empty `expr` has no field. An expression that finds nothing between two characters cuts
+ * there. Returns the number of fields; 0 on an error of the expression.
+ */
+int split(vec<str> *out, rxx pattern, str expr, size_t lim = (size_t)-1, bool emptylast = false);
+
+/** The elements of `v` with `sep` between them; "" when there are none. */
+str join(const str &sep, const vec<str> &v);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * serial.h: numbers as big-endian bytes, and bytes as text. Any color and thread may call these.
+ */
+#ifndef MELYCOMPAT_ASYNC_SERIAL_H
+#define MELYCOMPAT_ASYNC_SERIAL_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "str.h"
+
+#pragma GCC system_header
+
+/** Write `val` at `dp`, most significant byte first; `dp` need not be aligned. */
+inline void
+putshort(void *dp, u_int16_t val)
+{
+	u_char *p = static_cast<u_char *>(dp);
+
+	p[0] = (u_char)(val >> 8);
+	p[1] = (u_char)val;
+}
+
+inline void
+putint(void *dp, u_int32_t val)
+{
+	u_char *p = static_cast<u_char *>(dp);
+
+	putshort(p, (u_int16_t)(val >> 16));
+	putshort(p + 2, (u_int16_t)val);
+}
+
+inline void
+puthyper(void *dp, u_int64_t val)
+{
+	u_char *p = static_cast<u_char *>(dp);
+
+	putint(p, (u_int32_t)(val >> 32));
+	putint(p + 4, (u_int32_t)val);
+}
+
+/** Read what the function above wrote. */
+inline u_int16_t
+getshort(const void *dp)
+{
+	const u_char *p = static_cast<const u_char *>(dp);
+
+	return (u_int16_t)(p[0] << 8 | p[1]);
+}
+
+inline u_int32_t
+getint(const void *dp)
+{
+	const u_char *p = static_cast<const u_char *>(dp);
+
+	return (u_int32_t)getshort(p) << 16 | getshort(p + 2);
+}
+
+inline u_int64_t
+gethyper(const void *dp)
+{
+	const u_char *p = static_cast<const u_char *>(dp);
+
+	return (u_int64_t)getint(p) << 32 | getint(p + 4);
+}
+
+/** The bytes that `hex` writes, two digits each, of either case; a null str if it does not. */
+str hex2bytes(const str &hex);
+
+/*
+ * Of each armor: the text of `len` bytes, or of a str; how long the armor at the start of a C
+ * string is; the bytes again. Of a str all must be an armor, or the result is a null str. Of a
+ * C string (`len` < 0: up to its end) so much is taken as is one, maybe nothing.
+ */
+
+/** Base 64 of RFC 4648, padded with "=". */
+str armor64(const void *s, size_t len);
+str armor64(const str &bin);
+size_t armor64len(const u_char *s);
+str dearmor64(const char *s, ssize_t len = -1);
+str dearmor64(const str &asc);
+
+/** Fit for names of files: "-" in place of "/", and not padded. */
+str armor64A(const void *s, size_t len);
+str armor64A(const str &bin);
+size_t armor64Alen(const u_char *s);
+str dearmor64A(const char *s, ssize_t len = -1);
+str dearmor64A(const str &asc);
+
+/** "@" and "_" in place of "+" and "/", padded. */
+str armor64X(const void *s, size_t len);
+str armor64X(const str &bin);
+size_t armor64Xlen(const u_char *s);
+str dearmor64X(const char *s, ssize_t len = -1);
+str dearmor64X(const str &asc);
+
+/** Base 32 in letters and digits that are not mistaken for others: no l, o, 0, 1; not padded. */
+str armor32(const void *s, size_t len);
+str armor32(const str &bin);
+size_t armor32len(const u_char *s);
+str dearmor32(const char *s, ssize_t len = -1);
+str dearmor32(const str &asc);
+
+/** Base 32 of RFC 4648, padded. */
+str armor32_rfc(const void *s, size_t len);
+str armor32_rfc(const str &bin);
+size_t armor32len_rfc(const u_char *s);
+str dearmor32_rfc(const char *s, ssize_t len = -1);
+str dearmor32_rfc(const str &asc);
+
+/**
+ * Make file `file` of `s`: written beside it, synced and put in its place, so that nobody sees a
+ * part of it. A newline is added where there is none at the end, unless `binary`. Its mode is
+ * `perm` less the umask. With `excl` there must be none yet (EEXIST). What it is goes to `*sbp`.
+ * False with errno set when it did not work. Blocks.
+ */
+bool str2file(str file, str s, int perm = 0666, bool excl = false, struct stat *sbp = 0,
+    bool binary = false);
+
+/** What is in file `file`; a null str with errno set when it cannot be read. Blocks. */
+str file2str(str file);
+
+#endif

@@ -71,10 +71,12 @@ lines_sum_after(const char *words)
 	unsigned sum = 0, i;
 
 	for (i = 0; i < lines.count; i++) {
-		const char *at = strstr(lines.text[i], words);
+		const char *at = lines.text[i], *last = NULL;
 
-		if (at != NULL)
-			sum += (unsigned)strtoul(at + strlen(words), NULL, 10);
+		while ((at = strstr(at, words)) != NULL)
+			last = at += strlen(words);
+		if (last != NULL)
+			sum += (unsigned)strtoul(last, NULL, 10);
 	}
 	return sum;
 }

@@ -19,7 +19,7 @@ extern _Atomic uint64_t lines_came;
 bool lines_said(const char *one, const char *two);
 /* Until there is. */
 void lines_await(const char *one, const char *two);
-/* The numbers that follow these words, summed over the lines. */
+/* The numbers that follow these words where they stand last, summed over the lines. */
 unsigned lines_sum_after(const char *words);
 
 #endif

@@ -1,13 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What must not compile in a program of a compat dialect. Each line that is to be refused stands
-# next to one like it that is not, so that no line is refused for another reason.
+# What must not compile in a program of dialect "mely".
 set -u
-src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-cxx=${CXX:-c++}
-scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
-failures=0 refused=0
+# shellcheck source=tests/compat/pairs.sh
+. "${0%/*}/pairs.sh"
+includes="-I$src/compat/include/mely"
 
 cat >"$scratch/declared.h" <<'END'
 #include "mely.h"
@@ -21,27 +18,6 @@ struct subject { void m(int); void c(int) const; };
 struct other { void m(int); };
 extern subject *s;
 END
-
-# compiles STANDARD STATEMENT
-compiles()
-{
-	printf '#include "%s/declared.h"\nvoid f()\n{\n\t%s\n}\n' "$scratch" "$2" >"$scratch/x.cc"
-	# shellcheck disable=SC2086 # CXX may have options
-	$cxx -std="$1" -fsyntax-only -I"$src/compat/include/mely" "$scratch/x.cc" \
-	    2>"$scratch/errors"
-}
-
-# pair STANDARD GOOD BAD
-pair()
-{
-	compiles "$1" "$2" || { echo "FAIL: refused by $1: $2"; head -5 "$scratch/errors"
-		failures=$((failures + 1)); }
-	if compiles "$1" "$3"; then
-		echo "FAIL: accepted by $1: $3"
-		failures=$((failures + 1))
-	fi
-	refused=$((refused + 1))
-}
 
 for standard in gnu++98 gnu++17 gnu++20; do
 	# The color is left out: 1 is the color, and the argument is open.
@@ -84,5 +60,4 @@ done
 pair gnu++17 'wrap(+[] { });' 'wrap([] { });'
 pair gnu++17 'cwrap(+[](int) { }, 1, 2);' 'cwrap([](int) { }, 1, 2);'
 
-echo "$refused pairs, $failures wrong"
-[ "$failures" -eq 0 ]
+pairs_end

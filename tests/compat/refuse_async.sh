@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What must not compile in a program of dialect "async".
+set -u
+# shellcheck source=tests/compat/pairs.sh
+. "${0%/*}/pairs.sh"
+includes="-I$src/compat/include/async -I$build/compat/include/async"
+
+# ---- callbacks and references ----
+
+base_pairs()
+{
+	local standard
+	cat >"$scratch/declared.h" <<-'END'
+		#include "callback.h"
+		#undef NULL
+		#define NULL 0
+		void none();
+		void one(int);
+		int gives();
+		void two(const char *, int);
+		void by_value(double);
+		void by_const(const double &);
+		void by_reference(double &);
+		void six(int, int, int, int, int, int);
+		void nine(int, int, int, int, int, int, int, int, int);
+		struct base { void b(int); };
+		struct subject : base { void m(int); void c(int) const; };
+		struct other { void m(int); };
+		struct knows_itself : public virtual refcount { };
+		extern subject *s;
+		extern const subject *cs;
+		extern ptr<subject> p;
+		extern ptr<base> pb;
+		extern ptr<const subject> pc;
+		extern double d;
+	END
+	for standard in gnu++98 gnu++17 gnu++20; do
+		# A ref is never null, nor is a cbv, which is one.
+		pair $standard 'cbv::ptr c; (void)c;' 'cbv c; (void)c;'
+		pair $standard 'cbv::ptr c = NULL; (void)c;' 'cbv c = NULL; (void)c;'
+		pair $standard 'ptr<int> r = NULL; (void)r;' 'ref<int> r = NULL; (void)r;'
+		pair $standard 'ptr<int> r; (void)r;' 'ref<int> r; (void)r;'
+		pair $standard 'ref<subject> r = p; p = NULL;' 'ref<subject> r = p; r = NULL;'
+		# The color is left out: 1 is the color, and the argument is open.
+		pair $standard 'cbv c = cwrap(one, 1, 0);' 'cbv c = cwrap(one, 1);'
+		pair $standard 'cbi c = cwrap(one, 1);' 'cbi c = cwrap(one, 1, 0);'
+		pair $standard 'cbv c = cpwrap(one, 1, 2, 3);' 'cbv c = cpwrap(one, 1, 2);'
+		pair $standard 'cbv c = cwrap_timeleft(one, 1, 2, 3);' \
+		    'cbv c = cwrap_timeleft(one, 1, 2);'
+		pair $standard 'cbv c = cpwrap_timeleft(one, 1, 2, 3, 4);' \
+		    'cbv c = cpwrap_timeleft(one, 1, 2, 3);'
+		# More than the function takes.
+		pair $standard 'cbv c = wrap(one, 1);' 'cbv c = wrap(one, 1, 2);'
+		pair $standard 'cbv c = cwrap(none, 1);' 'cbv c = cwrap(none, 1, 2);'
+		# An argument of another type.
+		pair $standard 'wrap(two, "a");' 'wrap(two, 1);'
+		pair $standard 'wrap(two, "a", 1);' 'wrap(two, 1, "a");'
+		# What it gives back, and what it is called with, must be the same.
+		pair $standard 'callback<int>::ptr c = wrap(gives);' 'cbv c = wrap(gives);'
+		pair $standard 'cbi c = wrap(one);' 'callback<void, long>::ref c = wrap(one);'
+		pair $standard 'cbi c = wrap(one); c(1);' 'cbi c = wrap(one); c();'
+		# A variable of the caller's is not bound for writing.
+		pair $standard 'wrap(by_value, d);' 'wrap(by_reference, d);'
+		pair $standard 'wrap(by_const, d);' 'wrap(by_reference, d);'
+		# Up to five are bound, up to three are open.
+		pair $standard 'wrap(six, 1, 2, 3);' 'wrap(six, 1, 2);'
+		pair $standard 'wrap(six, 1, 2, 3, 4, 5);' 'wrap(six, 1, 2, 3, 4, 5, 6);'
+		pair $standard 'none();' 'wrap(nine, 1, 2, 3, 4, 5);'
+		# A method, of an object of its very class, and const where the object is.
+		pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &other::m, 1);'
+		pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &base::b, 1);'
+		pair $standard 'wrap(p, &subject::m, 1);' 'wrap(p, &base::b, 1);'
+		pair $standard 'wrap(cs, &subject::c, 1);' 'wrap(cs, &subject::m, 1);'
+		pair $standard 'wrap(pc, &subject::c, 1);' 'wrap(pc, &subject::m, 1);'
+		# What a factory makes is for a handle, and so is a counted object.
+		pair $standard 'cbv c = wrap(none); c();' 'wrap(none)->trigger();'
+		pair $standard 'cbv c = wrap(none); (*c)();' '(*wrap(none))();'
+		pair $standard 'p = New refcounted<subject>;' 's = New refcounted<subject>;'
+		pair $standard 'ptr<base> b = New refcounted<subject>;' \
+		    'ptr<subject> b = New refcounted<base>;'
+		# Conversions are those of pointers.
+		pair $standard 'pb = p;' 'p = pb;'
+		pair $standard 'pc = p;' 'p = pc;'
+		pair $standard 's = p;' 'p = s;'
+		pair $standard 'ptr<void> v = p;' 'ptr<other> v = p;'
+		# Only what has a count of its own has handles of itself.
+		pair $standard 'mkref((knows_itself *)0);' 'mkref((subject *)0);'
+	done
+	# Only a function pointer has types that can be told.
+	pair gnu++17 'cbv c = wrap(+[] { });' 'cbv c = wrap([] { });'
+	pair gnu++17 'cbv c = cwrap(+[](int) { }, 1, 2);' 'cbv c = cwrap([](int) { }, 1, 2);'
+}
+
+base_pairs
+
+pairs_end

@@ -47,8 +47,7 @@ void setprogpid(int pid);
 #define __BACKTRACE__ __FL__
 
 /** What warn, warnx and warnt make. Without static ones: it lives as long as an expression. */
-class warnobj : public strbuf
-{
+class warnobj : public strbuf {
 public:
 	enum {
 		xflag = 1,     /**< no name before it */
@@ -93,8 +92,7 @@ private:
 };
 
 /** What fatal and panic make: it ends the program. */
-class fatalobj : public warnobj
-{
+class fatalobj : public warnobj {
 public:
 	explicit fatalobj(int flags) : warnobj(flags | fatalflag) {}
 	fatalobj(int flags, const char *file, int line);

@@ -20,8 +20,7 @@ class mstr;
 class strbuf;
 
 /** What a str counts: bytes in one allocation, with a NUL behind them. */
-class strobj
-{
+class strobj {
 public:
 	/**
 	 * Room for n bytes, counted once; the NUL is there. wipe, unless NULL, is called with bytes
@@ -68,8 +67,7 @@ void melycompat_null_str() __attribute__((noreturn, cold));
  * behind it. The null str is not the empty one: it is false, cstr() is NULL, and it must not be
  * used as a string.
  */
-class str
-{
+class str {
 public:
 	str() : _obj(0) {}
 	str(const str &s) : _obj(s._obj)
@@ -206,8 +204,7 @@ operator!=(const char *p, const str &s)
  * A str for globals that are used before their initialization and after their end: it relies on the
  * zeroes of the program's memory and lets go of nothing.
  */
-class bssstr : public str
-{
+class bssstr : public str {
 public:
 	bssstr() : str(as_it_is) {}
 	~bssstr() { hold(); }
@@ -230,8 +227,7 @@ substr(const str &s, size_t pos, size_t len = static_cast<size_t>(-1))
 }
 
 /** Bytes that may be written to, to become a str without being copied. */
-class mstr
-{
+class mstr {
 public:
 	/** n bytes of anything. */
 	explicit mstr(size_t n) : _obj(strobj::alloc(n)) {}

@@ -19,8 +19,7 @@
  * Text to append to. A copy is another name of the same buffer, and every method is const, so that
  * a temporary can be used like a variable.
  */
-class strbuf
-{
+class strbuf {
 public:
 	strbuf() : _shared(new shared) {}
 	strbuf(const str &s);
@@ -111,8 +110,7 @@ inline str::str(const strbuf &sb)
 }
 
 /** So many bytes in hexadecimal, lower case: sb << hexdump(p, n). They are read then. */
-class hexdump
-{
+class hexdump {
 public:
 	hexdump(const void *p, size_t n) : buf(p), len(n) {}
 

@@ -29,8 +29,7 @@ iovsize(const iovec *iov, size_t cnt)
 }
 
 /** A way through an array of iovecs, which has to outlive it and is not changed. */
-class iovmgr
-{
+class iovmgr {
 public:
 	iovmgr(const iovec *iov, size_t cnt) : _iov(iov), _end(iov + cnt), _used(0) {}
 
@@ -46,8 +45,7 @@ private:
 	size_t _used; /* bytes of the first */
 };
 
-class suio
-{
+class suio {
 public:
 	enum {
 		smallbufsize = 128, /**< print copies what is not longer */

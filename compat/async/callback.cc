@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../include/async/str.h"
 #include "held.h"
 
 namespace melycompat {
@@ -56,4 +57,5 @@ nothing_of(T)
 
 cbv cbv_null FIRST (wrap(nothing));
 cbi cbi_null FIRST (wrap(nothing_of<int>));
+cbs cbs_null FIRST (wrap(nothing_of<str>));
 cbb cbb_null FIRST (wrap(nothing_of<bool>));

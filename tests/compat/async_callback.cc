@@ -5,8 +5,7 @@
  */
 #include "callback.h"
 
-#undef NULL
-#define NULL 0
+#include "str.h"
 
 #include "facts.h"
 
@@ -531,6 +530,32 @@ last_handle()
 
 /* ---- ready-made ---- */
 
+static void
+take_str(int n, str s)
+{
+	seen[0] = n;
+	seen[1] = s && s == "abc";
+}
+
+static void
+strings()
+{
+	cbs cb = wrap(take_str, 3);
+
+	cb("abc");
+	FACT(seen[0] == 3 && seen[1]);
+	(*cb)(NULL);
+	FACT(!seen[1]);
+	cb->trigger(str("abc"));
+	FACT(seen[1]);
+	cbv bound = wrap(take_str, 4, "abc");
+	bound();
+	FACT(seen[0] == 4 && seen[1]);
+	cbs_null("x");
+	(*cbs_null)(NULL);
+	FACTS_END();
+}
+
 static cbv::ptr at_start = cbv_null;
 static cbv global = gwrap(count);
 
@@ -606,6 +631,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, declared_types),
 	CASE_ON(1, raw_pointers),
 	CASE_ON(1, last_handle),
+	CASE_ON(1, strings),
 	CASE_ON(1, ready_made),
 	CASE_ON(1, derived),
 #if __cplusplus >= 201103L

@@ -134,6 +134,9 @@ operator<<(const strbuf &sb, const other_shape &s)
 	return sb << "other " << s.corners;
 }
 
+#ifdef __clang__ /* it warns of what C++98 has no templates for */
+#pragma clang diagnostic ignored "-Wunnamed-type-template-args"
+#endif
 enum { OF_NO_NAME = 4 };
 
 static void
@@ -378,6 +381,17 @@ addresses()
 	b = a;
 	b.sin_addr.s_addr = 0;
 	FACT(a != b && a.sin_addr != b.sin_addr);
+
+	hashfn<sockaddr_in> hash;
+	hashfn<in_addr> hash_addr;
+	equals<sockaddr_in> same;
+
+	b = a;
+	b.sin_zero[0] = 1;
+	FACT(hash(a) == hash(b) && same(a, b) && equals<in_addr>()(a.sin_addr, b.sin_addr));
+	FACT(hash_addr(a.sin_addr) == hash_addr(b.sin_addr));
+	b.sin_port = htons(81);
+	FACT(hash(a) != hash(b) && !same(a, b));
 	FACTS_END();
 }
 

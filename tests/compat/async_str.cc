@@ -87,12 +87,12 @@ static void
 assignments()
 {
 	strbuf sb("%s", "made");
-	str a("abc"), b;
+	str a("abc"), b, &same = b;
 	mstr m(1);
 
 	m[0] = 'm';
 	b = a;
-	b = b;
+	b = same;
 	FACT(b.cstr() == a.cstr());
 	a = "xyz";
 	FACT(a == "xyz" && b == "abc");
@@ -314,6 +314,22 @@ numbers()
 	FACTS_END();
 }
 
+/* ---- keys ---- */
+
+static void
+keys()
+{
+	str a("key"), b(strbuf("%s", "key")), nul("key\0x", 5);
+	hashfn<str> hash;
+	equals<str> same;
+	compare<str> order;
+
+	FACT(a.cstr() != b.cstr() && hash(a) == hash(b) && same(a, b) && order(a, b) == 0);
+	FACT(hash(a) == hash_string("key") && hash(a) == hash_bytes("key", 3));
+	FACT(hash(nul) != hash(a) && !same(a, nul) && order(a, nul) < 0 && order(nul, a) > 0);
+	FACTS_END();
+}
+
 /* ---- globals ---- */
 
 extern bssstr of_bss;
@@ -354,6 +370,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, order),
 	CASE_ON(1, substrings),
 	CASE_ON(1, numbers),
+	CASE_ON(1, keys),
 	CASE_ON(1, globals_of_bss)
 };
 

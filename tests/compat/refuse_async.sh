@@ -92,6 +92,42 @@ base_pairs()
 	pair gnu++17 'cbv c = cwrap(+[](int) { }, 1, 2);' 'cbv c = cwrap([](int) { }, 1, 2);'
 }
 
+# ---- strings and messages ----
+
+text_pairs()
+{
+	local standard
+	cat >"$scratch/declared.h" <<-'END'
+		#include "amisc.h"
+		struct unknown { int x; };
+		extern str s;
+		extern const str constant;
+		extern strbuf sb;
+		extern suio uio;
+		extern mstr m;
+		extern unknown u;
+	END
+	for standard in gnu++98 gnu++20; do
+		# Its bytes do not change.
+		pair $standard 'const char *p = s; (void)p;' 'char *p = s; (void)p;'
+		pair $standard 'char *p = m; p[0] = 1;' 's[0] = 1;'
+		pair $standard 's = s;' 'constant = s;'
+		# From a suio by name only.
+		pair $standard 'str t(uio);' 'str t = uio;'
+		# One owner each.
+		pair $standard 'strbuf t(sb);' 'strbuf t; t = sb;'
+		pair $standard 'mstr t(5);' 'mstr t(m);'
+		pair $standard 'suio t; t.take(&uio);' 'suio t(uio);'
+		# What has no strbuf_cat.
+		pair $standard 'sb << u.x;' 'sb << u;'
+		pair $standard 'warn << u.x;' 'warn << u;'
+		# A message takes no arguments but a format.
+		pair $standard 'warn ("x");' 'warn (5);'
+		pair $standard 'fatal ("x");' 'fatal (u);'
+	done
+}
+
 base_pairs
+text_pairs
 
 pairs_end

@@ -13,6 +13,7 @@
 #include "err.h"
 
 #include "callback.h"
+#include "keyfunc.h"
 
 #pragma GCC system_header
 

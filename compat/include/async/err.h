@@ -137,12 +137,14 @@ struct traceobj : public strbuf {
 	}
 };
 
+/* The int() keeps a statement that begins with one from being a declaration. */
+
 /** "prog: message", once setprogname has been called, and "prog[pid]: message" after setprogpid. */
 #define warn ::warnobj(0)
 /** The message alone. */
-#define warnx ::warnobj(::warnobj::xflag)
+#define warnx ::warnobj(int(::warnobj::xflag))
 /** The time in seconds and microseconds, then as warn. */
-#define warnt ::warnobj(::warnobj::timeflag)
+#define warnt ::warnobj(int(::warnobj::timeflag))
 /** "prog: fatal: message", then exit(1), or _exit(1) in a child of fork. */
 #define fatal ::fatalobj(0)
 /** "prog: PANIC: file:line", the message on the next line, then abort(). */

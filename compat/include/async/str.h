@@ -12,6 +12,7 @@
 
 #include "sysconf.h"
 
+#include "keyfunc.h"
 #include "suio++.h"
 
 #pragma GCC system_header

@@ -30,8 +30,9 @@ public:
 	}
 	~strbuf()
 	{
-		/* acq_rel: the last one sees what the others appended */
-		if (__atomic_sub_fetch(&_shared->count, 1, __ATOMIC_ACQ_REL) == 0)
+		/* acquire: the last one sees what the others appended */
+		if (__atomic_load_n(&_shared->count, __ATOMIC_ACQUIRE) == 1 ||
+		    __atomic_sub_fetch(&_shared->count, 1, __ATOMIC_ACQ_REL) == 0)
 			delete _shared;
 	}
 

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "serial.h"
+#include "str2file.h"
 
 namespace melycompat {
 

@@ -82,15 +82,15 @@ match_spans()
 static void
 as_programs_write_it()
 {
-	static rxx strip("\\s*(.*)\\s*");
-	static rxx host_port("([.0-9A-Za-z_-]*)(:[0-9]+)?");
-	static rxx admin("(\\A|,)admin(\\Z|,)");
+	static rxx trim("[ \t]*(.*?)[ \t]*");
+	static rxx address("(\\d+(?:\\.\\d+){3})(/\\d+)?");
+	static rxx member("(\\A|;)wheel(\\Z|;)");
 
-	FACT(strip.match("  x y") && strip[1] == "x y");
-	FACT(host_port.match("example.org:80") && host_port[1] == "example.org");
-	FACT(host_port[2] == ":80");
-	FACT(host_port.match("example.org") && !host_port[2]);
-	FACT(admin.search("unix,admin") && !admin.search("administrator"));
+	FACT(trim.match("  x y ") && trim[1] == "x y");
+	FACT(address.match("10.0.0.1/8") && address[1] == "10.0.0.1");
+	FACT(address[2] == "/8");
+	FACT(address.match("10.0.0.1") && !address[2]);
+	FACT(member.search("users;wheel") && !member.search("wheels"));
 	/* Step through a list, as with offsets. */
 	static rxx item("^(\\d+),");
 	const char *list = "1,22,333,";

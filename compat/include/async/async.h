@@ -185,6 +185,7 @@ void set_compact_interval(u_int interval);
 #include "amisc.h"
 #include "keyfunc.h"
 #include "litetime.h"
+#include "str2file.h"
 #include "vec.h"
 
 #endif

@@ -31,8 +31,8 @@ get_time()
 			code; \
 		} \
 		bench_start_ = get_time() - bench_start_; \
-		printf("%llu iterations in %llu " TIME_LABEL "\n", \
-		    (unsigned long long)bench_n_, (unsigned long long)bench_start_); \
+		printf("%lu iterations in %lu " TIME_LABEL "\n", \
+		    (unsigned long)bench_n_, (unsigned long)bench_start_); \
 	} while (0)
 
 #endif

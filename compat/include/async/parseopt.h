@@ -11,6 +11,7 @@
 
 #include "callback.h"
 #include "str.h"
+#include "str2file.h"
 #include "vec.h"
 
 #pragma GCC system_header

@@ -5,10 +5,10 @@
 #ifndef MELYCOMPAT_ASYNC_SERIAL_H
 #define MELYCOMPAT_ASYNC_SERIAL_H
 
-#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "str.h"
+#include "str2file.h"
 
 #pragma GCC system_header
 
@@ -108,17 +108,5 @@ str armor32_rfc(const str &bin);
 size_t armor32len_rfc(const u_char *s);
 str dearmor32_rfc(const char *s, ssize_t len = -1);
 str dearmor32_rfc(const str &asc);
-
-/**
- * Make file `file` of `s`: written beside it, synced and put in its place, so that nobody sees a
- * part of it. A newline is added where there is none at the end, unless `binary`. Its mode is
- * `perm` less the umask. With `excl` there must be none yet (EEXIST). What it is goes to `*sbp`.
- * False with errno set when it did not work. Blocks.
- */
-bool str2file(str file, str s, int perm = 0666, bool excl = false, struct stat *sbp = 0,
-    bool binary = false);
-
-/** What is in file `file`; a null str with errno set when it cannot be read. Blocks. */
-str file2str(str file);
 
 #endif

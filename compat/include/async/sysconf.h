@@ -70,6 +70,13 @@
 
 #pragma GCC system_header
 
+/** The length modifier of u_int64_t: printf("%" U64F "u", x). */
+#ifdef __LP64__
+#define U64F "l"
+#else
+#define U64F "ll"
+#endif
+
 #undef NULL
 #define NULL 0
 

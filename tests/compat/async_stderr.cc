@@ -282,6 +282,27 @@ panic_flushes()
 	amain();
 }
 
+/* Several colors at once: one of them ends the program. */
+static void
+fatal_at_once(int *there)
+{
+	facts_add(there, 1);
+	while (facts_get(there) < task_get_nthreads())
+		continue;
+	fatal << "of many\n";
+}
+
+static void
+fatal_of_many()
+{
+	static int there;
+	int i;
+
+	for (i = 0; i < task_get_nthreads(); i++)
+		cpucb_tail(cwrap(fatal_at_once, &there, -(i + 1)));
+	amain();
+}
+
 static struct at_end {
 	at_end() : on(false) {}
 	~at_end()
@@ -356,6 +377,7 @@ static const struct fact facts[] = {
 	ENDS(exit_flushes, 3, "prog: a line\nprog: without a newline"),
 	ENDS(fatal_flushes, 1, "held, fatal: the end\n"),
 	ENDS(panic_flushes, 1000 + SIGABRT, "held, PANIC: "),
+	ENDS(fatal_of_many, 1, "fatal: of many\n"),
 	ENDS(destructors_say, 4, "held, a destructor\n"),
 	CASE(in_a_child)
 };

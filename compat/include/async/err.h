@@ -61,7 +61,6 @@ public:
 	~warnobj();
 
 	const warnobj &operator()(const char *fmt, ...) const;
-	const warnobj &operator()(const str &s) const { return *this << s; }
 
 	template <class T> const warnobj &
 	operator<<(const T &x) const

@@ -123,6 +123,50 @@ if [ -n "$config" ]; then
 	    pkg-config --cflags --libs mely-compat-mely) -pthread -Wl,-rpath-link,"$libdir"
 fi
 
+# ---- compat, dialect "async": what is installed, and a program by both ways ----
+
+if [ -n "$config" ] && [ -f "$libdir/libmely-compat-async.so" ]; then
+	directory=$dest$(sh "$config" --dialect=async --includedir)
+	installed=$(cd "$directory" && ls ./*.h)
+	public=$(cd "$src/compat/include/async" && ls ./*.h)
+	[ "$installed" = "$public" ] || fail "dialect async has: $installed; not: $public"
+	[ "$(cd "$directory/sfslite" && ls ./*.h)" = "$public" ] || fail "sfslite/ lacks headers"
+	# The names of libasync, and what its headers call; not the parts behind them.
+	foreign=$(nm -D --defined-only "$libdir/libmely-compat-async.so" | awk '{ print $3 }' |
+		grep -E '^_Z(T[A-Z]|GV|Z)?N?K?(10melycompat|St|9__gnu_cxx)|IN10melycompat')
+	[ -z "$foreign" ] || fail "libmely-compat-async.so exports $foreign"
+	nm -D --defined-only "$libdir/libmely-compat-async.so" | grep -q ' T _Z5amainv$' ||
+		fail "libmely-compat-async.so does not export amain"
+	cat >"$scratch/hello.C" <<-'END'
+		#include "async.h"
+		#include <sfslite/qhash.h>
+		static qhash<str, int> said;
+		static void greet(str what, int n)
+		{
+			printf("%s %d\n", what.cstr(), n);
+			said.insert(what, n);
+			if (n == 10)
+				exit(*said["hello"] != 10);
+			delaycb(0, 0, wrap(greet, what, n + 1));
+		}
+		int main(int, char **argv)
+		{
+			setprogname(argv[0]);
+			cpucb_tail(cwrap(greet, "hello", 1, 0));
+			amain();
+		}
+	END
+	# shellcheck disable=SC2046,SC2086 # flags are words
+	try "compat async, mely-compat-config" $cxx $INSTRUMENT_FLAGS -std=gnu++98 -Wall -Wextra \
+	    -Werror "$scratch/hello.C" \
+	    $(sh "$config" --dialect=async --prefix="$root" --cflags --libs) \
+	    -Wl,-rpath-link,"$libdir"
+	# shellcheck disable=SC2046,SC2086
+	try "compat async, pkg-config" $cxx $INSTRUMENT_FLAGS -std=gnu++17 -Wall -Wextra -Werror \
+	    "$scratch/hello.C" $(PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$dest \
+	    pkg-config --cflags --libs mely-compat-async) -pthread -Wl,-rpath-link,"$libdir"
+fi
+
 make -s -C "$build" uninstall DESTDIR="$dest" > "$scratch/log" 2>&1 ||
 	{ tail -20 "$scratch/log"; fail "make uninstall"; }
 left=$(find "$dest" ! -type d)

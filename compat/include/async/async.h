@@ -183,6 +183,9 @@ void set_compact_interval(u_int interval);
 
 /* What programs get with it, a line for each part: */
 #include "amisc.h"
+#include "aproc.h"
+#include "asock.h"
+#include "ifchg.h"
 #include "keyfunc.h"
 #include "litetime.h"
 #include "str2file.h"

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * daemonize.cc: a process that goes on in the background, with its messages in the system's log or
+ * in a file. In main, before amain.
+ *
+ * What is to be logged goes by way of a pipe to a child that has nothing else to do, so that all
+ * that is written to a descriptor can be logged, by whomever.
+ */
+#include <string>
+
+/* The table of names. */
+#define SYSLOG_NAMES
+#include <syslog.h>
+
+#include "async.h"
+#include "err_io.h"
+
+str syslog_priority("daemon.notice");
+
+namespace melycompat {
+
+namespace {
+
+enum {
+	LINE_MAX_BYTES = 4096 /* longer ones are logged in parts */
+};
+
+int
+code_of(const CODE *codes, const std::string &name, int otherwise)
+{
+	for (; codes->c_name != nullptr; codes++)
+		if (name == codes->c_name)
+			return codes->c_val;
+	return otherwise;
+}
+
+/* "facility.level", either of which may be missing or unknown. */
+int
+priority_of(const str &text)
+{
+	std::string s = text ? text.cstr() : "";
+	size_t dot = s.find('.');
+	std::string level = dot == std::string::npos ? "" : s.substr(dot + 1);
+
+	return code_of(facilitynames, s.substr(0, dot), LOG_DAEMON) |
+	    code_of(prioritynames, level, LOG_NOTICE);
+}
+
+/* Log each line of what comes until the last writer is gone; never comes back. Nothing else of the
+ * program is kept open, or whoever waits for its end would wait for this process, too. */
+[[noreturn]] void
+log_lines(int fd, int priority, const char *tag)
+{
+	char line[LINE_MAX_BYTES];
+	int null = open("/dev/null", O_RDWR);
+
+	setstdfds(fd, null, null);
+	closefrom(STDERR_FILENO + 1);
+	openlog(tag, LOG_NDELAY, LOG_DAEMON);
+	while (fgets(line, sizeof line, stdin) != nullptr) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] != '\0')
+			syslog(priority, "%s", line);
+	}
+	_exit(0);
+}
+
+/* The child that logs, of which nobody hears, so that no program is told of its end. */
+bool
+start_child(int fd, int priority, const char *tag)
+{
+	pid_t pid = afork();
+
+	if (pid != 0) {
+		if (pid > 0)
+			while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR)
+				;
+		return pid > 0;
+	}
+	if (fork() != 0)
+		_exit(0);
+	(void)setsid(); /* it outlives what ends the program by its terminal */
+	log_lines(fd, priority, tag);
+}
+
+void
+write_line(int fd, const str &line)
+{
+	if (line && write(fd, line.cstr(), line.len()) < static_cast<ssize_t>(line.len()))
+		warn("start_logger: %m\n");
+}
+
+str
+program_name(const str &name)
+{
+	if (name)
+		return name;
+	return progname ? progname : str(program_invocation_short_name);
+}
+
+/* Standard error is this one from now on. */
+void
+become_stderr(int fd, const char *who)
+{
+	if (fd < 0)
+		fatal("%s: %m\n", who);
+	if (fd != errfd && dup2(fd, errfd) < 0)
+		fatal("%s: %m\n", who);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+}
+
+}
+
+using namespace melycompat;
+
+int
+start_log_to_file(const str &line, const str &logfile, int flags, mode_t mode)
+{
+	int fd = open(logfile.cstr(), flags, mode);
+
+	if (fd >= 0) {
+		close_on_exec(fd);
+		write_line(fd, line);
+	}
+	return fd;
+}
+
+int
+start_logger(const str &priority, const str &tag, const str &line, const str &logfile, int flags,
+    mode_t mode)
+{
+	str name = program_name(tag);
+	int fds[2];
+	bool started;
+
+	if (logfile)
+		return start_log_to_file(line, logfile, flags, mode);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	started = start_child(fds[0], priority_of(priority), name.cstr());
+	close(fds[0]);
+	if (!started) {
+		close(fds[1]);
+		return -1;
+	}
+	write_line(fds[1], line);
+	return fds[1];
+}
+
+void
+start_logger()
+{
+	become_stderr(start_logger(syslog_priority, NULL, NULL, NULL, 0, 0), "start_logger");
+}
+
+void
+daemonize(const str &name)
+{
+	pid_t pid;
+	int fd;
+
+	fflush(stdout);
+	pid = afork();
+	if (pid < 0)
+		fatal("daemonize: fork: %m\n");
+	if (pid > 0)
+		_exit(0);
+	err_is_program();
+	errfd = STDERR_FILENO;
+	signal(SIGPIPE, SIG_IGN);
+	if (setsid() < 0)
+		fatal("daemonize: setsid: %m\n");
+	if (chdir("/") < 0)
+		fatal("daemonize: chdir: %m\n");
+	become_stderr(start_logger(syslog_priority, name, NULL, NULL, 0, 0), "daemonize");
+	fd = open("/dev/null", O_RDWR);
+	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		fatal("daemonize: /dev/null: %m\n");
+	if (fd > STDERR_FILENO)
+		close(fd);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dns.h: looking up hosts and other records of the domain name system. Color 0.
+ *
+ * A look-up runs on a helper thread, by way of the system's resolver: hosts are found as the system
+ * is configured to, /etc/hosts included; other records by the name servers of /etc/resolv.conf. For
+ * tests the environment may name another name server, MELY_NAMESERVER=A.B.C.D[:PORT].
+ *
+ * Callbacks are called in color 0, never before the call has returned, once: with the answer and 0;
+ * or with a null ptr and an error, one of below or of arpa/nameser.h (NXDOMAIN, SERVFAIL, ...). The
+ * answer belongs to its handle. The request is gone when its callback is called.
+ */
+#ifndef MELYCOMPAT_ASYNC_DNS_H
+#define MELYCOMPAT_ASYNC_DNS_H
+
+#include <arpa/nameser.h>
+#include <netdb.h>
+#include <resolv.h>
+
+#include "async.h"
+#include "dns_error.h"
+
+#pragma GCC system_header
+
+/** An address of a host that came along with other records. */
+struct addrhint {
+	char *h_name;
+	int h_addrtype; /**< AF_INET */
+	int h_length;   /**< of the address, bytes */
+	char h_address[16];
+};
+
+struct mxrec {
+	u_int16_t pref;
+	char *name;
+};
+
+/** The hosts that take mail, the lowest pref first. */
+struct mxlist {
+	char *m_name;       /**< whose they are, in full */
+	addrhint **m_hints; /**< addresses of some of them; ends with NULL */
+	u_short m_nmx;
+	mxrec *m_mxes;
+};
+
+struct srvrec {
+	u_int16_t prio;
+	u_int16_t weight;
+	u_int16_t port; /**< host byte order */
+	char *name;
+};
+
+/** The hosts of a service in the order to try them: prio, then at random by weight. */
+struct srvlist {
+	char *s_name;
+	addrhint **s_hints;
+	u_short s_nsrv;
+	srvrec *s_srvs;
+};
+
+/** Texts, each the strings of one record in a row. */
+struct txtlist {
+	char *t_name;
+	u_short t_ntxt;
+	char **t_txts;
+};
+
+typedef callback<void, ptr<hostent>, int>::ref cbhent;
+typedef callback<void, ptr<mxlist>, int>::ref cbmxlist;
+typedef callback<void, ptr<srvlist>, int>::ref cbsrvlist;
+typedef callback<void, ptr<txtlist>, int>::ref cbtxtlist;
+
+/** A look-up that has not been answered. */
+typedef struct dnsreq dnsreq_t;
+
+/**
+ * IPv4 addresses of a host. search: also in the domains that the system's resolver searches.
+ * addrok: a name of the form A.B.C.D is the address, without a look-up; else there is none such.
+ */
+dnsreq_t *dns_hostbyname(str name, cbhent cb, bool search = false, bool addrok = true);
+
+/** The name of an address; only one that has the address itself (else ARERR_PTRSPOOF). */
+dnsreq_t *dns_hostbyaddr(in_addr addr, cbhent cb);
+
+dnsreq_t *dns_mxbyname(str name, cbmxlist cb, bool search = false);
+
+/** The name in full: _service._protocol.domain. */
+dnsreq_t *dns_srvbyname(str name, cbsrvlist cb, bool search = false);
+dnsreq_t *dns_srvbyname(const char *name, const char *protocol, const char *service, cbsrvlist cb,
+    bool search = false);
+
+dnsreq_t *dns_txtbyname(str name, cbtxtlist cb, bool search = false);
+
+/** Give up; the callback will not be called, and is dropped at once. NULL does nothing. */
+void dnsreq_cancel(dnsreq_t *req);
+
+/** The resolver is configured anew. Each look-up sees that by itself. */
+void dns_reload();
+
+/** What an error means. A static string. Any color. */
+const char *dns_strerror(int err);
+
+/** The error as one of errno: ENOENT for no such name or record. Any color. */
+int dnstoerrno(int err);
+
+/** May it work later? Any color. */
+inline bool
+dns_tmperr(int err)
+{
+	return err == SERVFAIL || err == ARERR_TIMEOUT || err == ARERR_CANTSEND;
+}
+
+/** Print an answer or error on standard output, after a line with msg unless it is NULL. */
+void printaddrs(const char *msg, ptr<hostent> host, int err = 0);
+void printmxlist(const char *msg, ptr<mxlist> list, int err = 0);
+void printsrvlist(const char *msg, ptr<srvlist> list, int err = 0);
+void printtxtlist(const char *msg, ptr<txtlist> list, int err = 0);
+
+#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_strbuf.cc: buffers of dialect "async" and what can be appended to them; the formats. Sections
- * 1.4 and 1.5 of the facts.
+ * async_strbuf.cc: buffers of dialect "async" and what can be appended to them; the formats.
+ * Sections 1.4 and 1.5 of the facts.
  */
 #include "async.h"
 

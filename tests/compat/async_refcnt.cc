@@ -570,13 +570,14 @@ struct relic {
 int relic::alive;
 
 extern bssptr<relic> early;
+static bool looks_at_end;
 
 /* Before the constructor of early would run, and after its destructor would. */
 static struct before {
 	before() { early = New refcounted<relic>(8); }
 	~before()
 	{
-		if (early && early->age == 8 && relic::alive == 1)
+		if (looks_at_end && early && early->age == 8 && relic::alive == 1)
 			_exit(FACTS_PASSED);
 	}
 } before;
@@ -600,6 +601,7 @@ in_bss()
 	never = NULL;
 	FACT_EQ(relic::alive, 1);
 	p = NULL;
+	looks_at_end = true;
 	exit(0);
 }
 

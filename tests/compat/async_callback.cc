@@ -3,9 +3,7 @@
  * async_callback.cc: callbacks of dialect "async": what the factories bind, how callbacks are
  * called, and what they keep alive. Section 1.2 of the facts.
  */
-#include "callback.h"
-
-#include "str.h"
+#include "async.h"
 
 #include "facts.h"
 
@@ -264,7 +262,8 @@ addresses()
 	FACT(f->getfaddr() == (void *)see_one);
 	FACT(mkref(wrap(base, &subject::put, 1))->getfaddr() != NULL);
 	/* Of a virtual method, the one that runs. */
-	callback<int, int>::ref here = wrap(base, &subject::which), there = wrap(p, &subject::which);
+	callback<int, int>::ref here = wrap(base, &subject::which);
+	callback<int, int>::ref there = wrap(p, &subject::which);
 	FACT(here->getfaddr() == there->getfaddr());
 	there = wrap(New refcounted<subject>, &subject::which);
 	FACT(here->getfaddr() != there->getfaddr());
@@ -602,6 +601,37 @@ derived()
 	FACTS_END();
 }
 
+class own : public callback<void>
+{
+	int _n;
+
+public:
+	static int alive;
+	own(int n) : _n(n) { alive++; }
+	~own() { alive--; }
+	void operator()() { seen[7] += _n; }
+};
+int own::alive;
+
+static void
+check_posted()
+{
+	FACT_EQ(seen[7], 11);
+	FACT_EQ(own::alive, 0);
+	FACTS_END();
+}
+
+/* The loop keeps what counts a callback, whether that is a part of it or around it. */
+static void
+derived_posted()
+{
+	cpucb_tail(New refcounted<own>(1));
+	cpucb_tail(New refcounted<own, vbase>(10));
+	FACT_EQ(own::alive, 2);
+	cpucb_tail(wrap(check_posted));
+	amain();
+}
+
 #if __cplusplus >= 201103L
 static void
 lambdas()
@@ -634,6 +664,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, strings),
 	CASE_ON(1, ready_made),
 	CASE_ON(1, derived),
+	CASE(derived_posted),
 #if __cplusplus >= 201103L
 	CASE_ON(1, lambdas),
 #endif

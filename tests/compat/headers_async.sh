@@ -10,7 +10,7 @@ flags="-Wall -Wextra -Wshadow -Wpedantic -Werror -fsyntax-only -I$src/compat/inc
 	-I$build/compat/include/async"
 cd "$scratch" || exit 1
 
-headers=$(cd "$src/compat/include/async" && ls ./*.h | sed 's,^\./,,')
+headers=$(find "$src/compat/include/async" -name '*.h' -exec basename {} \; | sort)
 [ "$(echo "$headers" | wc -l)" -gt 20 ] || { echo "FAIL: too few headers: $headers"; exit 1; }
 for header in $headers; do
 	printf '#include "%s"\nint x;\n' "$header" >"$header.cc"

@@ -3,7 +3,9 @@
 # For refuse.sh and refuse_async.sh, which source it: what must not compile in a program of a
 # compat dialect. Each line that is to be refused stands next to one like it that is not, so that
 # no line is refused for another reason. They set includes, and write $scratch/declared.h.
+# shellcheck disable=SC2034 # for who sources this
 src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+# shellcheck disable=SC2034
 build=${top_builddir:-.}
 cxx=${CXX:-c++}
 scratch=$(mktemp -d) || exit 1

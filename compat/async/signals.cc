@@ -10,6 +10,7 @@
 #include <cstring>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "../src/say.h"
 #include "counted.h"
@@ -81,10 +82,14 @@ signal_set(int sig, cbv::ptr cb, int flags)
 void
 signals_start()
 {
+	siginfo_t ended = {};
+
 	if (callbacks()[SIGCHLD])
 		return;
 	install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
-	on_signal(SIGCHLD); /* children may have ended before */
+	/* Children may have ended before. */
+	if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
+		on_signal(SIGCHLD);
 }
 
 void

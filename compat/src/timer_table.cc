@@ -119,10 +119,13 @@ timer_table::look_ns() const
 uint64_t
 timer_table::take_due(uint64_t now_ns, uint64_t age_end, job *j)
 {
-	if (_order.empty())
-		return 0;
 	auto first = _order.begin();
-	if (first->first.first > now_ns || first->first.second >= age_end)
+
+	/* Few are too young: those that were armed in the pass without a delay. */
+	while (first != _order.end() && first->first.first <= now_ns &&
+	    first->first.second >= age_end)
+		++first;
+	if (first == _order.end() || first->first.first > now_ns)
 		return 0;
 	uint32_t index = first->second;
 	_order.erase(first);

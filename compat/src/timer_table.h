@@ -59,7 +59,7 @@ public:
 	/** When to look at it: then, or soon if it is past but time() does not show it. */
 	uint64_t look_ns() const;
 
-	/** Take the first out if it is due and younger ones than age_end come later: its name, or 0. */
+	/** Take out the first one that is due and older than age_end: its name, or 0. */
 	uint64_t take_due(uint64_t now_ns, uint64_t age_end, job *j);
 	/** It RUNS, if it has not been removed: false. */
 	bool begin(uint64_t name, job *j);

@@ -1,0 +1,668 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * async_timer.cc: timers of dialect "async", and what waits for a pass without a time of its own.
+ * Section 1.1 of the facts.
+ */
+#include "async.h"
+
+#include "facts.h"
+
+#include <string>
+
+#define MS 1000000
+
+static std::string seen;
+static timespec due;
+static timecb_t *timer;
+
+static timespec
+now()
+{
+	timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t;
+}
+
+static timespec
+in_ms(long ms)
+{
+	timespec t = now();
+
+	t.tv_nsec += ms * MS;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+static void
+mark(char c)
+{
+	seen += c;
+}
+
+static void
+expect(const char *what)
+{
+	if (seen != what)
+		fprintf(stderr, "seen: %s, expected: %s\n", seen.c_str(), what);
+	FACT(seen == what);
+	FACTS_END();
+}
+
+/* ---- when ---- */
+
+static void
+not_early(int left, int color)
+{
+	FACT(now() >= due);
+	FACT_EQ(get_current_color(), color);
+	if (left == 0)
+		FACTS_END();
+	due = in_ms(left % 3);
+	timecb(due, cpwrap(not_early, left - 1, color, color, 0));
+}
+
+static void
+never_early()
+{
+	due = in_ms(3);
+	timecb(due, wrap(not_early, 200, 0));
+	amain();
+}
+
+static void
+never_early_colored()
+{
+	due = in_ms(3);
+	timecb(due, cwrap(not_early, 200, 5, 5));
+	amain();
+}
+
+static void
+delay_not_early(int left)
+{
+	FACT(now() >= due);
+	if (left == 0)
+		FACTS_END();
+	due = in_ms(2);
+	delaycb(0, 2 * MS, wrap(delay_not_early, left - 1));
+}
+
+static void
+delays_are_not_early()
+{
+	delay_not_early(50);
+	amain();
+}
+
+/* Programs compare with time(NULL), which is behind the other clock at times. */
+static void
+whole_second(time_t when)
+{
+	FACT(time(NULL) >= when);
+	FACTS_END();
+}
+
+static void
+not_early_by_time()
+{
+	time_t when = time(NULL) + 1;
+
+	timecb(when, wrap(whole_second, when));
+	amain();
+}
+
+static void
+not_early_by_time_colored()
+{
+	time_t when = time(NULL) + 1;
+
+	timecb(when, cwrap(whole_second, when, 3));
+	amain();
+}
+
+static void
+not_early_by_hand()
+{
+	time_t when = time(NULL) + 1;
+
+	timecb(when, wrap(whole_second, when));
+	for (;;)
+		acheck();
+}
+
+/* ---- the order ---- */
+
+static void
+by_time()
+{
+	timespec t[3] = {in_ms(30), in_ms(10), in_ms(20)};
+
+	timecb(t[0], wrap(mark, 'c'));
+	timecb(t[1], wrap(mark, 'a'));
+	timecb(t[2], wrap(mark, 'b'));
+	timecb(in_ms(40), wrap(expect, "abc"));
+	amain();
+}
+
+static void
+equal_times()
+{
+	timespec t = in_ms(5);
+	char c;
+
+	for (c = 'a'; c <= 'z'; c++)
+		timecb(t, wrap(mark, c));
+	timecb(t, wrap(expect, "abcdefghijklmnopqrstuvwxyz"));
+	amain();
+}
+
+/* One of color 0 and one of another: equal times hold within a color. */
+static void
+equal_times_colored()
+{
+	timespec t = in_ms(5);
+	char c;
+
+	for (c = 'a'; c <= 'z'; c++)
+		timecb(t, cwrap(mark, c, 9));
+	timecb(t, cwrap(expect, "abcdefghijklmnopqrstuvwxyz", 9));
+	amain();
+}
+
+static void
+no_delay_first()
+{
+	timespec past = {1, 0};
+
+	timecb(past, wrap(mark, 'b'));
+	timecb(past, wrap(mark, 'c'));
+	delaycb(0, 0, wrap(mark, 'a'));
+	timecb(past, wrap(expect, "abc"));
+	amain();
+}
+
+static void
+no_delays_in_order()
+{
+	delaycb(0, wrap(mark, 'a'));
+	delaycb(0, 0, wrap(mark, 'b'));
+	delaycb(0, wrap(mark, 'c'));
+	timecb(in_ms(1), wrap(expect, "abc"));
+	amain();
+}
+
+/* Times in the past, and nanoseconds that are no fraction of a second. */
+static void
+any_nanoseconds()
+{
+	timespec t = in_ms(0), later, earlier, before = {-5, -5};
+
+	later = earlier = t;
+	later.tv_sec -= 3;
+	later.tv_nsec += 3000000000l + 20 * MS;
+	earlier.tv_sec += 2;
+	earlier.tv_nsec -= 2000000000l - 10 * MS;
+	timecb(later, wrap(mark, 'c'));
+	timecb(earlier, wrap(mark, 'b'));
+	timecb(before, wrap(mark, 'a'));
+	delaycb(0, 4000000000u, wrap(expect, "abc"));
+	delaycb(-1, 1030 * MS, wrap(expect, "abc"));
+	amain();
+}
+
+static void
+far_future()
+{
+	timecb_t *t = delaycb((time_t)1 << 62, 0, wrap(mark, 'x'));
+
+	timecb((time_t)1 << 62, wrap(mark, 'x'));
+	delaycb(0, 5 * MS, wrap(expect, ""));
+	timecb_remove(t);
+	amain();
+}
+
+/* ---- no recursion, no hunger ---- */
+
+static int depth, calls;
+
+static void
+rearm()
+{
+	FACT_EQ(++depth, 1);
+	if (++calls == 1000)
+		FACTS_END();
+	delaycb(0, 0, wrap(rearm));
+	depth--;
+}
+
+static void
+no_delay_inside()
+{
+	delaycb(0, 0, wrap(rearm));
+	amain();
+}
+
+static void
+endless()
+{
+	delaycb(0, 0, wrap(endless));
+}
+
+static void
+readable(int)
+{
+	FACTS_END();
+}
+
+/* A timer that arms itself without a delay leaves descriptors and posts their turn. */
+static void
+nobody_starves()
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	delaycb(0, 0, wrap(endless));
+	fdcb(fds[0], selread, wrap(readable, 0));
+	amain();
+}
+
+static void
+posts_do_not_starve()
+{
+	delaycb(0, 0, wrap(endless));
+	delaycb(0, MS, wrap(implicit_cast<void (*)(cbv::ptr)>(cpucb_tail),
+	    cbv::ptr(wrap(readable, 0))));
+	amain();
+}
+
+/* ---- removal ---- */
+
+static timecb_t *pair_of[2];
+
+static void
+remove_other(int other)
+{
+	mark('x');
+	pair_of[1 - other] = NULL;
+	timecb_remove(pair_of[other]);
+	pair_of[other] = NULL;
+}
+
+/* Both have expired; the first one that runs removes the other. */
+static void
+remove_each_other()
+{
+	timespec t = in_ms(2);
+
+	pair_of[0] = timecb(t, wrap(remove_other, 1));
+	pair_of[1] = timecb(t, wrap(remove_other, 0));
+	delaycb(0, 20 * MS, wrap(expect, "x"));
+	amain();
+}
+
+static void
+remove_each_other_colored()
+{
+	timespec t = in_ms(2);
+
+	pair_of[0] = timecb(t, cwrap(remove_other, 1, 6));
+	pair_of[1] = timecb(t, cwrap(remove_other, 0, 6));
+	delaycb(0, 20 * MS, cwrap(expect, "x", 6));
+	amain();
+}
+
+static void
+readable_removes(int fd)
+{
+	mark('r');
+	fdcb(fd, selread, NULL);
+	timecb_remove(timer);
+}
+
+/* It has expired when the pass begins, and a descriptor comes before timers. */
+static void
+descriptor_removes()
+{
+	int fds[2];
+	timespec past = {1, 0};
+
+	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	timer = timecb(past, wrap(mark, 't'));
+	fdcb(fds[0], selread, wrap(readable_removes, fds[0]));
+	acheck();
+	expect("r");
+}
+
+static int alive;
+
+struct counted {
+	counted() { alive++; }
+	~counted() { alive--; }
+	void never() { mark('n'); }
+	void
+	once()
+	{
+		FACT_EQ(alive, 1);
+		mark('o');
+	}
+};
+
+static void
+removal_frees()
+{
+	timer = delaycb(1, 0, wrap(ref<counted>(New refcounted<counted>), &counted::never));
+	FACT_EQ(alive, 1);
+	timecb_remove(timer);
+	FACT_EQ(alive, 0);
+	timecb_remove(NULL);
+	FACTS_END();
+}
+
+static void
+is_freed()
+{
+	FACT_EQ(alive, 0);
+	expect("o");
+}
+
+/* The timer has the callback until it has been called. */
+static void
+call_frees()
+{
+	delaycb(0, MS, wrap(ref<counted>(New refcounted<counted>), &counted::once));
+	delaycb(0, 10 * MS, wrap(is_freed));
+	amain();
+}
+
+static void
+remove_twice()
+{
+	timer = delaycb(1, 0, wrap(mark, 'x'));
+	timecb_remove(timer);
+	timecb_remove(timer);
+}
+
+static void
+remove_unknown()
+{
+	int nothing;
+
+	timecb_remove((timecb_t *)&nothing);
+}
+
+static void
+remove_itself_now()
+{
+	timecb_remove(timer);
+}
+
+static void
+remove_inside()
+{
+	timer = delaycb(0, MS, wrap(remove_itself_now));
+	amain();
+}
+
+static void
+remove_inside_colored()
+{
+	timer = delaycb(0, MS, cwrap(remove_itself_now, 4));
+	amain();
+}
+
+static void
+remove_called()
+{
+	timer = delaycb(0, 0, wrap(mark, 'x'));
+	delaycb(0, 5 * MS, wrap(remove_itself_now));
+	amain();
+}
+
+/* Its place has another timer by now. */
+static void
+remove_successor()
+{
+	timecb_t *old = delaycb(1, 0, wrap(mark, 'x'));
+
+	timecb_remove(old);
+	FACT(delaycb(1, 0, wrap(mark, 'y')) != old);
+	timecb_remove(old);
+}
+
+/* ---- yield and lazy ---- */
+
+static void
+yield_again(int left)
+{
+	mark('y');
+	if (left > 0)
+		yieldcb(wrap(yield_again, left - 1));
+}
+
+/* Once, at the end of the pass in which it was asked for; what it asks for is for the next one. */
+static void
+yields()
+{
+	yieldcb(wrap(yield_again, 1));
+	yieldcb_remove(yieldcb(wrap(mark, 'n')));
+	yieldcb_remove(NULL);
+	delaycb(0, 0, wrap(mark, 'a'));
+	acheck();
+	FACT(seen == "ay");
+	delaycb(0, 0, wrap(mark, 'b'));
+	acheck();
+	delaycb(0, 0, wrap(mark, 'c'));
+	acheck();
+	expect("aybyc");
+}
+
+static yieldcb_t *second;
+
+static void
+remove_second()
+{
+	mark('y');
+	yieldcb_remove(second);
+}
+
+static void
+yield_removes()
+{
+	yieldcb(wrap(remove_second));
+	second = yieldcb(wrap(mark, 'n'));
+	delaycb(0, 10 * MS, wrap(expect, ""));
+	delaycb(0, 5 * MS, wrap(mark, 'y'));
+	seen.clear();
+	acheck();
+	expect("yy");
+}
+
+static void
+yield_too_late()
+{
+	second = yieldcb(wrap(mark, 'y'));
+	delaycb(0, 0, cbv_null);
+	acheck();
+	yieldcb_remove(second);
+}
+
+/* Neither makes the loop wake up: only the timer does. */
+static void
+yield_waits()
+{
+	yieldcb(wrap(mark, 'y'));
+	lazycb(0, wrap(mark, 'l'));
+	delaycb(0, 30 * MS, wrap(mark, 't'));
+	acheck();
+	expect("lty");
+}
+
+static lazycb_t *lazy;
+static int lazies;
+
+static void
+lazily()
+{
+	if (++lazies == 3)
+		lazycb_remove(lazy);
+}
+
+static void
+three_only()
+{
+	FACT_EQ(lazies, 3);
+	FACTS_END();
+}
+
+/* Again and again, until it is removed: by itself here. */
+static void
+lazy_repeats()
+{
+	int i;
+
+	lazy = lazycb(0, wrap(lazily));
+	lazycb_remove(lazycb(0, wrap(mark, 'n')));
+	lazycb_remove(NULL);
+	for (i = 1; i <= 20; i++)
+		delaycb(0, i * MS, cbv_null);
+	delaycb(0, 30 * MS, wrap(three_only));
+	amain();
+}
+
+static void
+busy_tick()
+{
+	delaycb(0, 10 * MS, wrap(busy_tick));
+}
+
+static time_t lazy_since;
+
+static void
+after_seconds()
+{
+	FACT(time(NULL) >= lazy_since + 1);
+	FACTS_END();
+}
+
+/* Whole seconds. */
+static void
+lazy_seconds()
+{
+	lazy_since = time(NULL);
+	lazycb(1, wrap(after_seconds));
+	busy_tick();
+	amain();
+}
+
+static void
+lazy_unknown()
+{
+	int nothing;
+
+	lazycb_remove((lazycb_t *)&nothing);
+}
+
+/* ---- elsewhere ---- */
+
+/* Other colors arm and remove; the callback of color 0 runs in color 0. */
+static void
+in_zero()
+{
+	FACT_EQ(get_current_color(), 0);
+	FACTS_END();
+}
+
+static void
+arm_elsewhere()
+{
+	FACT_EQ(get_current_color(), 8);
+	timecb_remove(delaycb(0, 20 * MS, wrap(mark, 'x')));
+	timecb_remove(timer);
+	delaycb(0, MS, wrap(in_zero));
+}
+
+static void
+any_color()
+{
+	timer = delaycb(0, 100 * MS, wrap(expect, "removed"));
+	cpucb_tail(cwrap(arm_elsewhere, 8));
+	amain();
+}
+
+static void
+by_hand_colored(int color)
+{
+	FACT_EQ(get_current_color(), color);
+	mark('a' + color);
+}
+
+/* Before amain acheck runs all colors. */
+static void
+by_hand()
+{
+	delaycb(0, 10 * MS, cwrap(by_hand_colored, 2, 2));
+	delaycb(0, 20 * MS, wrap(by_hand_colored, 0));
+	delaycb(0, 5 * MS, cwrap(by_hand_colored, 1, 1));
+	while (seen.size() < 3)
+		acheck();
+	FACT_EQ(get_current_color(), -42);
+	expect("bca");
+}
+
+/* What was armed before is amain's then. */
+static void
+from_hand_to_amain()
+{
+	delaycb(0, 60 * MS, cwrap(by_hand_colored, 2, 2));
+	delaycb(0, 80 * MS, wrap(expect, "abc"));
+	delaycb(0, MS, wrap(by_hand_colored, 0));
+	acheck();
+	delaycb(0, MS, cwrap(by_hand_colored, 1, 1));
+	amain();
+}
+
+#define ABORTS(workers, fn) {#fn, fn, 1000 + SIGABRT, NULL, workers}
+
+static const struct fact facts[] = {
+	CASE(never_early),
+	CASE(never_early_colored),
+	CASE_ON(2, delays_are_not_early),
+	CASE_ON(2, not_early_by_time),
+	CASE_ON(2, not_early_by_time_colored),
+	CASE_ON(1, not_early_by_hand),
+	CASE(by_time),
+	CASE(equal_times),
+	CASE(equal_times_colored),
+	CASE(no_delay_first),
+	CASE(no_delays_in_order),
+	CASE_ON(2, any_nanoseconds),
+	CASE_ON(2, far_future),
+	CASE(no_delay_inside),
+	CASE(nobody_starves),
+	CASE(posts_do_not_starve),
+	CASE(remove_each_other),
+	CASE(remove_each_other_colored),
+	CASE_ON(1, descriptor_removes),
+	CASE_ON(1, removal_frees),
+	CASE(call_frees),
+	{"remove_twice", remove_twice, 1000 + SIGABRT, "invalid timecb_t", 1},
+	ABORTS(1, remove_unknown),
+	ABORTS(2, remove_inside),
+	ABORTS(2, remove_inside_colored),
+	ABORTS(2, remove_called),
+	ABORTS(1, remove_successor),
+	CASE_ON(1, yields),
+	CASE_ON(1, yield_removes),
+	ABORTS(1, yield_too_late),
+	CASE_ON(1, yield_waits),
+	CASE(lazy_repeats),
+	CASE_ON(2, lazy_seconds),
+	ABORTS(1, lazy_unknown),
+	CASE(any_color),
+	CASE_ON(1, by_hand),
+	CASE(from_hand_to_amain),
+};
+
+FACTS_MAIN(facts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * children.cc: who is told when a child has ended. The loop reaps all children, those of nobody, too;
- * with a z in SFS_OPTIONS only those that somebody waits for.
+ * children.cc: who is told when a child has ended. The loop reaps all children, those of nobody,
+ * too; with a z in SFS_OPTIONS only those that somebody waits for.
  */
 #include "signals.h"
 

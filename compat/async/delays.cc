@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delays.cc: timers. Those of color 0 are in a table of their own, which passes look at, and the wait
- * set wakes up for the first of them. Those of other colors are the runtime's (src/timers.h); before
- * amain there are no workers, and passes look at them, too.
+ * delays.cc: timers. Those of color 0 are in a table of their own, which passes look at, and the
+ * wait set wakes up for the first of them. Those of other colors are the runtime's (src/timers.h);
+ * before amain there are no workers, and passes look at them, too.
  */
 #include "delays.h"
 

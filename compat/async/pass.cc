@@ -5,8 +5,8 @@
  * NOTE(passes)
  *   A pass of the originals is: callbacks of lazycb, the wait, signals, descriptors, timers,
  *   callbacks of yieldcb. In acheck it is just that. In amain the runtime waits, and a pass is an
- *   event of color 0, posted when the wait set is ready or wait_soon was called; so it begins behind
- *   the wait, and ends with the lazycb callbacks of the next one.
+ *   event of color 0, posted when the wait set is ready or wait_soon was called; so it begins
+ *   behind the wait, and ends with the lazycb callbacks of the next one.
  */
 #include "pass.h"
 

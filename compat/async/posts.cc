@@ -4,9 +4,9 @@
  *
  * NOTE(tickets)
  *   A callback of color 0 may call acheck, and what is posted to color 0 has to run in there, where
- *   the runtime can run nothing of that color. So the jobs are in a queue here, and the runtime gets
- *   a ticket for each, an event with the job's function and priority, that runs the first of the
- *   queue. Tickets of jobs that acheck has run find the queue empty in the end.
+ *   the runtime can run nothing of that color. So the jobs are in a queue here, and the runtime
+ *   gets a ticket for each, an event with the job's function and priority, that runs the first of
+ *   the queue. Tickets of jobs that acheck has run find the queue empty in the end.
  */
 #include "posts.h"
 

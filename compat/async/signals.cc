@@ -84,12 +84,16 @@ signals_start()
 {
 	siginfo_t ended = {};
 
-	if (callbacks()[SIGCHLD])
-		return;
-	install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
-	/* Children may have ended before. */
-	if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
-		on_signal(SIGCHLD);
+	if (!callbacks()[SIGCHLD]) {
+		install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
+		/* Children may have ended before. */
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+		    ended.si_pid != 0)
+			on_signal(SIGCHLD);
+	}
+	/* And signals may have come when there was nothing to wake. acquire: as below */
+	if (any_came.load(std::memory_order_acquire))
+		wait_from_signal();
 }
 
 void

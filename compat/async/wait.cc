@@ -3,9 +3,10 @@
  * wait.cc: the epoll set of color 0.
  *
  * NOTE(blocked)
- *   acheck may wait while other threads post to color 0. It says that it is going to (blocked), then
- *   looks whether something is there; they leave it there, and then look at blocked. All of it is
- *   sequentially consistent, so one of the two sees the other, and writes to the eventfd are few.
+ *   acheck may wait while other threads post to color 0. It says that it is going to (blocked),
+ *   then looks whether something is there; they leave it there, and then look at blocked. All of it
+ *   is sequentially consistent, so one of the two sees the other, and writes to the eventfd are
+ *   few.
  *
  * NOTE(fork)
  *   The child of a fork shares the set with its parent, whose descriptors are in there: it must not

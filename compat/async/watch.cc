@@ -3,11 +3,11 @@
  * watch.cc: descriptors and their callbacks.
  *
  * NOTE(slots)
- *   A slot is one direction of a descriptor: its callback, or none. All of a descriptor is under its
- *   lock, which is not held while a callback runs; a call has a reference of its own.
- *   A. What color 0 is to call is in its wait set (wait.h). A pass looks at the slot again before it
- *      calls, so a callback that an earlier one has dropped is not called. One for a number that was
- *      free when the pass looked is not called either: it would be for another descriptor.
+ *   A slot is one direction of a descriptor: its callback, or none. All of a descriptor is under
+ *   its lock, which is not held while a callback runs; a call has a reference of its own.
+ *   A. What color 0 is to call is in its wait set (wait.h). A pass looks at the slot again before
+ *      it calls, so a callback that an earlier one has dropped is not called. One for a number that
+ *      was free when the pass looked is not called either: it would be for another descriptor.
  *   B. What another color is to call is watched by libmely, which posts an event to that color. The
  *      event carries the number of the watching; when the slot has changed meanwhile it finds
  *      another number, and does nothing.

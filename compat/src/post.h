@@ -17,7 +17,7 @@ void post(const job &j, bool head, int timeleft_cycles);
 /** In amain: what has been held goes to the runtime, in order. */
 void post_held(mely_runtime *rt);
 
-/** Before amain, by the thread of main: hand what has been held to run. False: there was nothing. */
+/** Before amain, by the thread of main: hand to run what has been held. False: nothing was. */
 bool held_run(void (*run)(const job &j));
 
 /** Post an event of the library's own, with the color and priority of a job. */

@@ -4,14 +4,14 @@
  * armed. Who drives a table decides when to look (timers.cc does it with libmely).
  *
  * NOTE(timers)
- *   The old libraries keep their timers in one tree, and programs rely on its order. So do we: a map
- *   by time and age, under a lock.
+ *   The old libraries keep their timers in one tree, and programs rely on its order. So do we: a
+ *   map by time and age, under a lock.
  *   A. A timer WAITS in the map. When its time has come it is taken out, and is DUE until it RUNS;
  *      when the callback has returned, its place is free.
- *   B. The program's handle is the timer's name: place and generation. A timer that is removed while
- *      it is DUE gives its place a new generation, so whoever was to run it finds nothing; whoever
- *      has removed it frees the callback. So a removal is exact from any color, but for one that
- *      RUNS.
+ *   B. The program's handle is the timer's name: place and generation. A timer that is removed
+ *      while it is DUE gives its place a new generation, so whoever was to run it finds nothing;
+ *      whoever has removed it frees the callback. So a removal is exact from any color, but for one
+ *      that RUNS.
  */
 #ifndef MELYCOMPAT_TIMER_TABLE_H
 #define MELYCOMPAT_TIMER_TABLE_H
@@ -48,8 +48,10 @@ class timer_table
 public:
 	std::mutex lock;
 
-	/** Add one; its name, never 0 and never used twice. Names of a table have this bit, or not. */
+	/** All names of the table have this bit, or do not have it. */
 	explicit timer_table(bool bit) : _bit(bit) {}
+
+	/** Add one; its name, never 0 and never used twice. */
 	uint64_t add(uint64_t due_ns, const job &j);
 
 	/** How many have been added, ever. */

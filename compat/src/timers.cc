@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers.cc: a table of timers and one timer of libmely, set to the first of them. When its time has
- * come `expire`, an event of a color of its own, takes what is due out of the table and posts an
- * event with the timer's name to each one's color. libmely's timer is set anew when an earlier one
- * comes, never when the first goes: then expire finds nothing to do.
+ * timers.cc: a table of timers and one timer of libmely, set to the first of them. When its time
+ * has come `expire`, an event of a color of its own, takes what is due out of the table and posts
+ * an event with the timer's name to each one's color. libmely's timer is set anew when an earlier
+ * one comes, never when the first goes: then expire finds nothing to do.
  */
 #include "timers.h"
 

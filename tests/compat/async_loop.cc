@@ -580,7 +580,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, null_device_by_hand),
 	CASE(file_and_timer),
 	{"not_open", not_open, 1, "fdcb: descriptor -1", 1},
-	{"not_open_inside", not_open_inside, 1, "async_loop.cc", 2},
+	{"not_open_inside", not_open_inside, 1, "loop.cc:", 2},
 	{"no_direction", no_direction, 1, "neither selread nor selwrite", 1},
 	CASE_ON(1, close_then_null),
 	CASE_ON(1, stray_does_not_spin),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_timer.cc: timers of dialect "async", and what waits for a pass without a time of its own.
- * Section 1.1 of the facts.
+ * async_timer.cc: timers of dialect "async". Section 1.1 of the facts.
  */
 #include "async.h"
 
@@ -431,139 +430,6 @@ remove_successor()
 	timecb_remove(old);
 }
 
-/* ---- yield and lazy ---- */
-
-static void
-yield_again(int left)
-{
-	mark('y');
-	if (left > 0)
-		yieldcb(wrap(yield_again, left - 1));
-}
-
-/* Once, at the end of the pass in which it was asked for; what it asks for is for the next one. */
-static void
-yields()
-{
-	yieldcb(wrap(yield_again, 1));
-	yieldcb_remove(yieldcb(wrap(mark, 'n')));
-	yieldcb_remove(NULL);
-	delaycb(0, 0, wrap(mark, 'a'));
-	acheck();
-	FACT(seen == "ay");
-	delaycb(0, 0, wrap(mark, 'b'));
-	acheck();
-	delaycb(0, 0, wrap(mark, 'c'));
-	acheck();
-	expect("aybyc");
-}
-
-static yieldcb_t *second;
-
-static void
-remove_second()
-{
-	mark('y');
-	yieldcb_remove(second);
-}
-
-static void
-yield_removes()
-{
-	yieldcb(wrap(remove_second));
-	second = yieldcb(wrap(mark, 'n'));
-	delaycb(0, 10 * MS, wrap(expect, ""));
-	delaycb(0, 5 * MS, wrap(mark, 'y'));
-	seen.clear();
-	acheck();
-	expect("yy");
-}
-
-static void
-yield_too_late()
-{
-	second = yieldcb(wrap(mark, 'y'));
-	delaycb(0, 0, cbv_null);
-	acheck();
-	yieldcb_remove(second);
-}
-
-/* Neither makes the loop wake up: only the timer does. */
-static void
-yield_waits()
-{
-	yieldcb(wrap(mark, 'y'));
-	lazycb(0, wrap(mark, 'l'));
-	delaycb(0, 30 * MS, wrap(mark, 't'));
-	acheck();
-	expect("lty");
-}
-
-static lazycb_t *lazy;
-static int lazies;
-
-static void
-lazily()
-{
-	if (++lazies == 3)
-		lazycb_remove(lazy);
-}
-
-static void
-three_only()
-{
-	FACT_EQ(lazies, 3);
-	FACTS_END();
-}
-
-/* Again and again, until it is removed: by itself here. */
-static void
-lazy_repeats()
-{
-	int i;
-
-	lazy = lazycb(0, wrap(lazily));
-	lazycb_remove(lazycb(0, wrap(mark, 'n')));
-	lazycb_remove(NULL);
-	for (i = 1; i <= 20; i++)
-		delaycb(0, i * MS, cbv_null);
-	delaycb(0, 30 * MS, wrap(three_only));
-	amain();
-}
-
-static void
-busy_tick()
-{
-	delaycb(0, 10 * MS, wrap(busy_tick));
-}
-
-static time_t lazy_since;
-
-static void
-after_seconds()
-{
-	FACT(time(NULL) >= lazy_since + 1);
-	FACTS_END();
-}
-
-/* Whole seconds. */
-static void
-lazy_seconds()
-{
-	lazy_since = time(NULL);
-	lazycb(1, wrap(after_seconds));
-	busy_tick();
-	amain();
-}
-
-static void
-lazy_unknown()
-{
-	int nothing;
-
-	lazycb_remove((lazycb_t *)&nothing);
-}
-
 /* ---- elsewhere ---- */
 
 /* Other colors arm and remove; the callback of color 0 runs in color 0. */
@@ -653,13 +519,6 @@ static const struct fact facts[] = {
 	ABORTS(2, remove_inside_colored),
 	ABORTS(2, remove_called),
 	ABORTS(1, remove_successor),
-	CASE_ON(1, yields),
-	CASE_ON(1, yield_removes),
-	ABORTS(1, yield_too_late),
-	CASE_ON(1, yield_waits),
-	CASE(lazy_repeats),
-	CASE_ON(2, lazy_seconds),
-	ABORTS(1, lazy_unknown),
 	CASE(any_color),
 	CASE_ON(1, by_hand),
 	CASE(from_hand_to_amain),

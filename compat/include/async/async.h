@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async.h, dialect "async": the event loop of libasync, and what nearly every program needs with it.
+ * async.h, dialect "async": the event loop of libasync, and what nearly every program needs with
+ * it.
  *
  * A callback belongs to a color: 0 unless cwrap or cpwrap gave it another one. Those of one color
  * never overlap, so that a program without colors is a program of one thread. What is said to be

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * async_check.cc: amain and acheck of dialect "async": in main, in callbacks, in one another.
+ * Section 1.1 of the facts.
+ */
+#include "async.h"
+
+#include "facts.h"
+
+#define MS 1000000
+
+static int left;
+static bool done;
+
+static void
+finish()
+{
+	done = true;
+}
+
+static void
+end()
+{
+	FACTS_END();
+}
+
+static int
+full_pipe()
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	return fds[0];
+}
+
+static void
+counts_down()
+{
+	if (facts_add(&left, -1) == 0)
+		FACTS_END();
+}
+
+static void
+second_amain()
+{
+	amain();
+}
+
+static void
+amain_inside()
+{
+	cpucb_tail(wrap(second_amain));
+	amain();
+}
+
+static timespec
+in_ms(long ms)
+{
+	timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += ms * MS;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+/* One pass, which waits: without that it would be many. */
+static void
+waits()
+{
+	int passes = 0;
+
+	timecb(in_ms(50), wrap(finish));
+	for (; !done; passes++)
+		acheck();
+	FACT(passes < 10);
+	FACTS_END();
+}
+
+static void
+loop_of_its_own()
+{
+	left = 3;
+	cpucb_tail(wrap(counts_down));
+	cpucb_tail(cwrap(counts_down, 5));
+	delaycb(0, MS, wrap(counts_down));
+	for (;;)
+		acheck();
+}
+
+static void
+wait_inside()
+{
+	done = false;
+	delaycb(0, 5 * MS, wrap(finish));
+	while (!done)
+		acheck();
+	done = false;
+	cpucb_tail(wrap(finish)); /* posts of color 0, too */
+	while (!done)
+		acheck();
+	FACTS_END();
+}
+
+static void
+nested()
+{
+	cpucb_tail(wrap(wait_inside));
+	amain();
+}
+
+static void
+nested_in_pass()
+{
+	delaycb(0, 0, wrap(wait_inside));
+	amain();
+}
+
+static void
+wait_deeper(int depth)
+{
+	if (depth < 5)
+		delaycb(0, 0, wrap(wait_deeper, depth + 1));
+	else
+		done = true;
+	while (!done)
+		acheck();
+	if (depth == 1)
+		FACTS_END();
+}
+
+static void
+nested_deep()
+{
+	cpucb_tail(wrap(wait_deeper, 1));
+	amain();
+}
+
+static int nested_calls;
+
+static void
+reads_after_waiting(int fd)
+{
+	char c;
+
+	if (++nested_calls == 1) {
+		delaycb(0, MS, wrap(finish));
+		while (!done)
+			acheck();
+		return;
+	}
+	FACT_EQ(read(fd, &c, 1), 1);
+	fdcb(fd, selread, NULL);
+}
+
+static void
+reads_once(int fd)
+{
+	char c;
+
+	FACT_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	FACT_EQ(read(fd, &c, 1), 1); /* it is not called when somebody has read it */
+	fdcb(fd, selread, NULL);
+}
+
+/* A pass inside a pass: what the outer one had found is old then. */
+static void
+nested_reads_first()
+{
+	int first = full_pipe(), second = full_pipe();
+
+	fdcb(first, selread, wrap(reads_after_waiting, first));
+	fdcb(second, selread, wrap(reads_once, second));
+	delaycb(0, 30 * MS, wrap(end));
+	amain();
+}
+
+static void
+check_elsewhere()
+{
+	acheck();
+}
+
+static void
+acheck_in_a_color()
+{
+	cpucb_tail(cwrap(check_elsewhere, 3));
+	amain();
+}
+
+static void
+finish_from_elsewhere()
+{
+	cpucb_tail(wrap(finish));
+}
+
+static void
+wait_for_color()
+{
+	cpucb_tail(cwrap(finish_from_elsewhere, -2));
+	while (!done)
+		acheck();
+	FACTS_END();
+}
+
+/* Color 0 waits in acheck, and another color's post wakes it up. */
+static void
+woken_by_another_color()
+{
+	cpucb_tail(wrap(wait_for_color));
+	amain();
+}
+
+static const struct fact facts[] = {
+	{"amain_inside", amain_inside, 1000 + SIGABRT, "amain was called before", 0},
+	CASE_ON(1, waits),
+	CASE_ON(1, loop_of_its_own),
+	CASE(nested),
+	CASE(nested_in_pass),
+	CASE(nested_deep),
+	CASE(nested_reads_first),
+	{"acheck_in_a_color", acheck_in_a_color, 1, "color 3", 2},
+	CASE_ON(2, woken_by_another_color),
+	CASE_ON(8, woken_by_another_color),
+};
+
+FACTS_MAIN(facts)

@@ -84,4 +84,7 @@
 #undef min
 #undef max
 
+/** Stands before a destructor that only its own class calls; here it is as public as others. */
+#define PRIVDEST
+
 #endif

@@ -27,7 +27,7 @@ std::mutex err_lock;
 suio *pending;    /* under err_lock; NULL: messages are written at once */
 bool writing;     /* under err_lock: write_lines has been posted, or waits */
 bool waiting;     /* color 0: for the descriptor */
-std::atomic<pid_t> program = getpid();
+std::atomic<pid_t> program = getpid(); /* 0 before initialization: whoever runs that */
 
 bool
 takes_more()
@@ -197,13 +197,15 @@ err_flush()
 void
 err_is_program()
 {
-	program.store(getpid(), std::memory_order_relaxed); /* of one thread */
+	program.store(getpid(), std::memory_order_relaxed); /* nothing to order: see err_in_program */
 }
 
 bool
 err_in_program()
 {
-	return program.load(std::memory_order_relaxed) == getpid();
+	pid_t pid = program.load(std::memory_order_relaxed); /* set by one thread, before others */
+
+	return pid == 0 || pid == getpid();
 }
 
 }

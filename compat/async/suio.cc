@@ -107,9 +107,16 @@ suio::suio()
 {
 }
 
+/* What callbacks of the end put in goes without a call. */
 suio::~suio()
 {
 	clear();
+	while (_marks != nullptr) {
+		mark *m = _marks;
+
+		_marks = m->next;
+		delete m;
+	}
 	::free(_block);
 	if (_array != _few)
 		::free(_array);

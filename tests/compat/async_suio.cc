@@ -274,6 +274,16 @@ call(int n)
 	called << n;
 }
 
+/* In the destructor: it is too late for another callback. */
+static void
+more(suio *uio)
+{
+	uio->fill('x', 10000);
+	uio->fill('x', 10000);
+	uio->iovcb(wrap(call, 7));
+	called << 6;
+}
+
 static void
 callbacks()
 {
@@ -304,6 +314,12 @@ callbacks()
 		other.iovcb(wrap(call, 5));
 	}
 	FACT(str(called) == "012345");
+	{
+		suio other;
+		other.copy("x", 1);
+		other.iovcb(wrap(more, &other));
+	}
+	FACT(str(called) == "0123456");
 	FACTS_END();
 }
 

@@ -121,6 +121,9 @@ text_pairs()
 		# What has no strbuf_cat.
 		pair $standard 'sb << u.x;' 'sb << u;'
 		pair $standard 'warn << u.x;' 'warn << u;'
+		# These names are macros.
+		pair $standard 'int w = 5; (void)w;' 'int warn = 5; (void)warn;'
+		pair $standard 'int p = 5; (void)p;' 'int panic = 5; (void)panic;'
 		# A message takes no arguments but a format.
 		pair $standard 'warn ("x");' 'warn (5);'
 		pair $standard 'fatal ("x");' 'fatal (u);'

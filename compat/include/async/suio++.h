@@ -53,7 +53,7 @@ public:
 	};
 
 	suio();
-	/** As clear. */
+	/** As clear; what callbacks put in then goes without theirs. */
 	~suio();
 
 	/** Remove all bytes; their callbacks run. */

@@ -181,7 +181,8 @@ bbuddy::_check() const
 	off_t space = 0;
 
 	for (unsigned log = _minlog; log <= _maxlog; log++) {
-		size_t blocks = size_t(_total) >> log, free = 0, smallest = size_t(1) << (log - _minlog);
+		size_t blocks = size_t(_total) >> log, free = 0;
+		size_t smallest = size_t(1) << (log - _minlog);
 
 		for (size_t block = 0; block < of(log).words.size() * 64; block++) {
 			if (!of(log).has(block))

@@ -14,8 +14,7 @@
 
 #pragma GCC system_header
 
-class MELYCOMPAT_API arena
-{
+class MELYCOMPAT_API arena {
 public:
 	arena() : _chunks(NULL), _next(NULL), _left(0) {}
 	~arena() { clear(); }

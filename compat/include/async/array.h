@@ -31,8 +31,7 @@ template <class T, size_t n> struct array_value<T[n]> {
 
 #define toarray(...) melycompat::array_value<__VA_ARGS__>::type
 
-template <class T, size_t n> class array
-{
+template <class T, size_t n> class array {
 public:
 	typedef typename toarray(T) elm_t;
 	typedef elm_t value_type;

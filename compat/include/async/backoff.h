@@ -7,8 +7,8 @@
  *
  * start(q) calls q->xmit(0) at once; after 2 seconds comes q->xmit(1), after 4 more q->xmit(2), and
  * so on up to 5 calls; after the wait of the last one q->timeout(). Waits end with a second of the
- * clock, and so can be short by less than one. The queue does not own its elements; an element leaves by
- * remove, before it dies, or by timeout. Color 0.
+ * clock, and so can be short by less than one. The queue does not own its elements; an element
+ * leaves by remove, before it dies, or by timeout. Color 0.
  */
 #ifndef MELYCOMPAT_ASYNC_BACKOFF_H
 #define MELYCOMPAT_ASYNC_BACKOFF_H
@@ -26,8 +26,7 @@ template <class T> struct tmoq_entry {
 	tmoq_entry() : sent(0), due(0) {}
 };
 
-template <class T, tmoq_entry<T> T::*field, u_int minto = 2, u_int maxsend = 5> class tmoq
-{
+template <class T, tmoq_entry<T> T::*field, u_int minto = 2, u_int maxsend = 5> class tmoq {
 public:
 	tmoq() : _timer(NULL), _when(0)
 	{

@@ -11,8 +11,7 @@
 
 #pragma GCC system_header
 
-class MELYCOMPAT_API bbuddy
-{
+class MELYCOMPAT_API bbuddy {
 public:
 	/**
 	 * Offsets from 0 to totsize, in blocks of minalloc to maxalloc, which are powers of two;

@@ -11,8 +11,7 @@
 
 class strbuf;
 
-class MELYCOMPAT_API bitvec
-{
+class MELYCOMPAT_API bitvec {
 	typedef unsigned long word;
 
 public:

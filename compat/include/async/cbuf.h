@@ -12,8 +12,7 @@
 
 #pragma GCC system_header
 
-class MELYCOMPAT_API cbuf
-{
+class MELYCOMPAT_API cbuf {
 public:
 	/** Room for n bytes. */
 	explicit cbuf(size_t n) : _buf(new char[n]), _size(n), _at(0), _bytes(0) {}

@@ -34,8 +34,7 @@ template <class V> struct ihash_entry {
 };
 
 /** What does not depend on the keys: elements by their hash values. */
-template <class V, ihash_entry<V> V::*field> class ihash_core
-{
+template <class V, ihash_entry<V> V::*field> class ihash_core {
 public:
 	ihash_core() : _chains(NULL), _bits(0), _size(0) {}
 	~ihash_core() { delete[] _chains; }
@@ -78,7 +77,7 @@ public:
 		_size--;
 	}
 
-	/** The elements in no particular order: first, and from one to the next; NULL at the end. */
+	/** The elements in no particular order: the first and the next ones; NULL at the end. */
 	V *first() const { return first_from(0); }
 	V *
 	next(const V *elm) const
@@ -227,8 +226,7 @@ template <class K, class V, class S, K S::*key> struct member_key {
 
 /* A table by the key that F, with the arguments of hashfn and equals, finds in an element. */
 template <class K, class V, ihash_entry<V> V::*field, class H, class E, class F>
-class hash_by : public ihash_core<V, field>
-{
+class hash_by : public ihash_core<V, field> {
 	typedef ihash_core<V, field> core;
 
 	E _eq;
@@ -263,8 +261,7 @@ private:
 template <class K, class V, K V::*key, ihash_entry<V> V::*field, class H = hashfn<K>,
     class E = equals<K> >
 class ihash
-    : public melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, V, key> >
-{
+    : public melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, V, key> > {
 	typedef melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, V, key> > base;
 
 public:
@@ -275,8 +272,7 @@ public:
 template <class K, class V, class S, K S::*key, ihash_entry<V> V::*field, class H = hashfn<K>,
     class E = equals<K> >
 class shash
-    : public melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, S, key> >
-{
+    : public melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, S, key> > {
 	typedef melycompat::hash_by<K, V, field, H, E, melycompat::member_key<K, V, S, key> > base;
 
 public:
@@ -286,8 +282,7 @@ public:
 
 template <class K, class V, class S, K S::*key, ihash_entry<V> V::*field, class H = hashfn<K>,
     class E = equals<K> >
-class ishash : public shash<K, V, S, key, field, H, E>
-{
+class ishash : public shash<K, V, S, key, field, H, E> {
 public:
 	ishash() {}
 	ishash(const E &eq, const H &hash) : shash<K, V, S, key, field, H, E>(eq, hash) {}
@@ -295,8 +290,7 @@ public:
 
 template <class K, class V, ihash_entry<V> V::*field, class H = hashfn<K>, class E = equals<K>,
     class F = keyfn<V, K> >
-class fhash : public melycompat::hash_by<K, V, field, H, E, F>
-{
+class fhash : public melycompat::hash_by<K, V, field, H, E, F> {
 public:
 	fhash() {}
 	fhash(const E &eq, const H &hash) : melycompat::hash_by<K, V, field, H, E, F>(eq, hash) {}
@@ -304,8 +298,7 @@ public:
 
 template <class K1, class K2, class V, K1 V::*key1, K2 V::*key2, ihash_entry<V> V::*field,
     class H1 = hashfn<K1>, class H2 = hashfn<K2>, class E1 = equals<K1>, class E2 = equals<K2> >
-class ihash2 : public ihash_core<V, field>
-{
+class ihash2 : public ihash_core<V, field> {
 	typedef ihash_core<V, field> core;
 
 	E1 _eq1;

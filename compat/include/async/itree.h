@@ -55,8 +55,7 @@ template <class T> struct itree_entry {
  * A red-black tree: no red element has a red child, and below an element all ways down pass by the
  * same number of black ones. C compares two elements.
  */
-template <class T, itree_entry<T> T::*field, class C = compare<T> > class itree_core
-{
+template <class T, itree_entry<T> T::*field, class C = compare<T> > class itree_core {
 public:
 	itree_core() : _root(NULL) {}
 	explicit itree_core(const C &c) : _root(NULL), _compare(c) {}
@@ -347,8 +346,7 @@ template <class K, class V, K V::*key, class C> struct member_compare {
 }
 
 template <class K, class V, K V::*key, itree_entry<V> V::*field, class C = compare<K> >
-class itree : public itree_core<V, field, melycompat::member_compare<K, V, key, C> >
-{
+class itree : public itree_core<V, field, melycompat::member_compare<K, V, key, C> > {
 	typedef melycompat::member_compare<K, V, key, C> order;
 	typedef itree_core<V, field, order> core;
 

@@ -51,8 +51,7 @@ list_traverse(T *p, typename callback<void, T *>::ref &cb)
 
 template <class T> struct list_entry : melycompat::list_link<T> {};
 
-template <class T, list_entry<T> T::*field> class list
-{
+template <class T, list_entry<T> T::*field> class list {
 public:
 	/** The first element or NULL. To be read only. */
 	T *first;
@@ -108,8 +107,7 @@ private:
 
 template <class T> struct tailq_entry : melycompat::list_link<T> {};
 
-template <class T, tailq_entry<T> T::*field> class tailq
-{
+template <class T, tailq_entry<T> T::*field> class tailq {
 public:
 	/** The first element or NULL, and what points at the end. To be read only. */
 	T *first;
@@ -190,8 +188,7 @@ template <class T> struct dllist_entry {
 	dllist_entry &operator=(const dllist_entry &) { return *this; }
 };
 
-template <class T, dllist_entry<T> T::*field> class dllist
-{
+template <class T, dllist_entry<T> T::*field> class dllist {
 public:
 	/** The first and the last element or NULL. To be read only. */
 	T *first;

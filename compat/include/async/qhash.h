@@ -66,8 +66,7 @@ namespace melycompat {
 
 /* A table of slots, one for each key; S has link and key. */
 template <class K, class S, class H, class E> class slot_table
-    : private ihash_core<S, &S::link>
-{
+    : private ihash_core<S, &S::link> {
 	typedef ihash_core<S, &S::link> core;
 
 	E _eq;
@@ -148,8 +147,7 @@ private:
 };
 
 /* A walk over the slots of a table; the one returned last may be removed meanwhile. */
-template <class K, class S, class T> class slot_iterator
-{
+template <class K, class S, class T> class slot_iterator {
 	const T *_table;
 	S *_slot;
 
@@ -177,8 +175,7 @@ protected:
 
 template <class K, class V, class H = hashfn<K>, class E = equals<K>,
     class R = qhash_lookup_return<V> >
-class qhash : public melycompat::slot_table<K, qhash_slot<K, V>, H, E>
-{
+class qhash : public melycompat::slot_table<K, qhash_slot<K, V>, H, E> {
 	typedef melycompat::slot_table<K, qhash_slot<K, V>, H, E> base;
 
 public:
@@ -251,8 +248,7 @@ public:
 template <class K, class V, class H = hashfn<K>, class E = equals<K>,
     class R = qhash_lookup_return<V> >
 class qhash_const_iterator_t
-    : public melycompat::slot_iterator<K, qhash_slot<K, V>, qhash<K, V, H, E, R> >
-{
+    : public melycompat::slot_iterator<K, qhash_slot<K, V>, qhash<K, V, H, E, R> > {
 	typedef melycompat::slot_iterator<K, qhash_slot<K, V>, qhash<K, V, H, E, R> > base;
 
 public:
@@ -274,8 +270,7 @@ public:
 
 template <class K, class V, class H = hashfn<K>, class E = equals<K>,
     class R = qhash_lookup_return<V> >
-class qhash_iterator_t : public qhash_const_iterator_t<K, V, H, E, R>
-{
+class qhash_iterator_t : public qhash_const_iterator_t<K, V, H, E, R> {
 public:
 	explicit qhash_iterator_t(qhash<K, V, H, E, R> &table)
 	    : qhash_const_iterator_t<K, V, H, E, R>(table)
@@ -286,8 +281,7 @@ public:
 /* ---- bhash ---- */
 
 template <class K, class H = hashfn<K>, class E = equals<K> > class bhash
-    : public melycompat::slot_table<K, bhash_slot<K>, H, E>
-{
+    : public melycompat::slot_table<K, bhash_slot<K>, H, E> {
 	typedef melycompat::slot_table<K, bhash_slot<K>, H, E> base;
 
 public:
@@ -324,8 +318,7 @@ public:
 
 /** The keys of a set one after the other; the one returned last may be removed meanwhile. */
 template <class K, class H = hashfn<K>, class E = equals<K> > class bhash_const_iterator_t
-    : public melycompat::slot_iterator<K, bhash_slot<K>, bhash<K, H, E> >
-{
+    : public melycompat::slot_iterator<K, bhash_slot<K>, bhash<K, H, E> > {
 	typedef melycompat::slot_iterator<K, bhash_slot<K>, bhash<K, H, E> > base;
 
 public:

@@ -12,8 +12,7 @@
 
 #pragma GCC system_header
 
-template <class T> class qtailq_t
-{
+template <class T> class qtailq_t {
 public:
 	/** The place of an element in a queue. */
 	struct slot {

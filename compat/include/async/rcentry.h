@@ -14,8 +14,7 @@
 
 namespace melycompat {
 
-class rc_entry
-{
+class rc_entry {
 	void *_node;
 
 public:

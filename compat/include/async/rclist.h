@@ -21,8 +21,7 @@
 namespace melycompat {
 
 /* The list of both rclist_t and rctailq_t: E is the type of their entries. */
-template <class T, class E, E T::*field> class rc_list
-{
+template <class T, class E, E T::*field> class rc_list {
 public:
 	rc_list() {}
 	~rc_list() { clear(); }
@@ -91,7 +90,11 @@ private:
 	rc_list(const rc_list &);
 	rc_list &operator=(const rc_list &);
 
-	static node *node_of(const ptr<T> &elm) { return static_cast<node *>((elm->*field).node()); }
+	static node *
+	node_of(const ptr<T> &elm)
+	{
+		return static_cast<node *>((elm->*field).node());
+	}
 
 	static ptr<T>
 	elm_of(node *n)
@@ -125,8 +128,7 @@ private:
 template <class T> struct rclist_entry_t : melycompat::rc_entry {};
 
 template <class T, rclist_entry_t<T> T::*field> class rclist_t
-    : public melycompat::rc_list<T, rclist_entry_t<T>, field>
-{
+    : public melycompat::rc_list<T, rclist_entry_t<T>, field> {
 };
 
 #endif

@@ -13,8 +13,7 @@
 template <class T> struct rctailq_entry_t : melycompat::rc_entry {};
 
 template <class T, rctailq_entry_t<T> T::*field> class rctailq_t
-    : public melycompat::rc_list<T, rctailq_entry_t<T>, field>
-{
+    : public melycompat::rc_list<T, rctailq_entry_t<T>, field> {
 };
 
 #endif

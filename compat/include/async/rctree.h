@@ -21,8 +21,7 @@
 
 template <class T> struct rctree_entry_t : melycompat::rc_entry {};
 
-template <class K, class T, rctree_entry_t<T> T::*field, class C = compare<K> > class rctree_t
-{
+template <class K, class T, rctree_entry_t<T> T::*field, class C = compare<K> > class rctree_t {
 public:
 	rctree_t() {}
 	~rctree_t() { clear(); }
@@ -120,7 +119,11 @@ private:
 	rctree_t(const rctree_t &);
 	rctree_t &operator=(const rctree_t &);
 
-	static node *node_of(const ptr<T> &elm) { return static_cast<node *>((elm->*field).node()); }
+	static node *
+	node_of(const ptr<T> &elm)
+	{
+		return static_cast<node *>((elm->*field).node());
+	}
 
 	static ptr<T>
 	elm_of(node *n)

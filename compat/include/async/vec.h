@@ -21,8 +21,7 @@
 #pragma GCC system_header
 
 /** What decides how far vectors grow; a program derives its own. */
-class MELYCOMPAT_API vec_resizer_t
-{
+class MELYCOMPAT_API vec_resizer_t {
 public:
 	vec_resizer_t() {}
 	virtual ~vec_resizer_t();
@@ -53,8 +52,7 @@ template <class T> struct vec_obj_id_t {
 namespace melycompat {
 
 /* The place of the first N elements. */
-template <class E, size_t N> class vec_inline
-{
+template <class E, size_t N> class vec_inline {
 protected:
 	E *inline_base() { return reinterpret_cast<E *>(space); }
 
@@ -62,8 +60,7 @@ private:
 	char space[N * sizeof(E)] __attribute__((aligned(__alignof__(E))));
 };
 
-template <class E> class vec_inline<E, 0>
-{
+template <class E> class vec_inline<E, 0> {
 protected:
 	E *inline_base() { return NULL; }
 };
@@ -71,8 +68,7 @@ protected:
 }
 
 template <class T, size_t N = 0> class vec
-    : private melycompat::vec_inline<typename toarray(T), N>
-{
+    : private melycompat::vec_inline<typename toarray(T), N> {
 public:
 	typedef typename toarray(T) elm_t;
 	typedef elm_t value_type;

@@ -315,6 +315,44 @@ waits()
 	FACTS_END();
 }
 
+/* ---- colors ---- */
+
+static int users;
+
+static void
+use_them_all(int rounds)
+{
+	int fds[2], fd;
+
+	for (; rounds > 0; rounds--) {
+		FACT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+		make_async(fds[0]);
+		close_on_exec(fds[0]);
+		FACT(isunixsocket(fds[0]));
+		close(fds[0]);
+		tcp_abort(fds[1]);
+		fd = inetsocket(SOCK_STREAM, 0, INADDR_LOOPBACK);
+		FACT(fd >= 0);
+		tcp_nodelay(fd);
+		make_sync(fd);
+		close(fd);
+	}
+	if (facts_add(&users, -1) == 0)
+		FACTS_END();
+}
+
+/* These may be called in any color, in several at a time. */
+static void
+in_any_color()
+{
+	int color;
+
+	users = 8;
+	for (color = 0; color < 8; color++)
+		cpucb_tail(cwrap(use_them_all, 100, color));
+	amain();
+}
+
 static const struct fact facts[] = {
 	CASE_ON(1, is_bound),
 	CASE_ON(1, port_in_host_order),
@@ -331,6 +369,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, nodelay),
 	CASE_ON(1, abort_resets),
 	CASE_ON(1, waits),
+	CASE_ON(8, in_any_color),
 };
 
 FACTS_MAIN(facts)

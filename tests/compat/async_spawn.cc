@@ -492,6 +492,49 @@ child_may_exit()
 	amain();
 }
 
+/* ---- messages of children ---- */
+
+static void
+message_in_child(int)
+{
+	warnx << "child ";
+}
+
+static void
+close_messages()
+{
+	dup2(1, 2);
+}
+
+static void
+message_of_parent(str)
+{
+	warnx << "parent\n";
+	delaycb(0, 100000000, wrap(close_messages)); /* when the line has been written */
+}
+
+static void
+run_child_that_warns()
+{
+	warnx << "held by the ";
+	chldrun(wrap(message_in_child), wrap(message_of_parent));
+}
+
+/* What this program holds back for want of a newline a child does not print as well; and what the
+ * child prints is there at once, though it ends without more ado. */
+static void
+children_have_messages()
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0);
+	FACT(dup2(fds[1], 2) == 2);
+	close(fds[1]);
+	delaycb(0, 0, wrap(run_child_that_warns));
+	pipe2str(fds[0], wrap(check_text, "child held by the parent\n"));
+	amain();
+}
+
 static const struct fact facts[] = {
 	CASE(spawns),
 	CASE_ON(2, spawns_before),
@@ -514,6 +557,7 @@ static const struct fact facts[] = {
 	CASE_ON(2, with_a_descriptor),
 	CASE(runs_in_a_child),
 	CASE(child_may_exit),
+	CASE(children_have_messages),
 };
 
 FACTS_MAIN(facts)

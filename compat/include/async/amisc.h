@@ -144,4 +144,6 @@ operator!=(const sockaddr_in &a, const sockaddr_in &b)
 	return !(a == b);
 }
 
+#include "aproc.h"
+
 #endif

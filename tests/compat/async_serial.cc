@@ -77,10 +77,11 @@ static void
 armor32_alphabets()
 {
 	u_char all[20];
+	unsigned held = 0;
 
 	/* 32 symbols in their order. */
-	for (int i = 0, bits = 0, held = 0, n = 0; i < 32; i++) {
-		held = held << 5 | i;
+	for (int i = 0, bits = 0, n = 0; i < 32; i++) {
+		held = held << 5 | (unsigned)i;
 		bits += 5;
 		if (bits >= 8) {
 			bits -= 8;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * aiod.h: files and directories without waiting for the disk. What the original gave to helper
+ * processes with shared memory is done by helper threads of the runtime.
+ */
+#ifndef _ASYNC_AIOD_H_
+#define _ASYNC_AIOD_H_ 1
+
+#include "async.h"
+
+#pragma GCC system_header
+
+class aiod;
+class aiofh;
+
+namespace melycompat {
+class file_work;
+struct open_file;
+}
+
+/** Memory to read into and write from: aiod::bufalloc. Counts against its aiod's as long as it
+ *  lives. Not to be touched from the call that is given it until that calls back. */
+class aiobuf : public virtual refcount
+{
+	friend class aiod;
+
+public:
+	char *base() { return bytes; }
+	const char *base() const { return bytes; }
+	/** Bytes, as asked for. */
+	size_t size() const { return length; }
+	char *lim() { return bytes + length; }
+	const char *lim() const { return bytes + length; }
+
+protected:
+	aiobuf(melycompat::file_work *w, size_t n);
+	~aiobuf();
+
+private:
+	melycompat::file_work *const work;
+	char *const bytes;
+	const size_t length;
+
+	aiobuf(const aiobuf &);
+	aiobuf &operator=(const aiobuf &);
+};
+
+/**
+ * A set of calls that are worked off in the order made, nproc of them at a time. For color 0, where
+ * the callbacks run, too: never before the call has returned, and also when it comes before amain.
+ * Callbacks get 0 or an errno code last.
+ */
+class aiod
+{
+	friend class melycompat::file_work;
+
+public:
+	typedef callback<void, str, int>::ref cbsi;
+	/** The status is the callee's for the call only; NULL on an error. */
+	typedef callback<void, struct stat *, int>::ref cbstat;
+	typedef callback<void, ptr<aiofh>, int>::ref cbopen;
+
+	/**
+	 * nproc: as many calls are worked on at a time; with 1 each sees what the one before did.
+	 * shmsize: bytes that buffers may have together. maxbuf: bytes of the largest one. The rest
+	 * is ignored: there is no helper program to be found at path. Allocated by New only.
+	 */
+	aiod(u_int nproc = 1, ssize_t shmsize = 0x400000, size_t maxbuf = 0x100000,
+	    bool pin = false, str path = str(), str tmpdir = str());
+
+	/** Delete it as soon as no call, buffer or open file of it is left, which may be now. Until
+	 *  then it can be used by those who have one of these. */
+	void finalize();
+
+	/** A buffer of so many bytes, at most maxbuf; null when there is no room for it now. */
+	ptr<aiobuf> bufalloc(size_t bytes);
+	/** cb is called, once, when there may be room again. */
+	void bufwait(cbv cb);
+
+	void open(str path, int flags, int mode, cbopen cb);
+	void opendir(str path, cbopen cb);
+	void stat(str path, cbstat cb);
+	void lstat(str path, cbstat cb);
+	void readlink(str path, cbsi cb);
+	void link(str from, str to, cbi cb);
+	void symlink(str from, str to, cbi cb);
+	void rename(str from, str to, cbi cb);
+	void unlink(str path, cbi cb);
+	void mkdir(str path, int mode, cbi cb);
+	void rmdir(str path, cbi cb);
+
+private:
+	melycompat::file_work *const work;
+
+	~aiod();
+	aiod(const aiod &);
+	aiod &operator=(const aiod &);
+};
+
+/** An open file or directory: aiod::open, opendir. As aiod; closed with the last reference. */
+class aiofh : public virtual refcount
+{
+	friend class aiod;
+
+public:
+	/** The buffer, how many bytes of it (0: the end; -1: an error), 0 or an errno code. */
+	typedef callback<void, ptr<aiobuf>, ssize_t, int>::ref cbrw;
+
+	/** Fill buf from the byte at, up to the end of the file; write all of buf there. */
+	void read(off_t at, ptr<aiobuf> buf, cbrw cb);
+	void write(off_t at, ptr<aiobuf> buf, cbrw cb);
+	/** The same with n bytes of buf from its byte start. */
+	void sread(off_t at, ptr<aiobuf> buf, u_int32_t start, u_int32_t n, cbrw cb);
+	void swrite(off_t at, ptr<aiobuf> buf, u_int32_t start, u_int32_t n, cbrw cb);
+	/** Fill buf with the next entries of a directory: struct dirents of d_reclen bytes. */
+	void readdir(ptr<aiobuf> buf, cbrw cb);
+	void ftrunc(off_t bytes, cbi cb);
+	void fsync(cbi cb);
+	void fstat(aiod::cbstat cb);
+	/** When what was asked before is done. Whatever comes later gets EBADF. */
+	void close(cbi cb);
+	void closedir(cbi cb);
+
+protected:
+	aiofh(melycompat::file_work *w, melycompat::open_file *f);
+	~aiofh();
+
+private:
+	melycompat::file_work *const work;
+	melycompat::open_file *const file;
+
+	void transfer(bool writes, off_t at, ptr<aiobuf> buf, size_t start, size_t n, cbrw cb);
+	aiofh(const aiofh &);
+	aiofh &operator=(const aiofh &);
+};
+
+#endif

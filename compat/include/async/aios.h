@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * aios.h: a descriptor read by lines or as it comes, and written without waiting.
+ *
+ * Including it makes standard input and output non-blocking, from before main until exit.
+ */
+#ifndef _ASYNC_AIOS_H_
+#define _ASYNC_AIOS_H_ 1
+
+#include "async.h"
+#include "init.h"
+
+#pragma GCC system_header
+
+namespace melycompat {
+struct aios_part;
+}
+
+/**
+ * All of it is for color 0, where its callbacks run, too. A callback may drop the last reference to
+ * the object that calls it.
+ *
+ * Errors: the first one (an errno code; ETIMEDOUT after settimeout, EFBIG for a line that does not
+ * fit) ends the stream: it goes to the callbacks that wait and to every later one, and what is
+ * written is dropped.
+ */
+class aios : public virtual refcount
+{
+public:
+	/** The text and 0; at the end of the input the null str and 0; on an error that and its
+	 *  code. */
+	typedef callback<void, str, int>::ref rcb_t;
+	/** 0 or an error. */
+	typedef callback<void, int>::ref wcb_t;
+	enum { defrbufsize = 0x2000 };
+
+	/**
+	 * Take over fd, which is made non-blocking, and closed when the last reference is gone and
+	 * what was written before has been sent. line_max: the longest line with its end, in bytes.
+	 */
+	static ref<aios> alloc(int fd, size_t line_max = defrbufsize);
+
+	/** The descriptor; -1 after abort. */
+	int fdno() const;
+
+	/**
+	 * cb is called once with the next line, without its "\n" or "\r\n"; but "\r\n" alone is the
+	 * line "\r". A last line without an end is dropped. cb may be called before readline
+	 * returns. A second read while one is pending is a panic.
+	 */
+	void readline(rcb_t cb);
+	/** The same with whatever is there, at least a byte. */
+	void readany(rcb_t cb);
+	/** Forget the pending read, if any; its callback is dropped. */
+	void readcancel();
+	/** Have the last n bytes that were read, ends of lines included, to be read again. */
+	void unread(size_t n);
+
+	/** Write a copy of the bytes, behind what was written before. Does not wait. */
+	void write(const void *bytes, size_t n);
+	void writev(const iovec *iov, int count);
+	/** Pass sent along with the next bytes that are written (a Unix socket); closes it then. */
+	void sendfd(int sent);
+	/** Shut the descriptor down for writing when all has been sent. */
+	void sendeof();
+	/** cb is called when what was written so far has been sent, or could not be; before setwcb
+	 *  returns when there is nothing to wait for. */
+	void setwcb(wcb_t cb);
+	/** Send all now. Blocks. 0 or the error of the stream. */
+	int flush();
+
+	/** After so many seconds without progress, while something is to be read or sent, the error
+	 *  is ETIMEDOUT. 0: wait for ever, as from the beginning. */
+	void settimeout(time_t seconds);
+	/** From now on print what is read and written to standard error, line by line, with this
+	 *  name in front; the null str ends it. */
+	void setdebug(str name);
+	/** Close the descriptor now. What was not sent is lost; callbacks that wait are dropped. */
+	void abort();
+
+	/** For operator<<: where it appends, and that it has. For the exit: not to close. */
+	const strbuf &_output() const;
+	void _started();
+	void _disown();
+
+protected:
+	aios(int fd, size_t line_max);
+	virtual ~aios();
+
+private:
+	melycompat::aios_part *const part;
+
+	aios(const aios &);
+	aios &operator=(const aios &);
+};
+
+typedef ref<aios> aios_t;
+
+/** What `stream << x << y` appends to; it goes out at the end of the expression. */
+class aiosout : public strbuf
+{
+public:
+	aiosout(const ref<aios> &a) : strbuf(a->_output()), stream(a) {}
+	aiosout(const ptr<aios> &a) : strbuf(a->_output()), stream(a) {}
+	aiosout(const aiosout &a) : strbuf(a), stream(a.stream) {}
+	~aiosout() { stream->_started(); }
+
+private:
+	ref<aios> stream;
+
+	aiosout &operator=(const aiosout &);
+};
+
+template <class T> inline const aiosout &
+operator<<(const aiosout &to, const T &x)
+{
+	strbuf_cat(to, x);
+	return to;
+}
+
+/** Standard input and output. At exit aout is flushed, and both are made blocking again. */
+extern ptr<aios> ain;
+extern ptr<aios> aout;
+
+#ifndef MELYCOMPAT_IN_AIOS
+INIT(aiosinit);
+#else /* the library itself does not want standard input and output to change */
+class aiosinit
+{
+public:
+	static int count;
+	static void start();
+	static void stop();
+};
+#endif
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * async_aiod_paths.cc: paths and directories without waiting in dialect "async". Section 1.9 of the
+ * facts, aiod.h.
+ */
+#include "aiod.h"
+
+#include <dirent.h>
+
+#include "facts.h"
+
+static aiod *files;
+static str place; /* a folder of the case's own */
+static int calls;
+
+static void
+remove_place()
+{
+	str command = strbuf() << "rm -rf " << place;
+
+	FACT(system(command) == 0);
+}
+
+static str
+in_place(const char *name)
+{
+	return strbuf() << place << "/" << name;
+}
+
+static void
+begin(u_int nproc = 1)
+{
+	char name[] = "/tmp/mely-aiod-XXXXXX";
+
+	FACT(mkdtemp(name) != NULL);
+	place = name;
+	atexit(remove_place);
+	files = New aiod(nproc);
+}
+
+static void
+put_file(const char *name, const char *text)
+{
+	FILE *f = fopen(in_place(name), "w");
+
+	FACT(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static str
+get_file(const char *name)
+{
+	char text[4096];
+	FILE *f = fopen(in_place(name), "r");
+
+	FACT(f != NULL);
+	size_t n = fread(text, 1, sizeof text, f);
+	fclose(f);
+	return str(text, n);
+}
+
+static void
+no_error(int err)
+{
+	FACT_EQ(err, 0);
+	FACT_EQ(get_current_color(), 0);
+	calls++;
+}
+
+static void
+error_is(int code, int err)
+{
+	FACT_EQ(err, code);
+	calls++;
+}
+
+static void
+end(int err)
+{
+	FACT_EQ(err, 0);
+	FACTS_END();
+}
+
+static void
+all_called_well(int n, int err)
+{
+	FACT_EQ(err, 0);
+	FACT_EQ(calls, n);
+	FACTS_END();
+}
+
+static void
+no_status(int code, struct stat *status, int err)
+{
+	FACT(status == NULL);
+	FACT_EQ(err, code);
+	calls++;
+}
+
+/* ---- paths ---- */
+
+static void
+status_is(mode_t type, struct stat *status, int err)
+{
+	FACT_EQ(err, 0);
+	FACT_EQ(status->st_mode & S_IFMT, type);
+	calls++;
+}
+
+static void
+target_is(str path, int err)
+{
+	FACT_EQ(err, 0);
+	FACT(path == "b");
+	calls++;
+}
+
+static void
+no_target(str path, int err)
+{
+	FACT(!path);
+	FACT_EQ(err, EINVAL);
+	calls++;
+}
+
+static void
+check_paths(int err)
+{
+	FACT_EQ(err, 0);
+	FACT_EQ(calls, 13);
+	FACT(get_file("c") == "text");
+	FACT(access(in_place("a"), F_OK) < 0 && access(in_place("d"), F_OK) < 0);
+	FACTS_END();
+}
+
+/* One helper: each call sees what the one before has done. */
+static void
+paths()
+{
+	begin();
+	put_file("a", "text");
+	files->link(in_place("a"), in_place("b"), wrap(no_error));
+	files->unlink(in_place("a"), wrap(no_error));
+	files->symlink("b", in_place("s"), wrap(no_error));
+	files->stat(in_place("s"), wrap(status_is, (mode_t)S_IFREG));
+	files->lstat(in_place("s"), wrap(status_is, (mode_t)S_IFLNK));
+	files->readlink(in_place("s"), wrap(target_is));
+	files->readlink(in_place("b"), wrap(no_target));
+	files->rename(in_place("b"), in_place("c"), wrap(no_error));
+	files->mkdir(in_place("d"), 0755, wrap(no_error));
+	files->stat(in_place("d"), wrap(status_is, (mode_t)S_IFDIR));
+	files->rmdir(in_place("d"), wrap(no_error));
+	files->stat(in_place("d"), wrap(no_status, ENOENT));
+	files->lstat(in_place("d"), wrap(no_status, ENOENT));
+	files->unlink(in_place("s"), wrap(check_paths));
+	amain();
+}
+
+static void
+paths_that_fail()
+{
+	begin();
+	files->link(in_place("a"), in_place("b"), wrap(error_is, ENOENT));
+	files->symlink("x", place, wrap(error_is, EEXIST));
+	files->rename(in_place("a"), in_place("b"), wrap(error_is, ENOENT));
+	files->unlink(in_place("a"), wrap(error_is, ENOENT));
+	files->mkdir(place, 0755, wrap(error_is, EEXIST));
+	files->rmdir(in_place("a"), wrap(error_is, ENOENT));
+	files->unlink(str(), wrap(error_is, ENOENT));
+	files->mkdir(in_place("d"), 0755, wrap(all_called_well, 7));
+	amain();
+}
+
+/* ---- directories ---- */
+
+static int names;
+
+static void
+entries(ptr<aiofh> fh, ptr<aiobuf> buf, ssize_t n, int err)
+{
+	FACT_EQ(err, 0);
+	if (n == 0) {
+		FACT_EQ(names, 50 + 2);
+		fh->closedir(wrap(end));
+		return;
+	}
+	for (ssize_t at = 0; at < n; names++) {
+		struct dirent *d = (struct dirent *)(buf->base() + at);
+		FACT(d->d_name[0] == '.' || d->d_name[0] == 'f');
+		at += d->d_reclen;
+	}
+	fh->readdir(buf, wrap(entries, fh));
+}
+
+static void
+directory_opened(ptr<aiofh> fh, int err)
+{
+	FACT_EQ(err, 0);
+	fh->readdir(files->bufalloc(400), wrap(entries, fh));
+}
+
+static void
+reads_directories()
+{
+	begin();
+	for (int i = 0; i < 50; i++)
+		put_file(str(strbuf("f%d", i)), "");
+	files->opendir(place, wrap(directory_opened));
+	amain();
+}
+
+static const struct fact facts[] = {
+	CASE(paths),
+	CASE(paths_that_fail),
+	CASE(reads_directories),
+};
+
+FACTS_MAIN(facts)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The echo servers of compat/examples on 1, 2 and 8 workers: many connections at once, and more data
-# than fits into the buffers of a socket.
+# The echo servers of compat/examples, or those of $ECHO_PROGRAMS, on 1, 2 and 8 workers: many
+# connections at once, and more data than fits into the buffers of a socket.
 set -u
 dir=${top_builddir:-$(pwd)}/compat/examples
 scratch=$(mktemp -d) || exit 1
@@ -88,7 +88,7 @@ export MELY_PIN=no
 export TSAN_OPTIONS="${TSAN_OPTIONS:-}:report_thread_leaks=0"
 for cores in 1 2 8; do
 	export MELY_CORES=$cores
-	for program in echo echo_colored; do
+	for program in ${ECHO_PROGRAMS:-echo echo_colored}; do
 		serve $program
 		echo "done: $program on $cores"
 	done

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * async_echo_colored.cc: the server of async_echo.cc with colors: each connection has its own, its
+ * descriptor, so that two of them are served in parallel. What they share, a count, is of color 0
+ * still.
+ *
+ *     async_echo_colored PORT [CONNECTIONS]
+ *
+ * PORT 0 stands for a free one. Ends by SIGTERM, or after so many connections.
+ */
+#include "async.h"
+
+class connection
+{
+public:
+	connection(int accepted) : fd(accepted)
+	{
+		make_async(fd);
+		wait_for_input();
+	}
+
+	static int closed, closed_max;
+
+private:
+	int fd;
+	suio data;
+
+	void
+	wait_for_input()
+	{
+		fdcb(fd, selwrite, NULL);
+		fdcb(fd, selread, cwrap(this, &connection::readable, fd));
+	}
+
+	/* The peer has sent something: read it, and go on when it has been sent back. */
+	void
+	readable()
+	{
+		int n = data.input(fd);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			finish();
+			return;
+		}
+		fdcb(fd, selread, NULL);
+		fdcb(fd, selwrite, cwrap(this, &connection::writable, fd));
+	}
+
+	void
+	writable()
+	{
+		if (data.output(fd) < 0)
+			finish();
+		else if (data.resid() == 0)
+			wait_for_input();
+	}
+
+	void
+	finish()
+	{
+		fdcb(fd, selread, NULL);
+		fdcb(fd, selwrite, NULL);
+		close(fd);
+		delete this;
+		cpucb_tail(wrap(count_closed));
+	}
+
+	static void
+	count_closed()
+	{
+		if (++closed == closed_max) {
+			printf("%d connections\n", closed);
+			exit(0);
+		}
+	}
+};
+
+int connection::closed, connection::closed_max;
+
+static void
+accept_one(int listener)
+{
+	int fd = accept(listener, NULL, NULL);
+
+	if (fd >= 0)
+		vNew connection(fd);
+	else if (errno != EAGAIN && errno != ECONNABORTED)
+		warn("accept: %m\n");
+}
+
+static int
+listen_on(int port)
+{
+	int fd = inetsocket(SOCK_STREAM, port, INADDR_LOOPBACK);
+	sockaddr_in address;
+	socklen_t length = sizeof address;
+
+	if (fd < 0 || listen(fd, 1000) < 0)
+		fatal("port %d: %m\n", port);
+	make_async(fd);
+	getsockname(fd, (sockaddr *)&address, &length);
+	printf("echo on 127.0.0.1:%d\n", ntohs(address.sin_port));
+	fflush(stdout);
+	return fd;
+}
+
+int
+main(int argc, char **argv)
+{
+	setprogname(argv[0]);
+	if (argc < 2 || argc > 3 || argv[1][0] == '-') {
+		fprintf(stderr, "usage: %s PORT [CONNECTIONS]\n", argv[0]);
+		return 2;
+	}
+	connection::closed_max = argc > 2 ? atoi(argv[2]) : 0;
+	int listener = listen_on(atoi(argv[1]));
+	fdcb(listener, selread, wrap(accept_one, listener));
+	sigcb(SIGTERM, wrap(exit, 0));
+	amain();
+}

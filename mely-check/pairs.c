@@ -19,10 +19,11 @@ foreign(const struct frame *frame)
 	    "libc.so", "libc-", "libtsan", "libpthread", "ld-linux", "libmely", "libev"};
 	static const char *const functions[] = {
 	    "mely_", "melyint_", "__tsan", "__interceptor", "start_thread", "__libc_start", "_start",
-	    "clone", "__clone"};
+	    "clone", "__clone", "melycompat::"};
 	/* Of the runtime, the hooks of the checker alone call what is instrumented. */
 	static const char *const files[] = {
-	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/colorcheck"};
+	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/colorcheck",
+	    "compat/include/", "/mely-compat/"};
 	size_t i;
 
 	for (i = 0; frame->module != NULL && i < sizeof modules / sizeof *modules; i++)

@@ -136,6 +136,7 @@ main(int argc, char **argv)
 	int i;
 
 	mb_options_parse(&program, argc, argv, &opt);
+	server.echo.name = program.name;
 	server.echo.opt = &opt;
 	server.echo.cores = mb_runtime_cores(opt.cores);
 	server.echo.bare = !server.alone;

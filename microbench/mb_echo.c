@@ -419,8 +419,8 @@ mb_echo_bench(const struct mb_echo *echo, const char *variant)
 
 	bare.threads = echo->cores;
 	for (i = 0; i < count; i++)
-		mb_series_init(&series[i], "echo", peers[i], "us CPU/request", echo->connections,
-		    echo->opt->runs);
+		mb_series_init(&series[i], echo->name, peers[i], "us CPU/request",
+		    echo->connections, echo->opt->runs);
 	series[0].variant = variant;
 	if (echo->opt->events > 0)
 		series[0].variant = series[count - 1].variant = "fixed work";

@@ -75,9 +75,10 @@ json 1 "events fairness variant" chain $quick --cores 2 --skewed --objects
 json 1 "events variant" chain --runs 1 --json --cores 2 --colors 64 --events 20000
 compat=
 if [ -x "$dir/compat-chain" ]; then
-	compat=compat-chain
-	json 2 "events fairness" $compat $quick --cores 2 --colors 3,64
-	json 1 "events variant" $compat --runs 1 --json --cores 2 --colors 64 --events 20000
+	compat="compat-chain compat-echo"
+	json 2 "events requests" compat-echo $quick --cores 2 --colors 8
+	json 2 "events fairness" compat-chain $quick --cores 2 --colors 3,64
+	json 1 "events variant" compat-chain --runs 1 --json --cores 2 --colors 64 --events 20000
 fi
 json 1 "events" pingpong $quick --cores 2
 json 1 "events fairness variant" pingpong $quick --cores 2 --colors 8 --objects

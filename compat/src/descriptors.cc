@@ -20,10 +20,10 @@
 #include <cstring>
 #include <deque>
 #include <mely/io.h>
-#include <mutex>
 
 #include "handlers.h"
 #include "loop.h"
+#include "quiet.h"
 #include "say.h"
 
 namespace melycompat {
@@ -66,7 +66,7 @@ __thread bool inside, finished;
 descriptor *
 block_new(int block)
 {
-	std::lock_guard<std::mutex> guard(blocks_lock);
+	guard locked(blocks_lock);
 	descriptor *d = blocks[block].load(std::memory_order_relaxed); /* under the lock */
 
 	if (d == nullptr) {
@@ -129,7 +129,7 @@ disarm(queue &q)
 void
 end(queue &q, std::mutex &lock, const job &j, int fd, int write)
 {
-	std::unique_lock<std::mutex> guard(lock);
+	guard locked(lock);
 	bool ours = q.running == HEAD;
 
 	if (ours && !finished) {
@@ -141,12 +141,12 @@ end(queue &q, std::mutex &lock, const job &j, int fd, int write)
 		disarm(q);
 		q.running = DROPPED;
 	}
-	guard.unlock();
+	locked.unlock();
 	if (ours)
 		j.free_if_owned();
 	else if (q.free_dropped) /* written by whoever dropped it, under the lock, before */
 		j.ops->free(j.callback);
-	guard.lock();
+	locked.lock();
 	q.running = NOTHING;
 	/* The program may have closed it: then the queue waits for its next owner, as ever. */
 	(void)arm(q, fd, write);
@@ -159,13 +159,14 @@ run(void *arg)
 	int fd = static_cast<int>(word >> 1 & ((1 << FD_BITS) - 1)), write = word & 1;
 	descriptor &d = descriptor_of(fd);
 	queue &q = d.queues[write];
-	std::unique_lock<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 
 	if (!q.armed || q.generation != word >> (FD_BITS + 1))
 		return;
 	q.running = HEAD;
 	job j = q.jobs->front();
-	guard.unlock();
+	locked.unlock();
+	take(j.callback);
 	inside = true;
 	finished = false;
 	j.ops->run(j.callback);
@@ -183,16 +184,17 @@ descriptor_append(int fd, bool write, const job &j)
 	int error;
 
 	(void)color_id(j.color); /* what is wrong is said without the lock */
-	std::unique_lock<std::mutex> guard(d.lock);
+	give(j.callback);
+	guard locked(d.lock);
 	if (q.jobs == nullptr)
 		q.jobs = new std::deque<job>;
 	if (!q.jobs->empty() && q.jobs->front().callback == j.callback) {
-		guard.unlock();
+		locked.unlock();
 		die("fdcb: the callback is at the head of descriptor %d already", fd);
 	}
 	q.jobs->push_back(j);
 	error = arm(q, fd, write);
-	guard.unlock();
+	locked.unlock();
 	if (error != 0 && error != -ESHUTDOWN && error != -ECHILD)
 		die("fdcb: descriptor %d can not be watched: %s", fd, std::strerror(-error));
 }
@@ -200,10 +202,11 @@ descriptor_append(int fd, bool write, const job &j)
 void
 descriptor_drop(int fd, bool write)
 {
+	quiet unseen; /* what is freed may be of other colors */
 	descriptor &d = descriptor_of(fd);
 	queue &q = d.queues[write];
 	std::deque<job> dropped;
-	std::unique_lock<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 
 	if (q.jobs == nullptr || q.jobs->empty())
 		return;
@@ -214,7 +217,7 @@ descriptor_drop(int fd, bool write)
 		q.free_dropped = dropped.front().ops->owned(dropped.front().callback);
 		dropped.pop_front();
 	}
-	guard.unlock();
+	locked.unlock();
 	for (const job &j : dropped)
 		j.free_if_owned();
 }
@@ -230,7 +233,7 @@ descriptor_finished(bool done)
 static void
 start(descriptor &d, int fd)
 {
-	std::lock_guard<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 	int write, error;
 
 	for (write = 0; write < 2; write++) {

@@ -20,7 +20,8 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <map>
-#include <mutex>
+
+#include "quiet.h"
 
 namespace melycompat {
 
@@ -90,7 +91,7 @@ mely_handler *
 shared_handler(void (*fn)(void *), int level)
 {
 	static std::map<void (*)(void *), mely_handler *> *shared; /* under the lock */
-	std::lock_guard<std::mutex> guard(lock);
+	guard locked(lock);
 	mely_handler *row;
 	int i;
 
@@ -112,7 +113,7 @@ shared_handler(void (*fn)(void *), int level)
 __attribute__((noinline)) handler_node *
 make_slow(void (*fn)(void *), void *faddr, int level)
 {
-	std::lock_guard<std::mutex> guard(lock);
+	guard locked(lock);
 	unsigned first = place_of(fn, faddr, level), i;
 
 	for (i = 0; i < PROBES; i++) {
@@ -186,7 +187,7 @@ handler_remember(recent_handlers &recent, void (*fn)(void *), void *faddr)
 void
 handler_name(void *faddr, const char *name)
 {
-	std::lock_guard<std::mutex> guard(lock);
+	guard locked(lock);
 
 	if (names == nullptr)
 		names = new std::map<void *, const char *>;

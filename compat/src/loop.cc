@@ -14,12 +14,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <signal.h>
 #include <unistd.h>
 
 #include "job.h"
 #include "post.h"
+#include "quiet.h"
 #include "say.h"
 #include "timers.h"
 
@@ -159,7 +159,7 @@ loop_init(int wanted, const dialect *of)
 mely_runtime *
 runtime_for_helpers()
 {
-	std::lock_guard<std::mutex> guard(made_lock);
+	guard locked(made_lock);
 	mely_runtime *rt = runtime();
 
 	return rt != nullptr ? rt : made_here();
@@ -201,7 +201,7 @@ color_object(mely_runtime *rt, int color)
 void
 strict_is_over()
 {
-	std::lock_guard<std::mutex> guard(turns_lock);
+	guard locked(turns_lock);
 
 	if (!strict)
 		set_batch(BATCH_EVENTS);
@@ -213,7 +213,7 @@ priorities_used()
 	/* relaxed: it only saves the lock */
 	if (strict_seen.load(std::memory_order_relaxed))
 		return;
-	std::lock_guard<std::mutex> guard(turns_lock);
+	guard locked(turns_lock);
 	strict = true;
 	set_batch(1);
 	strict_seen.store(runtime() != nullptr, std::memory_order_relaxed);
@@ -265,7 +265,7 @@ loop_stop_one()
 void
 workers_reset()
 {
-	std::lock_guard<std::mutex> guard(counted_lock);
+	guard locked(counted_lock);
 	mely_runtime *rt = runtime();
 	int i;
 
@@ -276,7 +276,7 @@ workers_reset()
 void
 worker_print(int worker)
 {
-	std::lock_guard<std::mutex> guard(counted_lock);
+	guard locked(counted_lock);
 	mely_runtime *rt = runtime();
 	mely_counters now = {}, then = counted[worker];
 

@@ -13,11 +13,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
 #include "handlers.h"
 #include "loop.h"
+#include "quiet.h"
 #include "say.h"
 
 namespace melycompat {
@@ -100,7 +100,7 @@ post_or_drop(mely_runtime *rt, const job &j, bool head, int timeleft)
 bool
 hold(const job &j, bool head, int timeleft)
 {
-	std::lock_guard<std::mutex> guard(held_lock);
+	guard locked(held_lock);
 
 	if (runtime() != nullptr)
 		return false;
@@ -131,7 +131,7 @@ post(const job &j, bool head, int timeleft)
 void
 post_held(mely_runtime *rt)
 {
-	std::lock_guard<std::mutex> guard(held_lock);
+	guard locked(held_lock);
 
 	if (held != nullptr)
 		for (const held_post &p : *held)
@@ -145,11 +145,11 @@ post_held(mely_runtime *rt)
 bool
 held_run(void (*run)(const job &j))
 {
-	std::unique_lock<std::mutex> guard(held_lock);
+	guard locked(held_lock);
 	std::vector<held_post> *taken = held;
 
 	held = nullptr;
-	guard.unlock();
+	locked.unlock();
 	if (taken == nullptr)
 		return false;
 	for (int heads = 1; heads >= 0; heads--)

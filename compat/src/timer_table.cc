@@ -4,6 +4,7 @@
  */
 #include "timer_table.h"
 
+#include "quiet.h"
 #include "say.h"
 
 namespace melycompat {
@@ -156,15 +157,16 @@ timer_table::end(uint64_t name)
 bool
 timer_table::run(uint64_t name)
 {
-	std::unique_lock<std::mutex> guard(lock);
+	guard locked(lock);
 	job j;
 
 	if (!begin(name, &j))
 		return false;
-	guard.unlock();
+	locked.unlock();
+	take(j.callback);
 	j.ops->run(j.callback);
 	j.free_if_owned();
-	guard.lock();
+	locked.lock();
 	end(name);
 	return true;
 }
@@ -172,7 +174,7 @@ timer_table::run(uint64_t name)
 timer_removal
 timer_table::remove(uint64_t name)
 {
-	std::unique_lock<std::mutex> guard(lock);
+	guard locked(lock);
 	place *p = find(name);
 
 	if (p == nullptr)
@@ -184,7 +186,8 @@ timer_table::remove(uint64_t name)
 		_order.erase(std::make_pair(p->due_ns, p->age));
 	job j = p->j;
 	place_free(p, name);
-	guard.unlock();
+	locked.unlock();
+	quiet unseen; /* it may have been armed in another color */
 	j.free_if_owned();
 	return TIMER_REMOVED;
 }

@@ -12,6 +12,7 @@
 
 #include "loop.h"
 #include "post.h"
+#include "quiet.h"
 #include "say.h"
 
 namespace melycompat {
@@ -76,7 +77,7 @@ void
 expire(void *arming)
 {
 	timers &t = all();
-	std::lock_guard<std::mutex> guard(t.table.lock);
+	guard locked(t.table.lock);
 	mely_runtime *rt = runtime();
 	uint64_t now_ns = timer_now_ns(), name;
 	job j;
@@ -97,7 +98,8 @@ timer_add(uint64_t due_ns, const job &j)
 	timers &t = all();
 
 	(void)color_id(j.color); /* what is wrong is said without the lock */
-	std::lock_guard<std::mutex> guard(t.table.lock);
+	give(j.callback);
+	guard locked(t.table.lock);
 	uint64_t name = t.table.add(due_ns, j);
 	arm(t);
 	return name;
@@ -119,7 +121,7 @@ void
 timers_start(mely_runtime *rt)
 {
 	timers &t = all();
-	std::lock_guard<std::mutex> guard(t.table.lock);
+	guard locked(t.table.lock);
 
 	if (!t.started && mely_color_init(&expire_color, rt) != 0)
 		die("no color for the timers");

@@ -36,8 +36,9 @@ class Server:
     """A running server; connections counts those that were made."""
 
     def __init__(self, folder, *options):
+        self.errors = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen([sys.argv[1], *options, "0", folder],
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True)
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if ready else ""
         found = re.fullmatch(r"sws on 127\.0\.0\.1:(\d+)\n", line)
@@ -57,6 +58,13 @@ class Server:
     def end(self):
         self.process.kill()
         self.process.wait()
+        self.look()
+
+    def look(self):
+        """Nothing has been reported by a sanitizer, the color checker included."""
+        self.errors.seek(0)
+        text = self.errors.read()
+        check("Sanitizer" not in text, f"a report:\n{text[:3000]}")
 
 
 class Client:
@@ -285,6 +293,7 @@ def test_count(folder):
         said, _ = server.process.communicate(timeout=PATIENCE)
         check(server.process.returncode == 0 and said == "50 connections\n",
               f"status {server.process.returncode}, {said!r}")
+        server.look()
     except subprocess.TimeoutExpired:
         check(False, "no end after 50 connections")
         server.end()

@@ -1,21 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What docs/coloring.md quotes of the color checker, run against the library of the build:
+# What the guide quotes of the color checker, run against the libraries of the build:
 # tests/docs-run.sh, which needs an installed one, leaves it out where the checker is not built.
 set -u
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 libraries=$top_builddir/mely/.libs
+compat=$top_builddir/compat/.libs
 ran=0
 mkdir "$scratch/bin" "$scratch/blocks"
 cp -r "$top_srcdir/examples" "$scratch/examples"
+cp -r "$top_srcdir/compat/examples" "$scratch/compat"
+printf '#!/bin/sh\necho %s\n' "-I$top_srcdir/compat/include/mely -L$compat -L$libraries \
+-Wl,-rpath,$compat:$libraries -lmely-compat -lmely -pthread" >"$scratch/bin/mely-compat-config"
+chmod +x "$scratch/bin/mely-compat-config"
 printf '#!/bin/sh\necho %s\n' \
     "-I$top_srcdir/include -L$libraries -Wl,-rpath,$libraries -lmely" >"$scratch/bin/pkg-config"
 chmod +x "$scratch/bin/pkg-config"
 awk -v dir="$scratch/blocks" '
 	/^```sh run if .*mely-check/ { name = sprintf("%s/%d", dir, ++n); next }
 	/^```/ { name = "" }
-	name { print >name }' "$top_srcdir/docs/coloring.md"
+	name { print >name }' "$top_srcdir/docs/coloring.md" "$top_srcdir/docs/porting.md"
 for block in "$scratch"/blocks/*; do
 	ran=$((ran + 1))
 	(cd "$scratch" && PATH=$scratch/bin:$top_builddir/mely-check:$PATH \
@@ -25,8 +30,8 @@ for block in "$scratch"/blocks/*; do
 		exit 1
 	}
 done
-[ "$ran" -ge 2 ] || {
-	echo "FAIL: $ran blocks about mely-check in docs/coloring.md"
+[ "$ran" -ge 3 ] || {
+	echo "FAIL: $ran blocks about mely-check in the guide"
 	exit 1
 }
 echo "$ran blocks: well"

@@ -421,13 +421,19 @@ too_late()
 	expect_soon("");
 }
 
+static void
+soon_too_late()
+{
+	delaycb(0, 20 * MS, wrap(too_late));
+}
+
 /* All are reaped; one that nobody asked for in time is lost. */
 static void
 reaps_all()
 {
 	orphan = child(0);
 	let_it_end(orphan);
-	delaycb(0, 20 * MS, wrap(too_late));
+	delaycb(0, 0, wrap(soon_too_late)); /* before amain's first look it would be too early */
 	amain();
 }
 

@@ -409,6 +409,7 @@ drop_both(int own, int other)
 	mark('a');
 	fdcb(own, selread, NULL);
 	fdcb(other, selread, NULL);
+	delaycb(0, 20 * MS, cwrap(expect, "a", get_current_color()));
 }
 
 static void
@@ -418,7 +419,6 @@ two_of_a_color(int color)
 
 	fdcb(a, selread, cwrap(drop_both, a, b, color));
 	fdcb(b, selread, cwrap(drop_both, b, a, color));
-	delaycb(0, 20 * MS, cwrap(expect, "a", color));
 }
 
 /* Looked at again before the call, in a color as in passes. */

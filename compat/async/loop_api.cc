@@ -89,8 +89,12 @@ cpucb_tail(cbv::ptr cb)
 	if (object == nullptr)
 		return;
 	color = static_cast<unsigned>(object->getcolor());
+	if (color == 0) {
+		posts_add(job_take(cb), false);
+		return;
+	}
 	handler = handler_recent(recent, object->getfaddr());
-	if (rt == nullptr || handler == nullptr || color - 1 >= MAX_COLORS - 1 ||
+	if (rt == nullptr || handler == nullptr || color >= MAX_COLORS ||
 	    (object->getprio() | object->get_timeleft()) != 0 || cb._count != object ||
 	    mely_post(rt, color, handler, object) != 0) {
 		post_tail(cb);

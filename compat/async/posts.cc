@@ -15,6 +15,7 @@
 #include <mely/color.h>
 #include <mutex>
 
+#include "../src/handlers.h"
 #include "../src/loop.h"
 #include "../src/post.h"
 #include "loop.h"
@@ -82,6 +83,23 @@ ticket_owned(const void *)
 }
 
 const job_ops ticket_ops = {ticket, ticket_run, ticket_owned, ticket_run};
+
+recent_handlers recent; /* for ticket */
+
+void
+post_ticket(const job &j, bool head)
+{
+	mely_runtime *rt = runtime();
+	mely_handler *handler = handler_recent(recent, j.faddr);
+
+	/* What most programs do most of the time: in few instructions. */
+	if (rt != nullptr && handler != nullptr && !head && j.priority == 0 &&
+	    mely_post(rt, 0, handler, nullptr) == 0)
+		return;
+	if (j.priority == 0)
+		handler_remember(recent, ticket, j.faddr);
+	post({&ticket_ops, nullptr, j.faddr, 0, j.priority}, head, 0);
+}
 
 /* ---- functions rather than callbacks ---- */
 
@@ -170,7 +188,7 @@ posts_add(const job &j, bool head)
 		/* seq_cst: pairs with wait_for's look after it has said that it waits */
 		p.length.store(p.heads.size() + p.tails.size(), std::memory_order_seq_cst);
 	}
-	post({&ticket_ops, nullptr, j.faddr, 0, j.priority}, head, 0);
+	post_ticket(j, head);
 	wait_nudge();
 }
 

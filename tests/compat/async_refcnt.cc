@@ -270,6 +270,12 @@ leak_and_plug()
 	FACT_EQ(animal::alive, 2);
 	r = New refcounted<animal>;
 	FACT_EQ(animal::alive, 2);
+	/* Later, by what Xleak gave. */
+	void *leaked = r.Xleak();
+	r = New refcounted<animal>;
+	FACT_EQ(animal::alive, 3);
+	ptr<animal>::Xplug(leaked);
+	FACT_EQ(animal::alive, 2);
 	FACTS_END();
 }
 
@@ -353,6 +359,49 @@ in_constructor()
 	FACT_EQ(hasty::alive, 1);
 	p = NULL;
 	FACT_EQ(hasty::alive, 0);
+	FACTS_END();
+}
+
+/* The base may be private, which is the class's own affair, and its friends'. */
+class discreet : private virtual refcount
+{
+	friend class refcounted<discreet>;
+	discreet() { alive++; }
+	~discreet() { alive--; }
+
+public:
+	static int alive;
+	static ptr<discreet> alloc() { return New refcounted<discreet>; }
+	ptr<discreet> me() { return mkref(this); }
+	unsigned handles() { return refcount_getcnt(); }
+};
+int discreet::alive;
+
+class discreet_end : private virtual refcount
+{
+	void finalize() { finalized++; }
+	friend class refcounted<discreet_end>;
+
+public:
+	static int finalized;
+};
+int discreet_end::finalized;
+
+static void
+private_base()
+{
+	ptr<discreet> p = discreet::alloc(), q = p->me();
+
+	FACT(p == q);
+	FACT_EQ(p->handles(), 2);
+	p = NULL;
+	q = NULL;
+	FACT_EQ(discreet::alive, 0);
+	static discreet_end *kept;
+	ptr<discreet_end> e = New refcounted<discreet_end>;
+	kept = e;
+	e = NULL;
+	FACT_EQ(kept->finalized, 1);
 	FACTS_END();
 }
 
@@ -690,6 +739,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, leak_and_plug),
 	CASE_ON(1, of_oneself),
 	CASE_ON(1, in_constructor),
+	CASE_ON(1, private_base),
 	CASE_ON(1, copies),
 	CASE_ON(1, finalizing),
 	CASE_ON(1, access_rights),

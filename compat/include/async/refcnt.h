@@ -175,9 +175,16 @@ public:
 	typename pointed<T>::type operator*() const { return *_object; }
 	operator T *() const { return _object; }
 
-	/** One handle more, that nobody has; and one of those less. Not of a null handle. */
-	void Xleak() const { _count->refcount_inc(); }
+	/** One handle more, that nobody has; what it gives is for Xplug. Not of a null handle. */
+	void *
+	Xleak() const
+	{
+		_count->refcount_inc();
+		return _count;
+	}
+	/** One of those less: of this object, or by what Xleak gave, in a callback perhaps. */
 	void Xplug() const { _count->refcount_dec(); }
+	static void Xplug(void *leaked) { static_cast< ::refcount *>(leaked)->refcount_dec(); }
 
 	T *_object;
 	::refcount *_count; /**< what counts the object; NULL: the handle is null */
@@ -336,11 +343,28 @@ private:
 	}
 };
 
+namespace melycompat {
+
+template <bool IS_COUNTED, class R> struct if_counted {
+};
+template <class R> struct if_counted<true, R> {
+	typedef R type;
+};
+
+/* refcount, as a base that depends on T: what T declares anew is looked up in T. */
+template <class T> struct count_of {
+	typedef ::refcount type;
+};
+
+}
+
 /** A handle of an object by its address. T has refcount as a virtual base. */
 template <class T> inline ref<T>
 mkref(T *object)
 {
-	return ref<T>(object, const_cast<refcount *>(static_cast<const refcount *>(object)));
+	typedef typename melycompat::if_counted<__is_base_of(refcount, T), refcount>::type counted;
+
+	return ref<T>(object, (counted *)object); /* a private base as well */
 }
 
 template <class T, reftype V> inline ref<T>
@@ -423,7 +447,7 @@ template <bool B> struct truth {
  * vsize   is followed by more bytes: see there.
  */
 template <class T> class refcounted<T, scalar>
-    : private virtual refcount, private melycompat::inherited<T>::type
+    : private virtual melycompat::count_of<T>::type, private melycompat::inherited<T>::type
 {
 	typedef melycompat::inherited<T> inherited;
 	typedef typename inherited::type base;
@@ -448,8 +472,7 @@ private:
 	{
 		end(melycompat::truth<MELYC_IS_BASE(T) && __is_base_of(::refcount, T)>());
 	}
-	/* The class itself is named: one that has no finalize of its own means the base's. */
-	void end(melycompat::truth<true>) { this->T::finalize(); }
+	void end(melycompat::truth<true>) { this->finalize(); }
 	void end(melycompat::truth<false>) { delete this; }
 };
 

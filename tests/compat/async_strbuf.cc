@@ -107,6 +107,7 @@ long_is_kept()
 static void
 long_str_by_reference()
 {
+	static char other[sizeof many];
 	strbuf sb, two;
 	const char *where;
 
@@ -117,6 +118,8 @@ long_str_by_reference()
 		sb << t << s;
 		two.cat(s);
 	}
+	memset(other, 'z', sizeof other - 1);
+	str over_it(other), and_over(other); /* where it was, were it gone */
 	FACT(sb.iovcnt() == 2 && sb.iov()[1].iov_base == where);
 	FACT(str(sb) == str(strbuf("short%s", many)));
 	two.clear();

@@ -400,6 +400,26 @@ takes_all()
 }
 
 static void
+take_from(suio *to, suio *from)
+{
+	to->take(from);
+	FACT(str(called) == "4"); /* due, and nothing is before it any more */
+}
+
+static void
+takes_what_is_due()
+{
+	suio from, to;
+
+	from.copy("a", 1);
+	from.iovcb(wrap(take_from, &to, &from));
+	from.iovcb(wrap(call, 4));
+	from.rembytes(1);
+	FACT(str(called) == "4");
+	FACTS_END();
+}
+
+static void
 removes_too_much()
 {
 	suio uio;
@@ -492,6 +512,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, callbacks),
 	CASE_ON(1, reentrant),
 	CASE_ON(1, takes_all),
+	CASE_ON(1, takes_what_is_due),
 	{"removes_too_much", removes_too_much, 1000 + SIGABRT, "there are 3", 1},
 	CASE_ON(1, input_and_output),
 	CASE_ON(1, output_of_much)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_err.cc: messages of dialect "async" before the loop runs, and the ends of a program. Section
- * 1.4 of the facts.
+ * async_err.cc: messages of dialect "async" before the loop runs, and the ends of a program.
+ * Section 1.4 of the facts.
  */
 #define NDEBUG 1 /* changes nothing */
 #include "async.h"

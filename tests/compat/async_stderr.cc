@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_stderr.cc: messages of dialect "async" while the loop runs: asynchronous, in whole lines, of
- * all colors. Section 1.4 of the facts.
+ * async_stderr.cc: messages of dialect "async" while the loop runs: asynchronous, in whole lines,
+ * of all colors. Section 1.4 of the facts.
  */
 #include "async.h"
 

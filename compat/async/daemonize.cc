@@ -15,6 +15,8 @@
 #include "async.h"
 #include "err_io.h"
 
+#include "../src/loop.h"
+
 str syslog_priority("daemon.notice");
 
 namespace melycompat {
@@ -162,6 +164,8 @@ daemonize(const str &name)
 	pid_t pid;
 	int fd;
 
+	if (runtime() != nullptr)
+		fatal("daemonize: only before amain\n"); /* the threads would be left behind */
 	fflush(stdout);
 	pid = afork();
 	if (pid < 0)

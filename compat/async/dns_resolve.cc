@@ -22,22 +22,26 @@ namespace {
 /* The most that the C library needs for one host. */
 enum { HOST_BYTES_MAX = 1 << 20 };
 
-/* A name server of the environment in the place of the configured ones: A.B.C.D[:PORT]. */
-void
+/* A name server of the environment in the place of the configured ones: A.B.C.D[:PORT]. False: it
+ * is none. */
+bool
 set_name_server(const char *text)
 {
 	std::string addr(text);
 	size_t colon = addr.find(':');
-	int port = NS_DEFAULTPORT;
+	long port = NS_DEFAULTPORT;
+	char *end;
 
 	if (colon != std::string::npos) {
-		port = std::atoi(addr.c_str() + colon + 1);
+		port = std::strtol(addr.c_str() + colon + 1, &end, 10);
+		if (*end != '\0' || port < 1 || port > 65535)
+			return false;
 		addr.resize(colon);
 	}
 	_res.nscount = 1;
 	_res.nsaddr_list[0].sin_family = AF_INET;
 	_res.nsaddr_list[0].sin_port = htons(static_cast<uint16_t>(port));
-	(void)inet_aton(addr.c_str(), &_res.nsaddr_list[0].sin_addr);
+	return inet_pton(AF_INET, addr.c_str(), &_res.nsaddr_list[0].sin_addr) == 1;
 }
 
 /* The resolver of this thread, as configured now. */
@@ -51,8 +55,8 @@ public:
 		options = _res.options;
 		if (!search)
 			_res.options &= ~(static_cast<unsigned long>(RES_DEFNAMES) | RES_DNSRCH);
-		if (server != nullptr)
-			set_name_server(server);
+		if (server != nullptr && !set_name_server(server))
+			good = false;
 	}
 	~resolver() { _res.options = options; }
 

@@ -244,6 +244,28 @@ no_answer()
 	no_host("silent.test", ARERR_TIMEOUT, true);
 }
 
+/* A name server that is none: one look-up after another. */
+static void
+ask_wrong_server(int i, ptr<hostent> h, int err)
+{
+	static const char *const servers[] = {"", "x", "127.0.0.1:", "127.0.0.1:0",
+	    "127.0.0.1:65536", "127.0.0.1:1x", "300.0.0.1", NULL};
+
+	FACT(!h);
+	FACT_EQ(err, i == 0 ? 0 : ARERR_CANTSEND);
+	if (servers[i] == NULL)
+		FACTS_END();
+	setenv("MELY_NAMESERVER", servers[i], 1);
+	dns_hostbyname("host.test", wrap(ask_wrong_server, i + 1));
+}
+
+static void
+wrong_servers()
+{
+	ask_wrong_server(0, NULL, 0);
+	amain();
+}
+
 static void
 errors_have_texts()
 {
@@ -455,6 +477,17 @@ cancel_under_way()
 	amain();
 }
 
+/* The program may end while a helper waits for an answer. */
+static void
+end_under_way()
+{
+	begin();
+	dns_hostbyname("silent.test", wrap(never, counted()));
+	dnsreq_cancel(dns_hostbyname("silent.test", wrap(never, counted())));
+	delaycb(0, 100000000, wrap(end));
+	amain();
+}
+
 static void
 got_one(int *left, ptr<hostent> h, int err)
 {
@@ -493,6 +526,7 @@ static const struct fact facts[] = {
 	CASE_ON(2, empty_name),
 	CASE_ON(2, long_name),
 	CASE_ON(2, no_answer),
+	CASE_ON(2, wrong_servers),
 	CASE_ON(1, errors_have_texts),
 	CASE_ON(2, searches),
 	CASE_ON(2, does_not_search),
@@ -504,6 +538,7 @@ static const struct fact facts[] = {
 	CASE(cancel_before),
 	CASE(cancel_inside),
 	CASE_ON(2, cancel_under_way),
+	CASE(end_under_way),
 	CASE(many_at_once),
 };
 

@@ -234,6 +234,19 @@ daemon_with_a_loop()
 	FACTS_END();
 }
 
+static void
+daemonize_too_late()
+{
+	daemonize();
+}
+
+static void
+daemon_of_threads()
+{
+	delaycb(0, 0, wrap(daemonize_too_late));
+	amain();
+}
+
 /* ---- logs ---- */
 
 static void
@@ -337,6 +350,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, waits_for_a_lock),
 	CASE_ON(1, unchanged),
 	CASE(daemon_with_a_loop),
+	CASE_ENDS(daemon_of_threads, 1, "before amain"),
 	CASE_ON(1, log_to_file),
 	CASE_ON(1, logs),
 	CASE_ON(2, address_changes),

@@ -4,7 +4,8 @@
  *
  * A look-up runs on a helper thread, by way of the system's resolver: hosts are found as the system
  * is configured to, /etc/hosts included; other records by the name servers of /etc/resolv.conf. For
- * tests the environment may name another name server, MELY_NAMESERVER=A.B.C.D[:PORT].
+ * tests the environment may name another name server, MELY_NAMESERVER=A.B.C.D[:PORT]; with another
+ * text there every look-up is ARERR_CANTSEND.
  *
  * Callbacks are called in color 0, never before the call has returned, once: with the answer and 0;
  * or with a null ptr and an error, one of below or of arpa/nameser.h (NXDOMAIN, SERVFAIL, ...). The

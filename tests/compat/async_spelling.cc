@@ -187,11 +187,11 @@ leases ()
 class server_t
 {
 	const str _host;
-	const int _port;
 	const str _key;
 
 public:
-	server_t (const str &h, int p) : _host (h), _port (p), _key (strbuf () << h << ":" << p) {}
+	server_t (const str &h, int p) : _host (h), _key (strbuf () << h << ":" << p) {}
+	const str &host () const { return _host; }
 	const str &peer () const { return _key; }
 	list_entry<server_t> _lnk;
 	ihash_entry<server_t> _hlnk;
@@ -250,6 +250,7 @@ servers ()
 	c.clean ();
 	FACT_EQ (c.size (), 1);
 	FACT (c.first () == c.find ("host:4") && !c.find ("host:5"));
+	FACT (c.first ()->host () == "host");
 	FACTS_END ();
 }
 

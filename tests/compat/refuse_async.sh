@@ -130,7 +130,76 @@ text_pairs()
 	done
 }
 
+# ---- containers ----
+
+cont_pairs()
+{
+	local standard
+	cat >"$scratch/declared.h" <<-'END'
+		#include "async.h"
+		#include "bbuddy.h"
+		#include "itree.h"
+		#include "list.h"
+		#include "qhash.h"
+		#include "rctree.h"
+		struct elm {
+			int key;
+			long number;
+			list_entry<elm> l;
+			tailq_entry<elm> q;
+			ihash_entry<elm> h;
+			itree_entry<elm> t;
+			rctree_entry_t<elm> r;
+		};
+		typedef list<elm, &elm::l> elms;
+		typedef tailq<elm, &elm::q> queue;
+		typedef ihash<int, elm, &elm::key, &elm::h> table;
+		typedef itree<int, elm, &elm::key, &elm::t> tree;
+		typedef rctree_t<int, elm, &elm::r> counted;
+		extern elms l;
+		extern queue q;
+		extern table h;
+		extern tree t;
+		extern counted c;
+		extern bbuddy b;
+		extern elm *e;
+		extern qhash<str, int> values;
+		extern const qhash<str, int> constant;
+		extern const vec<int> numbers;
+		extern const bhash<str> set;
+		struct no_default { no_default(int); };
+	END
+	for standard in gnu++98 gnu++20; do
+		# A pointer is no key, but for C strings.
+		pair $standard 'qhash<const char *, int> v; v.insert("a", 1);' \
+		    'qhash<elm *, int> v; v.insert(e, 1);'
+		pair $standard 'hashfn<char *> f; (void)f;' 'hashfn<void *> f; (void)f;'
+		# Containers of elements with links are not copied.
+		pair $standard 'elms m; (void)m;' 'elms m(l);'
+		pair $standard 'queue m; (void)m;' 'queue m; m = q;'
+		pair $standard 'table m; (void)m;' 'table m(h);'
+		pair $standard 'tree m; (void)m;' 'tree m(t);'
+		pair $standard 'counted m; (void)m;' 'counted m(c);'
+		pair $standard 'qhash<str, int> m(values);' 'bbuddy m(b);'
+		# A link belongs to one kind of container, a key to its type.
+		pair $standard 'list<elm, &elm::l> m; (void)m;' 'list<elm, &elm::q> m; (void)m;'
+		pair $standard 'ihash<long, elm, &elm::number, &elm::h> m;' \
+		    'ihash<int, elm, &elm::number, &elm::h> m;'
+		# Counted objects only in what counts.
+		pair $standard 't.insert(e);' 'c.insert(1, e);'
+		# What is const is not changed.
+		pair $standard '*values["a"] = 1;' '*constant["a"] = 1;'
+		pair $standard '(void)constant["a"];' 'values = constant; constant.clear();'
+		pair $standard '(void)numbers[0];' 'numbers[0] = 1;'
+		pair $standard '(void)set["a"];' 'set.remove("a");'
+		# Without a default there is nothing to fill up with.
+		pair $standard 'vec<no_default> v; v.push_back(1);' \
+		    'vec<no_default> v; v.setsize(1);'
+	done
+}
+
 base_pairs
 text_pairs
+cont_pairs
 
 pairs_end

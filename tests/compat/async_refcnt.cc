@@ -257,8 +257,8 @@ leak_and_plug()
 {
 	ptr<animal> p = New refcounted<animal>;
 	animal *raw = p;
+	void *first = p.Xleak();
 
-	p.Xleak();
 	p = NULL;
 	FACT_EQ(animal::alive, 1);
 	FACT_EQ(raw->legs, 4);
@@ -276,6 +276,8 @@ leak_and_plug()
 	FACT_EQ(animal::alive, 3);
 	ptr<animal>::Xplug(leaked);
 	FACT_EQ(animal::alive, 2);
+	ptr<animal>::Xplug(first);
+	FACT_EQ(animal::alive, 1);
 	FACTS_END();
 }
 

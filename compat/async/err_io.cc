@@ -197,13 +197,15 @@ err_flush()
 void
 err_is_program()
 {
-	program.store(getpid(), std::memory_order_relaxed); /* nothing to order: see err_in_program */
+	/* relaxed: there is one thread yet */
+	program.store(getpid(), std::memory_order_relaxed);
 }
 
 bool
 err_in_program()
 {
-	pid_t pid = program.load(std::memory_order_relaxed); /* set by one thread, before others */
+	/* relaxed: it was set before there were other threads */
+	pid_t pid = program.load(std::memory_order_relaxed);
 
 	return pid == 0 || pid == getpid();
 }

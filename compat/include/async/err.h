@@ -6,8 +6,8 @@
  *     warn << path << " is gone\n";     prog: path is gone
  *
  * warn, warnx, warnt, fatal and panic are macros without arguments, each a temporary object: what
- * has been appended is printed when it goes, at the end of the full expression. Any thread; messages
- * do not mix. errno stays as it was.
+ * has been appended is printed when it goes, at the end of the full expression. Any thread;
+ * messages do not mix. errno stays as it was.
  *
  * From amain on, messages go to a buffer from which whole lines are written as the descriptor takes
  * them: text without a newline is held until one comes. At exit all is written. Before amain, and
@@ -99,7 +99,7 @@ public:
 };
 
 /**
- * A message that is made only at some level of detail; #define trace (traceobj(level, "MY_TRACE: "))
+ * A message that is made only at some level of detail: #define trace (traceobj(level, "TRACE: "))
  * and then trace (2) << x << "\n" or trace (2, "%d\n", x): printed when level is 2 or more.
  */
 struct traceobj : public strbuf {
@@ -149,7 +149,8 @@ struct traceobj : public strbuf {
 /** "prog: PANIC: file:line", the message on the next line, then abort(). */
 #define panic ::fatalobj(::warnobj::panicflag, __FILE__, __LINE__)
 
-void melycompat_assert(const char *what, const char *file, int line) __attribute__((noreturn, cold));
+void melycompat_assert(const char *what, const char *file, int line)
+    __attribute__((noreturn, cold));
 
 /** Panics when e is false, also with NDEBUG. */
 #undef assert

@@ -150,8 +150,8 @@ public:
 	bool operator>=(const char *p) const { return cmp(p) >= 0; }
 
 	/**
-	 * The whole string as a number, with 0x and 0 for other bases as in C. False, and *out as it
-	 * was, when it is none or too large for the type.
+	 * The whole string as a number, with 0x and 0 for other bases as in C. False, and *out as
+	 * it was, when it is none or too large for the type.
 	 */
 	bool to_int32(int32_t *out) const;
 	bool to_int64(int64_t *out) const;

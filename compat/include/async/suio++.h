@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suio++.h, dialect "async": a queue of bytes as a chain of iovecs, so that bytes that lie somewhere
- * already need not be moved to be written.
+ * suio++.h, dialect "async": a queue of bytes as a chain of iovecs, so that bytes that lie
+ * somewhere already need not be moved to be written.
  *
  * Bytes are put in behind (copy, print, take, input) and go at the front (rembytes, output). A suio
  * belongs to one color at a time: it has no lock.
@@ -59,7 +59,7 @@ public:
 	/** Remove all bytes; their callbacks run. */
 	void clear();
 
-	/** The bytes that are in it, and the iovecs that they are in; these stay until it changes. */
+	/** The bytes that are in it, and the iovecs that they are in, until it changes. */
 	size_t resid() const { return _resid; }
 	const iovec *iov() const { return _iov; }
 	const iovec *iovlim() const { return _iov + _count; }
@@ -75,17 +75,17 @@ public:
 	 * they are removed. What getspace gave is appended where it lies.
 	 */
 	void print(const void *p, size_t n);
-	/** Append a copy of an array of iovecs but its first skip bytes, or of all of another suio. */
+	/** Append a copy of iovecs but for their first skip bytes, or of another suio. */
 	void copyv(const iovec *iov, size_t cnt, size_t skip = 0);
 	void copyu(const suio *uio) { copyv(uio->iov(), uio->iovcnt()); }
 	/** Append n times the byte c. */
 	void fill(char c, ssize_t n);
-	/** Append all of another suio, which is empty then: bytes, where they lie, and callbacks. */
+	/** Append all of another suio, which is empty then: bytes as they lie, and callbacks. */
 	void take(suio *uio);
 
 	/**
-	 * Room for n bytes, here until the next call for this suio: write into it, then print as many
-	 * of them as there are. The second one's address is a multiple of 8.
+	 * Room for n bytes, here until the next call for this suio: write into it, then print as
+	 * many of them as there are. The second one's address is a multiple of 8.
 	 */
 	char *getspace(size_t n);
 	char *getspace_aligned(size_t n);
@@ -94,9 +94,9 @@ public:
 	void breakiov() { _broken = true; }
 
 	/**
-	 * cb is called when all bytes that are in now have been removed: inside of rembytes and what
-	 * is made of it, in the caller's color, whatever the callback's. Now, if there are none. It
-	 * may use the suio, but not delete it.
+	 * cb is called when all bytes that are in now have been removed: inside of rembytes and
+	 * what is made of it, in the caller's color, whatever the callback's. Now, if there are
+	 * none. It may use the suio, but not delete it.
 	 */
 	void iovcb(cbv cb);
 
@@ -109,11 +109,11 @@ public:
 	/** The length of the first line with its newline; 0 when there is no newline. */
 	size_t linelen() const;
 
-	/** One read of at most len bytes: what it returned, with its errno. EINTR is tried again. */
+	/** One read of at most len bytes: its result and errno. EINTR is tried again. */
 	int input(int fd, size_t len = blocksize);
 	/**
-	 * Write and remove, up to cnt iovecs or, when cnt is -1, until all is written or fd takes no
-	 * more. 1: some were written; 0: none, or there are none; -1: an error, in errno.
+	 * Write and remove, up to cnt iovecs or, when cnt is -1, until all is written or fd takes
+	 * no more. 1: some were written; 0: none, or there are none; -1: an error, in errno.
 	 */
 	int output(int fd, int cnt = -1);
 

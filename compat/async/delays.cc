@@ -7,6 +7,7 @@
 #include "delays.h"
 
 #include "../src/loop.h"
+#include "../src/quiet.h"
 #include "../src/timers.h"
 #include "posts.h"
 #include "wait.h"
@@ -37,7 +38,7 @@ held_ns()
 
 	if (runtime() != nullptr)
 		return UINT64_MAX;
-	std::lock_guard<std::mutex> guard(held.lock);
+	guard locked(held.lock);
 	return held.look_ns();
 }
 
@@ -69,7 +70,7 @@ run_due(timer_table &table, uint64_t now_ns, uint64_t age_end)
 		job j;
 
 		{
-			std::lock_guard<std::mutex> guard(table.lock);
+			guard locked(table.lock);
 			name = table.take_due(now_ns, age_end, &j);
 		}
 		if (name == 0)
@@ -83,7 +84,7 @@ run_due(timer_table &table, uint64_t now_ns, uint64_t age_end)
 uint64_t
 age_end(timer_table &table)
 {
-	std::lock_guard<std::mutex> guard(table.lock);
+	guard locked(table.lock);
 
 	return table.ages();
 }
@@ -96,12 +97,14 @@ delay_add(uint64_t due_ns, const job &j)
 	delays &d = all();
 	uint64_t name = 0;
 
+	if (is_main(j.color))
+		give(j.callback);
 	if (!is_main(j.color)) {
 		name = timer_add(due_ns, j);
 		if (runtime() != nullptr)
 			return name;
 	}
-	std::lock_guard<std::mutex> guard(d.table.lock);
+	guard locked(d.table.lock);
 	if (is_main(j.color))
 		name = d.table.add(due_ns, j);
 	arm(d);
@@ -122,13 +125,13 @@ delays_run(bool woken)
 	uint64_t now_ns = timer_now_ns(), end = age_end(d.table);
 
 	if (woken) {
-		std::lock_guard<std::mutex> guard(d.table.lock);
+		guard locked(d.table.lock);
 		d.armed_ns = UINT64_MAX;
 	}
 	run_due(d.table, now_ns, end);
 	if (runtime() == nullptr)
 		run_due(timers_held(), now_ns, age_end(timers_held()));
-	std::lock_guard<std::mutex> guard(d.table.lock);
+	guard locked(d.table.lock);
 	arm(d);
 	if (woken && d.armed_ns == UINT64_MAX)
 		wait_until(UINT64_MAX);
@@ -138,7 +141,7 @@ void
 delays_start()
 {
 	delays &d = all();
-	std::lock_guard<std::mutex> guard(d.table.lock);
+	guard locked(d.table.lock);
 
 	d.armed_ns = UINT64_MAX;
 	arm(d);

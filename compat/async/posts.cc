@@ -18,6 +18,7 @@
 #include "../src/handlers.h"
 #include "../src/loop.h"
 #include "../src/post.h"
+#include "../src/quiet.h"
 #include "loop.h"
 #include "pass.h"
 #include "wait.h"
@@ -44,12 +45,12 @@ all()
 	return *p;
 }
 
-/* Take the first. */
+/* Take the first out. */
 bool
-take(job *j)
+take_first(job *j)
 {
 	posts &p = all();
-	std::lock_guard<std::mutex> guard(p.lock);
+	guard locked(p.lock);
 	std::deque<job> &from = p.heads.empty() ? p.tails : p.heads;
 
 	if (from.empty())
@@ -65,8 +66,9 @@ ticket(void *)
 {
 	job j;
 
-	if (!take(&j))
+	if (!take_first(&j))
 		return;
+	take(j.callback);
 	clock_refresh();
 	j.ops->posted(j.callback);
 }
@@ -182,8 +184,9 @@ posts_add(const job &j, bool head)
 {
 	posts &p = all();
 
+	give(j.callback);
 	{
-		std::lock_guard<std::mutex> guard(p.lock);
+		guard locked(p.lock);
 		(head ? p.heads : p.tails).push_back(j);
 		/* seq_cst: pairs with wait_for's look after it has said that it waits */
 		p.length.store(p.heads.size() + p.tails.size(), std::memory_order_seq_cst);
@@ -205,8 +208,9 @@ posts_run()
 	bool any = false;
 	job j;
 
-	for (; left > 0 && take(&j); left--) {
+	for (; left > 0 && take_first(&j); left--) {
 		any = true;
+		take(j.callback);
 		call_here(j);
 	}
 	return any;

@@ -29,6 +29,7 @@
 
 #include "../src/handlers.h"
 #include "../src/loop.h"
+#include "../src/quiet.h"
 #include "../src/say.h"
 #include "counted.h"
 #include "posts.h"
@@ -79,7 +80,7 @@ uint64_t passes; /* color 0 */
 descriptor *
 block_new(int block)
 {
-	std::lock_guard<std::mutex> guard(blocks_lock);
+	guard locked(blocks_lock);
 	descriptor *d = blocks[block].load(std::memory_order_relaxed); /* under the lock */
 
 	if (d == nullptr) {
@@ -120,7 +121,7 @@ set_always(descriptor &d, int fd, bool on)
 	if (d.always == on)
 		return;
 	d.always = on;
-	std::lock_guard<std::mutex> guard(always_lock);
+	guard locked(always_lock);
 	if (always == nullptr)
 		always = new std::set<int>;
 	if (on)
@@ -158,12 +159,13 @@ run_colored(void *arg)
 	int fd = static_cast<int>(word >> 1 & ((1 << FD_BITS) - 1)), write = word & 1;
 	descriptor &d = descriptor_of(fd);
 	slot &s = d.slots[write];
-	std::unique_lock<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 
 	if (!s.watched || s.number != word >> (FD_BITS + 1))
 		return;
 	job j = job_again(s.j);
-	guard.unlock();
+	locked.unlock();
+	take(j.callback);
 	j.ops->posted(j.callback);
 }
 
@@ -200,12 +202,13 @@ run_main(int fd, int write, uint64_t moment)
 {
 	descriptor &d = descriptor_of(fd);
 	slot &s = d.slots[write];
-	std::unique_lock<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 
 	if (!wanted(s) || s.moment > moment)
 		return false;
 	job j = job_again(s.j);
-	guard.unlock();
+	locked.unlock();
+	take(j.callback);
 	call_here(j);
 	return true;
 }
@@ -215,7 +218,7 @@ bool
 is_stray(int fd)
 {
 	descriptor &d = descriptor_of(fd);
-	std::lock_guard<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 
 	return d.stray && !wanted(d.slots[0]) && !wanted(d.slots[1]);
 }
@@ -223,7 +226,7 @@ is_stray(int fd)
 void
 add_always(std::vector<epoll_event> *ready)
 {
-	std::lock_guard<std::mutex> guard(always_lock);
+	guard locked(always_lock);
 
 	for (int fd : *always) {
 		epoll_event ev = {};
@@ -242,7 +245,7 @@ for_each(F f)
 		descriptor *d = blocks[block].load(std::memory_order_acquire);
 
 		for (int i = 0; d != nullptr && i < BLOCK; i++) {
-			std::lock_guard<std::mutex> guard(d[i].lock);
+			guard locked(d[i].lock);
 			f(d[i], block * BLOCK + i);
 		}
 	}
@@ -266,9 +269,11 @@ watch_set(int fd, bool write, const job *j)
 		return -EBADF;
 	if (j != nullptr)
 		(void)color_id(j->color); /* what is wrong is said without the lock */
+	if (j != nullptr)
+		give(j->callback);
 	descriptor &d = descriptor_of(fd);
 	slot &s = d.slots[write];
-	std::unique_lock<std::mutex> guard(d.lock);
+	guard locked(d.lock);
 	job old = s.j;
 	bool was_wanted = wanted(s);
 	stop(s);
@@ -280,7 +285,7 @@ watch_set(int fd, bool write, const job *j)
 		error = update_set(d, fd);
 	if (j != nullptr && !wanted(s))
 		error = start(s, fd, write);
-	guard.unlock();
+	locked.unlock();
 	if (old.callback != nullptr)
 		old.free_if_owned();
 	return error == -ESHUTDOWN || error == -ECHILD ? 0 : error;

@@ -60,7 +60,7 @@ is_color(int color)
 {
 	FACT_EQ(get_current_color(), color);
 	FACT(get_current_proc() < (unsigned)task_get_nthreads());
-	if (--left == 0)
+	if (facts_add(&left, -1) == 0)
 		FACTS_END();
 }
 
@@ -379,9 +379,8 @@ read_once(int fd, char c, selop op)
 static void
 to_another_color(int fd)
 {
-	mark('a');
+	seen = ""; /* the last that this color does with it */
 	fdcb(fd, selread, cwrap(readable_in, fd, 9, 9));
-	seen = "r";
 }
 
 /* Replaced by one of another color, from color 0 and from a color. */

@@ -53,6 +53,7 @@ menu()
 	entry "$1" coloring.html "Coloring" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
 	entry "$1" porting.html "Porting old programs" "$2"
+	entry "$1" async-names.html "Names of libasync" "$2"
 	entry "$1" stalls.html "Stalls" "$2"
 	entry "$1" probes.html "Probes" "$2"
 	entry "$1" live-view.html "The live view" "$2"
@@ -164,6 +165,7 @@ markdown docs/tutorial.md tutorial.html
 markdown docs/coloring.md coloring.html
 markdown docs/annotations.md annotations.html
 markdown docs/porting.md porting.html
+markdown docs/async-names.md async-names.html
 markdown docs/stalls.md stalls.html
 markdown docs/probes.md probes.html
 markdown docs/live-view.md live-view.html

@@ -14,6 +14,7 @@
 #include <poll.h>
 
 #include "../include/async/async.h"
+#include "../src/quiet.h"
 #include "loop.h"
 
 namespace melycompat {
@@ -103,13 +104,13 @@ void
 write_lines(void *)
 {
 	bool again = false, wait = false;
+	guard locked(err_lock);
 
-	err_lock.lock();
 	if (pending != nullptr) {
 		wait = write_some();
 		again = writing && !wait;
 	}
-	err_lock.unlock();
+	locked.unlock();
 	if (wait && !waiting)
 		fdcb(errfd, selwrite, wrap(write_lines, static_cast<void *>(nullptr)));
 	else if (!wait && waiting)
@@ -153,18 +154,17 @@ in_child()
 void
 err_print(const suio *message, bool at_once)
 {
+	guard locked(err_lock);
 	bool post;
 
-	err_lock.lock();
 	if (at_once || pending == nullptr || pending->resid() > pending_max) {
 		write_now(message);
-		err_lock.unlock();
 		return;
 	}
 	pending->copyu(message);
 	post = !writing && has_newline(message);
 	writing = writing || post;
-	err_lock.unlock();
+	locked.unlock();
 	if (post)
 		main_post(write_lines, nullptr);
 }
@@ -178,14 +178,14 @@ err_start()
 	if (flags >= 0)
 		(void)fcntl(errfd, F_SETFL, flags | O_APPEND);
 	(void)pthread_atfork(before_fork, after_fork, in_child);
-	std::lock_guard<std::mutex> guard(err_lock);
+	guard locked(err_lock);
 	pending = new suio;
 }
 
 void
 err_flush()
 {
-	std::lock_guard<std::mutex> guard(err_lock);
+	guard locked(err_lock);
 
 	if (pending == nullptr)
 		return;

@@ -24,6 +24,7 @@
 
 #include "../src/say.h"
 #include "posts.h"
+#include "../src/quiet.h"
 
 namespace melycompat {
 
@@ -75,6 +76,7 @@ void
 write_wake()
 {
 	const uint64_t one = 1;
+	quiet unseen; /* by whomever it is written, it is no order */
 
 	/* Full is as good: it is readable. */
 	if (write(get(wake), &one, sizeof one) < 0)

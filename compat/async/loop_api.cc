@@ -4,6 +4,7 @@
  */
 #include "async.h"
 
+#include <algorithm>
 #include <mely/color.h>
 #include <mely/event.h>
 #include <mely/runtime.h>
@@ -15,7 +16,6 @@
 #include "counted.h"
 #include "delays.h"
 #include "err_io.h"
-#include "fdlim.h"
 #include "loop.h"
 #include "pass.h"
 #include "posts.h"
@@ -242,21 +242,41 @@ sfs_get_timenow(bool force)
 
 int async_init::count;
 
+/* A limit for the programs that this one runs; what a parent of the family says they know better. */
+static void
+tell_limit(const char *name, rlim_t limit)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(limit));
+	setenv(name, text, 0);
+}
+
+static void
+raise_descriptors()
+{
+	/* More than a program uses; some loop over all that they may have. */
+	const rlim_t enough = 1 << 17;
+	rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	tell_limit("FDLIM_SOFT", std::min(limit.rlim_cur, enough));
+	tell_limit("FDLIM_HARD", std::min(limit.rlim_max, enough));
+	if (limit.rlim_cur < enough && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = std::min(limit.rlim_max, enough);
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 void
 async_init::start()
 {
-	int hard = fdlim_get(1), soft = fdlim_get(0);
 	const char *options = getenv("SFS_OPTIONS");
-	char text[16];
 
 	loop_init(0, &async_dialect);
 	clock_refresh();
-	snprintf(text, sizeof text, "%d", hard);
-	setenv("FDLIM_HARD", text, 0); /* a parent of the family knows better */
-	snprintf(text, sizeof text, "%d", soft);
-	setenv("FDLIM_SOFT", text, 0);
-	if (soft < hard)
-		(void)fdlim_set(static_cast<rlim_t>(hard), 0);
+	raise_descriptors();
 	if (options != nullptr && strchr(options, 'b') != nullptr)
 		passes_busy(true);
 }

@@ -174,13 +174,12 @@ void set_compact_interval(u_int interval);
 #define SFSLITE_VERSION_PATCHLEVEL 9
 #define SFSLITE_VERSION_PRE 113
 #define SFSLITE_PATCHLEVEL_STR "1.2.9.113"
-#define VERSION_FLATTEN(major, minor, patch, pre) \
-	((((major) * 256 + (minor)) * 256 + (patch)) * 256 + (pre))
 /** Is it this version or a later one? For #if. */
 #define SFSLITE_AT_VERSION(major, minor, patch, pre) \
-	(VERSION_FLATTEN(major, minor, patch, pre) <= \
-	    VERSION_FLATTEN(SFSLITE_VERSION_MAJOR, SFSLITE_VERSION_MINOR, \
-	        SFSLITE_VERSION_PATCHLEVEL, SFSLITE_VERSION_PRE))
+	(SFSLITE_VERSION_MAJOR != (major) ? SFSLITE_VERSION_MAJOR > (major) : \
+	    SFSLITE_VERSION_MINOR != (minor) ? SFSLITE_VERSION_MINOR > (minor) : \
+	    SFSLITE_VERSION_PATCHLEVEL != (patch) ? SFSLITE_VERSION_PATCHLEVEL > (patch) : \
+	    SFSLITE_VERSION_PRE >= (pre))
 
 /* What programs get with it, a line for each part: */
 #include "amisc.h"

@@ -242,7 +242,7 @@ sfs_get_timenow(bool force)
 
 int async_init::count;
 
-/* A limit for the programs that this one runs; what a parent of the family says they know better. */
+/* A limit, for the programs that this one runs; what its own parent has said stays. */
 static void
 tell_limit(const char *name, rlim_t limit)
 {

@@ -79,7 +79,7 @@ known()
 {
 	local name bad=0
 	while read -r name; do
-		grep -rqwF -e "$name" include mely && continue
+		grep -rqwF -e "$name" include mely compat && continue
 		echo "$1: \`$name\`: no such name"
 		bad=1
 	done < <(grep -oE '`[^`]+`' "$1" | grep -oE '\b(mely|melyint|MELY|MELYINT)_[A-Za-z0-9_]*' |
@@ -152,9 +152,11 @@ install_library()
 	    -exec sed -i "s#^prefix=.*#prefix=$prefix#" {} +
 	mkdir -p "$scratch/bin"
 	# The compiler of the build, with its instruments, under the name that everyone types.
-	printf '#!/bin/sh\nexec %s %s -Wl,-rpath,%s/lib "$@"\n' "${CC:-cc}" \
+	# Neither may find itself.
+	: "${CC:=$(command -v cc)}" "${CXX:=$(command -v c++)}"
+	printf '#!/bin/sh\nexec %s %s -Wl,-rpath,%s/lib "$@"\n' "$CC" \
 	    "${INSTRUMENT_FLAGS:-}" "$prefix" >"$scratch/bin/cc"
-	sed "s#exec ${CC:-cc} #exec ${CXX:-c++} #" "$scratch/bin/cc" >"$scratch/bin/c++"
+	sed "s#exec $CC #exec $CXX #" "$scratch/bin/cc" >"$scratch/bin/c++"
 	chmod +x "$scratch/bin/cc" "$scratch/bin/c++"
 }
 

@@ -5,29 +5,9 @@
  */
 #include "async.h"
 
-#include "facts.h"
+#include "marks.h"
 
-#include <string>
-
-#define MS 1000000
-
-static std::string seen;
 static int left;
-
-static void
-mark(char c)
-{
-	seen += c;
-}
-
-static void
-expect(const char *what)
-{
-	if (seen != what)
-		fprintf(stderr, "seen: %s, expected: %s\n", seen.c_str(), what);
-	FACT(seen == what);
-	FACTS_END();
-}
 
 /* ---- where am I ---- */
 

@@ -4,13 +4,8 @@
  */
 #include "async.h"
 
-#include "facts.h"
+#include "marks.h"
 
-#include <string>
-
-#define MS 1000000
-
-static std::string seen;
 static timespec due;
 static timecb_t *timer;
 
@@ -32,21 +27,6 @@ in_ms(long ms)
 	t.tv_sec += t.tv_nsec / 1000000000;
 	t.tv_nsec %= 1000000000;
 	return t;
-}
-
-static void
-mark(char c)
-{
-	seen += c;
-}
-
-static void
-expect(const char *what)
-{
-	if (seen != what)
-		fprintf(stderr, "seen: %s, expected: %s\n", seen.c_str(), what);
-	FACT(seen == what);
-	FACTS_END();
 }
 
 /* ---- when ---- */

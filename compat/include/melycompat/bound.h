@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * melycompat/bound.h: what the factories of callbacks say once for each number of bound arguments,
+ * for both dialects. No guard: callback.h of a dialect includes it once, with MELYC_BINDABLE defined
+ * as the template of namespace melycompat that says what may be passed for a bound argument.
+ */
+#pragma GCC system_header
+
+#define MELYC_CLASSES_0
+#define MELYC_CLASSES_1 , class A1
+#define MELYC_CLASSES_2 MELYC_CLASSES_1, class A2
+#define MELYC_CLASSES_3 MELYC_CLASSES_2, class A3
+#define MELYC_CLASSES_4 MELYC_CLASSES_3, class A4
+#define MELYC_CLASSES_5 MELYC_CLASSES_4, class A5
+
+#define MELYC_TYPES_0
+#define MELYC_TYPES_1 A1,
+#define MELYC_TYPES_2 MELYC_TYPES_1 A2,
+#define MELYC_TYPES_3 MELYC_TYPES_2 A3,
+#define MELYC_TYPES_4 MELYC_TYPES_3 A4,
+#define MELYC_TYPES_5 MELYC_TYPES_4 A5,
+
+#define MELYC_PARAMETERS_0
+#define MELYC_PARAMETERS_1 , typename melycompat::MELYC_BINDABLE<A1>::type a1
+#define MELYC_PARAMETERS_2 MELYC_PARAMETERS_1, typename melycompat::MELYC_BINDABLE<A2>::type a2
+#define MELYC_PARAMETERS_3 MELYC_PARAMETERS_2, typename melycompat::MELYC_BINDABLE<A3>::type a3
+#define MELYC_PARAMETERS_4 MELYC_PARAMETERS_3, typename melycompat::MELYC_BINDABLE<A4>::type a4
+#define MELYC_PARAMETERS_5 MELYC_PARAMETERS_4, typename melycompat::MELYC_BINDABLE<A5>::type a5
+
+#define MELYC_PASS_0
+#define MELYC_PASS_1 , a1
+#define MELYC_PASS_2 MELYC_PASS_1, a2
+#define MELYC_PASS_3 MELYC_PASS_2, a3
+#define MELYC_PASS_4 MELYC_PASS_3, a4
+#define MELYC_PASS_5 MELYC_PASS_4, a5
+
+#define MELYC_KEEP_0
+#define MELYC_KEEP_1 , _a1(a1)
+#define MELYC_KEEP_2 MELYC_KEEP_1, _a2(a2)
+#define MELYC_KEEP_3 MELYC_KEEP_2, _a3(a3)
+#define MELYC_KEEP_4 MELYC_KEEP_3, _a4(a4)
+#define MELYC_KEEP_5 MELYC_KEEP_4, _a5(a5)
+
+#define MELYC_MEMBERS_0
+#define MELYC_MEMBERS_1 A1 _a1;
+#define MELYC_MEMBERS_2 MELYC_MEMBERS_1 A2 _a2;
+#define MELYC_MEMBERS_3 MELYC_MEMBERS_2 A3 _a3;
+#define MELYC_MEMBERS_4 MELYC_MEMBERS_3 A4 _a4;
+#define MELYC_MEMBERS_5 MELYC_MEMBERS_4 A5 _a5;
+
+#define MELYC_KEPT_0
+#define MELYC_KEPT_1 _a1,
+#define MELYC_KEPT_2 MELYC_KEPT_1 _a2,
+#define MELYC_KEPT_3 MELYC_KEPT_2 _a3,
+#define MELYC_KEPT_4 MELYC_KEPT_3 _a4,
+#define MELYC_KEPT_5 MELYC_KEPT_4 _a5,

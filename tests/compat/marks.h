@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * marks.h: for tests of an order, of either dialect: each callback leaves a mark, and the last one
+ * says what they must have been.
+ */
+#ifndef MELY_TESTS_MARKS_H
+#define MELY_TESTS_MARKS_H
+
+#include "facts.h"
+
+#include <string>
+
+#define MS 1000000
+
+static std::string seen;
+
+static inline void
+mark(char c)
+{
+	seen += c;
+}
+
+static inline void
+expect(const char *what)
+{
+	if (seen != what)
+		fprintf(stderr, "seen: %s, expected: %s\n", seen.c_str(), what);
+	FACT(seen == what);
+	FACTS_END();
+}
+
+#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * melycompat/bound.h: what the factories of callbacks say once for each number of bound arguments,
- * for both dialects. No guard: callback.h of a dialect includes it once, with MELYC_BINDABLE defined
- * as the template of namespace melycompat that says what may be passed for a bound argument.
+ * for both dialects. No guard: callback.h of a dialect includes it once, and has MELYC_BINDABLE
+ * stand for the template of melycompat that says what may be passed for a bound argument.
  */
 #pragma GCC system_header
 

@@ -6,12 +6,12 @@
 
 #include <charconv>
 
-strbuf::strbuf(const str &s) : _shared(new shared)
+strbuf::strbuf(const str &s) : uio(new shared)
 {
 	cat(s);
 }
 
-strbuf::strbuf(const char *fmt, ...) : _shared(new shared)
+strbuf::strbuf(const char *fmt, ...) : uio(new shared)
 {
 	va_list ap;
 

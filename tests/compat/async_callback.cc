@@ -7,6 +7,10 @@
 
 #include "facts.h"
 
+#ifndef _CALLBACK_H_INCLUDED_
+#error "headers of programs leave out what needs callbacks"
+#endif
+
 static int seen[8];
 
 static void

@@ -4,7 +4,6 @@
  * facts.
  */
 #include "async.h"
-#include "rwfd.h"
 
 #include "facts.h"
 

@@ -6,7 +6,6 @@
 #include "async.h"
 #include "ihash.h"
 #include "itree.h"
-#include "list.h"
 #include "qhash.h"
 
 #include "facts.h"
@@ -546,6 +545,43 @@ vectors ()
 	FACTS_END ();
 }
 
+/* ---- a table that is only read ---- */
+
+struct param {
+	const str name;
+	const int value;
+	ihash_entry<param> hlink;
+
+	param (const str &n, int v) : name (n), value (v) {}
+};
+
+struct params {
+	ihash<const str, param, &param::name, &param::hlink> tab;
+
+	static void add (int *sum, const param &p) { *sum += p.value; }
+	int
+	sum () const
+	{
+		int n = 0;
+
+		tab.traverse (wrap (&params::add, &n));
+		return n;
+	}
+};
+
+static void
+read_only ()
+{
+	params p;
+
+	FACT_EQ (p.sum (), 0);
+	p.tab.insert (New param ("a", 20));
+	p.tab.insert (New param ("b", 3));
+	FACT_EQ (p.sum (), 23);
+	p.tab.deleteall ();
+	FACTS_END ();
+}
+
 static const struct fact facts[] = {
 	CASE_ON (1, page_cache),
 	CASE_ON (1, hash_ring),
@@ -556,6 +592,7 @@ static const struct fact facts[] = {
 	CASE_ON (1, own_lookups),
 	CASE_ON (1, connections),
 	CASE_ON (1, vectors),
+	CASE_ON (1, read_only),
 };
 
 FACTS_MAIN (facts)

@@ -354,7 +354,51 @@ format_of_null()
 	FACTS_END();
 }
 
+/* ---- a logger: a buffer that its destructor writes ---- */
+
+static int logfd;
+
+class logger : public strbuf
+{
+public:
+	explicit logger(const char *module) { cat(module).cat(": "); }
+	~logger()
+	{
+		int saved = errno;
+
+		uio->output(logfd);
+		errno = saved;
+	}
+	const logger &
+	operator()(const char *fmt, ...) const
+	{
+		va_list ap;
+
+		va_start(ap, fmt);
+		vfmt(fmt, ap);
+		va_end(ap);
+		return *this;
+	}
+};
+
+static void
+loggers()
+{
+	int fds[2];
+	suio uio;
+
+	FACT(pipe(fds) == 0);
+	logfd = fds[1];
+	logger("ring") << 3 << " nodes\n";
+	logger("ring")("%d%%\n", 7);
+	FACT(uio.input(fds[0]) > 0);
+	FACT(suio_getline(&uio) == "ring: 3 nodes");
+	FACT(suio_getline(&uio) == "ring: 7%");
+	FACTS_END();
+}
+
 static const struct fact facts[] = {
+	CASE_ON(1, loggers),
 	CASE_ON(1, copies_alias),
 	CASE_ON(1, methods_are_const),
 	CASE_ON(1, from_a_str),

@@ -25,6 +25,7 @@
 #include "generic.h"
 #include "callback.h"
 #include "init.h"
+#include "rwfd.h"
 
 #pragma GCC system_header
 

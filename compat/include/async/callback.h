@@ -27,6 +27,9 @@
 #ifndef MELYCOMPAT_ASYNC_CALLBACK_H
 #define MELYCOMPAT_ASYNC_CALLBACK_H
 
+/* Headers that work with or without callbacks ask for this name. */
+#define _CALLBACK_H_INCLUDED_ 1
+
 #include "../melycompat/method.h"
 #include "refcnt.h"
 

@@ -20,6 +20,7 @@
 
 #include "callback.h"
 #include "keyfunc.h"
+#include "list.h"
 
 #pragma GCC system_header
 
@@ -97,6 +98,12 @@ public:
 			next = this->next(elm);
 			(*cb)(elm);
 		}
+	}
+	void
+	traverse(typename callback<void, const V &>::ref cb) const
+	{
+		for (const V *elm = first(); elm != NULL; elm = next(elm))
+			(*cb)(*elm);
 	}
 
 protected:

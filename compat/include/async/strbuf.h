@@ -21,22 +21,22 @@
  */
 class strbuf {
 public:
-	strbuf() : _shared(new shared) {}
+	strbuf() : uio(new shared) {}
 	strbuf(const str &s);
 	strbuf(const char *fmt, ...);
-	strbuf(const strbuf &sb) : _shared(sb._shared)
+	strbuf(const strbuf &sb) : uio(sb.uio)
 	{
-		__atomic_fetch_add(&_shared->count, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&uio->count, 1, __ATOMIC_RELAXED);
 	}
 	~strbuf()
 	{
 		/* acquire: the last one sees what the others appended */
-		if (__atomic_load_n(&_shared->count, __ATOMIC_ACQUIRE) == 1 ||
-		    __atomic_sub_fetch(&_shared->count, 1, __ATOMIC_ACQ_REL) == 0)
-			delete _shared;
+		if (__atomic_load_n(&uio->count, __ATOMIC_ACQUIRE) == 1 ||
+		    __atomic_sub_fetch(&uio->count, 1, __ATOMIC_ACQ_REL) == 0)
+			delete uio;
 	}
 
-	suio *tosuio() const { return &_shared->uio; }
+	suio *tosuio() const { return uio; }
 	const iovec *iov() const { return tosuio()->iov(); }
 	size_t iovcnt() const { return tosuio()->iovcnt(); }
 	size_t len() const { return tosuio()->resid(); }
@@ -75,9 +75,9 @@ public:
 		return take(sb.tosuio());
 	}
 	const strbuf &
-	take(suio *uio) const
+	take(suio *from) const
 	{
-		tosuio()->take(uio);
+		tosuio()->take(from);
 		return *this;
 	}
 	/** Keep a reference to s as long as what is in the buffer now. */
@@ -96,13 +96,14 @@ public:
 private:
 	strbuf &operator=(const strbuf &);
 
-	struct shared {
+	struct shared : public suio {
 		shared() : count(1) {}
-		suio uio;
 		int count;
 	};
 
-	shared *_shared;
+protected:
+	/** The buffer, for what is derived: loggers write uio->output(fd) in their destructor. */
+	shared *const uio;
 };
 
 inline str::str(const strbuf &sb)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * amisc.cc: memory and random numbers.
+ * amisc.cc: memory, parts of strings and random numbers.
  */
 #include "../include/async/amisc.h"
 
@@ -41,6 +41,32 @@ xstrdup(const char *s)
 	size_t n = strlen(s) + 1;
 
 	return static_cast<char *>(memcpy(xmalloc(n), s, n));
+}
+
+char *
+mempbrk(char *p, const char *set, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (p[i] != '\0' && strchr(set, p[i]) != nullptr)
+			return p + i;
+	return nullptr;
+}
+
+char *
+xstrsep(char **sp, const char *delim)
+{
+	return strsep(sp, delim);
+}
+
+char *
+strnnsep(char **sp, const char *delim)
+{
+	char *part;
+
+	do
+		part = strsep(sp, delim);
+	while (part != nullptr && *part == '\0');
+	return part;
 }
 
 u_int32_t

@@ -119,7 +119,7 @@ end_program()
 	if (hook != nullptr)
 		hook();
 	if (fatal_no_destruct || !melycompat::err_in_program()) {
-		melycompat::err_flush();
+		melycompat::err_stop();
 		_exit(1);
 	}
 	exit(1);

@@ -2,7 +2,7 @@
 /*
  * err_io.cc: how messages get to standard error.
  *
- * NOTE(stderr) Between err_start and err_flush messages are appended to `pending`, by any thread.
+ * NOTE(stderr) Between err_start and err_stop messages are appended to `pending`, by any thread.
  * Who finds that nobody is about to write, and has a newline, posts write_lines to color 0; that
  * one writes as long as there are whole lines and the descriptor takes them without blocking, and
  * waits for the descriptor otherwise. A line that never ends is written at exit.
@@ -183,7 +183,7 @@ err_start()
 }
 
 void
-err_flush()
+err_stop()
 {
 	guard locked(err_lock);
 
@@ -210,4 +210,13 @@ err_in_program()
 	return pid == 0 || pid == getpid();
 }
 
+}
+
+void
+err_flush()
+{
+	melycompat::guard locked(melycompat::err_lock);
+
+	if (melycompat::pending != nullptr)
+		melycompat::write_all(melycompat::pending);
 }

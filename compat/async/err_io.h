@@ -10,7 +10,7 @@
 namespace melycompat {
 
 /**
- * Print a message to errfd: now, when at_once or before err_start or after err_flush, else as whole
+ * Print a message to errfd: now, when at_once or before err_start or after err_stop, else as whole
  * lines, from an event of color 0. The message is copied. Any thread.
  */
 void err_print(const suio *message, bool at_once);
@@ -19,7 +19,7 @@ void err_print(const suio *message, bool at_once);
 void err_start();
 
 /** At exit, when no events run any more: all is written, and what comes now is written at once. */
-void err_flush();
+void err_stop();
 
 /** This process is the program, not a child of it whose end is no end of the program. */
 void err_is_program();

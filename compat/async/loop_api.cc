@@ -284,7 +284,7 @@ async_init::start()
 void
 async_init::stop()
 {
-	err_flush();
+	err_stop();
 }
 
 /* ---- how the originals chose between select, epoll and kqueue ---- */

@@ -365,6 +365,40 @@ in_a_child()
 	amain();
 }
 
+static void
+line_after_flush()
+{
+	FACT(str(got) == "a line\nanother\n");
+	FACTS_END();
+}
+
+static void
+flush()
+{
+	warn << "held, ";
+	FACT(nothing_yet());
+	err_flush();
+	FACT(got.tosuio()->input(fds[0]) > 0 && str(got) == "held, ");
+	got.clear();
+	warn << "and again held\n";
+	FACT(nothing_yet());
+	err_flush();
+	FACT(got.tosuio()->input(fds[0]) > 0 && str(got) == "and again held\n");
+	err_flush();
+	FACT(nothing_yet());
+	got.clear();
+	warn << "a line\nanother\n"; /* it is still the loop that writes */
+	when_it_comes(wrap(line_after_flush));
+}
+
+static void
+flushes_at_once()
+{
+	divert();
+	cpucb_tail(wrap(flush));
+	amain();
+}
+
 #define ENDS(fn, status, prints) {#fn, fn, status, prints, 0}
 
 static const struct fact facts[] = {
@@ -379,6 +413,7 @@ static const struct fact facts[] = {
 	ENDS(panic_flushes, 1000 + SIGABRT, "held, PANIC: "),
 	ENDS(fatal_of_many, 1, "fatal: of many\n"),
 	ENDS(destructors_say, 4, "held, a destructor\n"),
+	CASE(flushes_at_once),
 	CASE(in_a_child)
 };
 

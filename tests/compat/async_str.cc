@@ -354,7 +354,27 @@ globals_of_bss()
 	exit(1);
 }
 
+/* ---- lines of a file of hosts ---- */
+
+static void
+words_of_lines()
+{
+	char line[] = "  10.1.2.3%25 \t mail";
+	char *p = line, *port = strnnsep(&p, " \t");
+	char *host = xstrsep(&port, "%");
+
+	FACT(!strcmp(host, "10.1.2.3") && !strcmp(port, "25"));
+	FACT(!strcmp(strnnsep(&p, " \t"), "mail"));
+	FACT(strnnsep(&p, " \t") == NULL && xstrsep(&p, "%") == NULL);
+	p = host;
+	FACT(*xstrsep(&p, "1") == 0 && p == host + 1);
+	FACT(mempbrk(p, "x.", 2) == p + 1);
+	FACT(mempbrk(p, "x.", 1) == NULL && mempbrk(line, "%", sizeof line) == NULL);
+	FACTS_END();
+}
+
 static const struct fact facts[] = {
+	CASE_ON(1, words_of_lines),
 	CASE_ON(1, null_is_not_empty),
 	{"null_appended", null_appended, 1000 + SIGSEGV, "a null str", 1},
 	{"null_length", null_length, 1000 + SIGSEGV, "a null str", 1},

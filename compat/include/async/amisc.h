@@ -29,6 +29,15 @@ xfree(void *p)
 	free(p);
 }
 
+/* ---- parts of strings ---- */
+
+/** The first of the n bytes at p that is one of those in `set`; NULL: none. */
+char *mempbrk(char *p, const char *set, int n);
+/** As strsep: the text before the next byte of delim, may be empty; *sp goes behind it. */
+char *xstrsep(char **sp, const char *delim);
+/** The same, but skips what is empty; NULL: there is no more. */
+char *strnnsep(char **sp, const char *delim);
+
 /* ---- results that do not matter ---- */
 
 /** Says that a result is ignored on purpose. */

@@ -99,6 +99,12 @@ public:
 };
 
 /**
+ * Write what amain holds back, also a line without its end, before this returns: for who is about
+ * to call _exit. Any thread; blocks until the descriptor takes it.
+ */
+void err_flush();
+
+/**
  * A message that is made only at some level of detail: #define trace (traceobj(level, "TRACE: "))
  * and then trace (2) << x << "\n" or trace (2, "%d\n", x): printed when level is 2 or more.
  */

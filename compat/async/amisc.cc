@@ -61,12 +61,12 @@ xstrsep(char **sp, const char *delim)
 char *
 strnnsep(char **sp, const char *delim)
 {
-	char *part;
-
-	do
-		part = strsep(sp, delim);
-	while (part != nullptr && *part == '\0');
-	return part;
+	if (*sp == nullptr)
+		return nullptr;
+	*sp += strspn(*sp, delim);
+	if (**sp == '\0')
+		*sp = nullptr;
+	return strsep(sp, delim);
 }
 
 u_int32_t

@@ -313,15 +313,19 @@ suio::fill(char c, ssize_t n)
 	_free += n;
 }
 
+/* A few bytes are copied: a block for each few of them would be a hundred times as much. */
 void
 suio::take(suio *uio)
 {
 	u_int64_t end = _byteno + _resid, begin = uio->_byteno;
 	mark *m = uio->_marks;
+	bool few_bytes = uio->_resid <= smallbufsize;
 	size_t i;
 
 	if (uio == this)
 		panic("a suio takes itself\n");
+	if (few_bytes && uio->_resid > 0)
+		getspace(uio->_resid); /* its mark, if any, comes before those that are taken */
 	for (; m != nullptr; m = m->next)
 		m->at = end + (m->at > begin ? m->at - begin : 0);
 	if (uio->_marks != nullptr) {
@@ -331,8 +335,11 @@ suio::take(suio *uio)
 		uio->_marks_end = &uio->_marks;
 	}
 	for (i = 0; i < uio->_count; i++)
-		append(uio->_iov[i].iov_base, uio->_iov[i].iov_len);
-	if (uio->_resid > 0 && uio->_block != nullptr) {
+		if (few_bytes)
+			copy(uio->_iov[i].iov_base, uio->_iov[i].iov_len);
+		else
+			append(uio->_iov[i].iov_base, uio->_iov[i].iov_len);
+	if (!few_bytes && uio->_block != nullptr) {
 		add_mark(new mark_of_block(uio->_block));
 		uio->_block = uio->_free = uio->_limit = nullptr;
 	}
@@ -369,17 +376,33 @@ suio::linelen() const
 
 /* ---- descriptors ---- */
 
+/* What is left of the block is filled first: bytes that come one by one do not get one each. */
 int
 suio::input(int fd, size_t len)
 {
-	char *space = getspace(len);
+	char rest[blocksize];
+	size_t room = _limit - _free;
 	ssize_t n;
 
+	if (_resid == 0 || room == 0 || (room < len && len - room > sizeof rest)) {
+		getspace(len);
+		room = _limit - _free;
+	}
+	if (room > len)
+		room = len;
+
+	iovec iov[2] = {{_free, room}, {rest, len - room}};
+
 	do
-		n = read(fd, space, len);
+		n = readv(fd, iov, room < len ? 2 : 1);
 	while (n < 0 && errno == EINTR);
-	if (n > 0)
-		print(space, n);
+	if (n > 0) {
+		size_t got = n, first = got < room ? got : room;
+
+		append(_free, first);
+		_free += first;
+		copy(rest, got - first);
+	}
 	return static_cast<int>(n);
 }
 
@@ -428,10 +451,15 @@ iovmgr::copyout(char *buf, size_t len)
 
 		if (n > len)
 			n = len;
-		memcpy(to, static_cast<const char *>(_iov->iov_base) + _used, n);
+		if (n > 0)
+			memcpy(to, static_cast<const char *>(_iov->iov_base) + _used, n);
 		to += n;
 		len -= n;
-		skip(n);
+		_used += n;
+		if (_used == _iov->iov_len) {
+			_iov++;
+			_used = 0;
+		}
 	}
 	return to - buf;
 }

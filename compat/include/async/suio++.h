@@ -80,7 +80,10 @@ public:
 	void copyu(const suio *uio) { copyv(uio->iov(), uio->iovcnt()); }
 	/** Append n times the byte c. */
 	void fill(char c, ssize_t n);
-	/** Append all of another suio, which is empty then: bytes as they lie, and callbacks. */
+	/**
+	 * Append all of another suio, which is empty then: callbacks, and bytes as they lie, but
+	 * copied when there are no more than smallbufsize.
+	 */
 	void take(suio *uio);
 
 	/**

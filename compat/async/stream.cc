@@ -80,9 +80,9 @@ stream::read(bool line, aios::rcb_t cb)
 {
 	if (reader)
 		panic("aios: a read while another is pending\n");
+	begin_wait();
 	reader = cb;
 	by_line = line;
-	begin_wait();
 	deliver();
 }
 
@@ -226,11 +226,11 @@ stream::output()
 		out.clear();
 	for (const iovec *v = out.iov(); v < out.tosuio()->iovlim(); v++)
 		show(" ==> ", static_cast<const char *>(v->iov_base), v->iov_len);
+	if (out.len() > 0)
+		begin_wait();
 	going.take(out.tosuio());
-	if (going.resid() == 0)
-		return;
-	begin_wait();
-	watch_output(true);
+	if (going.resid() > 0)
+		watch_output(true);
 }
 
 /* 1: progress; 0: not now; -1 and errno. */
@@ -425,14 +425,17 @@ stream::limit(time_t wanted)
 		begin_wait();
 }
 
-/* Something is to be waited for: from now on, unless something was already. */
+/* Something is going to be waited for: from now on, unless something is already. The timer of a
+ * wait that is over may still be there. */
 void
 stream::begin_wait()
 {
-	if (seconds == 0 || timer != nullptr || fd < 0 || error != 0)
+	if (seconds == 0 || fd < 0 || error != 0)
 		return;
-	progress_ns = now_ns();
-	arm(static_cast<uint64_t>(seconds) * 1000000000u);
+	if (!waits())
+		progress_ns = now_ns();
+	if (timer == nullptr)
+		arm(static_cast<uint64_t>(seconds) * 1000000000u);
 }
 
 void

@@ -394,6 +394,32 @@ timeout_is_of_no_progress()
 }
 
 static void
+reads_again()
+{
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	stream->readline(wrap(not_early));
+}
+
+static void
+got_first(str line, int err)
+{
+	FACT(line == "first");
+	FACT_EQ(err, 0);
+	delaycb(0, 700000000, wrap(reads_again));
+}
+
+/* What was waited for before does not count. */
+static void
+timeout_begins_with_the_wait()
+{
+	pair();
+	stream->settimeout(1);
+	stream->readline(wrap(got_first));
+	give("first\n");
+	amain();
+}
+
+static void
 sent_too_late(int err)
 {
 	FACT_EQ(err, ETIMEDOUT);
@@ -553,6 +579,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, sends_descriptors),
 	CASE(times_out),
 	CASE_ON(2, timeout_is_of_no_progress),
+	CASE_ON(2, timeout_begins_with_the_wait),
 	CASE_ON(2, writing_times_out),
 	CASE_ON(1, idle_does_not_time_out),
 	CASE_ON(1, no_timeout_any_more),

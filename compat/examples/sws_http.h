@@ -68,8 +68,8 @@ static inline int
 decode_path(std::string target, std::string *path)
 {
 	if (strncasecmp(target.c_str(), "http://", 7) == 0) {
-		size_t slash = target.find('/', 7);
-		target = slash == std::string::npos ? "/" : target.substr(slash);
+		size_t end = target.find_first_of("/?#", 7);
+		target = end == std::string::npos || target[end] != '/' ? "/" : target.substr(end);
 	}
 	target = target.substr(0, target.find_first_of("?#"));
 	if (target.empty() || target[0] != '/')
@@ -134,9 +134,10 @@ parse_request_line(const std::string &line, request *r, bool *is_1_1)
 	return status;
 }
 
-/* A line below the first. hosts counts the lines that name the host. */
+/* A line below the first. hosts counts the lines that name the host; connection gets what all
+ * those of that name have to say. */
 static inline int
-parse_field(const std::string &line, request *r, int *hosts)
+parse_field(const std::string &line, std::string *connection, int *hosts)
 {
 	size_t colon = line.find(':');
 
@@ -147,7 +148,7 @@ parse_field(const std::string &line, request *r, int *hosts)
 		if (iscntrl((unsigned char)value[i]) && value[i] != '\t')
 			return 400;
 	if (strcasecmp(name.c_str(), "connection") == 0)
-		r->keep = !has_word(value, "close") && (r->keep || has_word(value, "keep-alive"));
+		*connection += value + ",";
 	else if (strcasecmp(name.c_str(), "host") == 0)
 		++*hosts;
 	else if (strcasecmp(name.c_str(), "content-length") == 0)
@@ -165,6 +166,7 @@ parse_head(const char *in, size_t length)
 	const char *line = in, *end = in + length;
 	bool first = true, is_1_1 = false;
 	int hosts = 0, status;
+	std::string connection;
 
 	r.status = 200;
 	while (line < end) {
@@ -177,7 +179,7 @@ parse_head(const char *in, size_t length)
 		if (text.empty())
 			continue;
 		status = first ? parse_request_line(text, &r, &is_1_1) :
-		    parse_field(text, &r, &hosts);
+		    parse_field(text, &connection, &hosts);
 		first = false;
 		if (r.status == 200 || status == 400)
 			r.status = status;
@@ -186,6 +188,7 @@ parse_head(const char *in, size_t length)
 	}
 	if (r.status != 400 && r.status != 505 && (hosts > 1 || (is_1_1 && hosts == 0)))
 		r.status = 400;
+	r.keep = !has_word(connection, "close") && (r.keep || has_word(connection, "keep-alive"));
 	if (r.status == 400 || r.status == 505)
 		r.keep = false;
 	return r;

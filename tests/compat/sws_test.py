@@ -135,7 +135,8 @@ def test_files(server):
             ("/%2e%2e/etc/passwd", 403, None), ("/below/..", 403, None),
             ("/..%2f..%2fetc/passwd", 403, None), ("/%zz", 400, None), ("/%0", 400, None),
             ("/a%00b", 400, None), ("small.txt", 400, None), ("*", 400, None),
-            ("http://here/small.txt", 200, FILES["small.txt"])]:
+            ("http://here/small.txt", 200, FILES["small.txt"]),
+            ("http://here?a=/nothing", 200, FILES["index.html"])]:
         answer = ask(server, get(path))
         check(answer is not None and answer[0] == status, f"GET {path}: {answer and answer[0]}")
         check(body is None or (answer and answer[2] == body), f"GET {path}: another body")
@@ -171,6 +172,7 @@ def test_errors(server):
 def test_keep_alive(server):
     for version, more, kept in [("1.1", "", True), ("1.1", "Connection: close\r\n", False),
                                 ("1.1", "Connection: x, Close\r\n", False), ("1.0", "", False),
+                                ("1.1", "Connection: close\r\nConnection: keep-alive\r\n", False),
                                 ("1.0", "Connection: Keep-Alive\r\n", True)]:
         c = Client(server)
         for path, body in (("/small.txt", FILES["small.txt"]), ("/none", None)):

@@ -192,4 +192,8 @@ void set_compact_interval(u_int interval);
 #include "str2file.h"
 #include "vec.h"
 
+/* Once more: a header of the system that came on the way may have its own. */
+#undef NULL
+#define NULL 0
+
 #endif

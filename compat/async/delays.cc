@@ -6,6 +6,8 @@
  */
 #include "delays.h"
 
+#include <pthread.h>
+
 #include "../src/loop.h"
 #include "../src/quiet.h"
 #include "../src/timers.h"
@@ -28,6 +30,23 @@ all()
 	static delays *const d = new delays;
 
 	return *d;
+}
+
+/* As in src/timers.cc, whose lock is taken after this one. */
+void
+before_fork()
+{
+	quiet unseen;
+
+	all().table.lock.lock();
+}
+
+void
+after_fork()
+{
+	quiet unseen;
+
+	all().table.lock.unlock();
 }
 
 /* When to look at those that the runtime does not look at yet. */
@@ -145,6 +164,12 @@ delays_start()
 
 	d.armed_ns = UINT64_MAX;
 	arm(d);
+}
+
+void
+delays_fork_safely()
+{
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 }

@@ -19,6 +19,9 @@ timer_removal delay_remove(uint64_t name);
 /** In a pass: call what is due. woken: the time that was waited for has come. */
 void delays_run(bool woken);
 
+/** In amain, after timers_start: a fork finds nobody at the timers. */
+void delays_fork_safely();
+
 /** The wait set has been made. */
 void delays_start();
 

@@ -162,6 +162,8 @@ passes_start(mely_runtime *rt)
 {
 	static mely_handler first = MELY_HANDLER(first_pass);
 
+	delays_fork_safely();
+	posts_fork_safely();
 	open_set();
 	watch_start(rt);
 	mely_event_init(&pass_event, &pass_handler, nullptr);

@@ -14,6 +14,7 @@
 #include <deque>
 #include <mely/color.h>
 #include <mutex>
+#include <pthread.h>
 
 #include "../src/handlers.h"
 #include "../src/loop.h"
@@ -43,6 +44,23 @@ all()
 	static posts *const p = new posts;
 
 	return *p;
+}
+
+/* In the child of a fork it can be posted still, which does nothing. */
+void
+before_fork()
+{
+	quiet unseen;
+
+	all().lock.lock();
+}
+
+void
+after_fork()
+{
+	quiet unseen;
+
+	all().lock.unlock();
 }
 
 /* Take the first out. */
@@ -253,6 +271,12 @@ main_work(mely_work_class work_class, void (*fn)(void *arg), void (*done)(void *
 	if (error != 0)
 		delete call;
 	return error;
+}
+
+void
+posts_fork_safely()
+{
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 }

@@ -15,6 +15,9 @@ bool is_main(int color);
 /** Post to color 0. Any thread. */
 void posts_add(const job &j, bool head);
 
+/** In amain: a fork finds nobody at the queue. */
+void posts_fork_safely();
+
 /** In acheck: run what has been posted by now. False: there was nothing. */
 bool posts_run();
 

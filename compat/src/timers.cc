@@ -92,6 +92,23 @@ expire(void *arming)
 
 }
 
+/* In the child of a fork timers can be removed still, so nobody may be at it. */
+static void
+before_fork()
+{
+	quiet unseen;
+
+	all().table.lock.lock();
+}
+
+static void
+after_fork()
+{
+	quiet unseen;
+
+	all().table.lock.unlock();
+}
+
 uint64_t
 timer_add(uint64_t due_ns, const job &j)
 {
@@ -125,6 +142,9 @@ timers_start(mely_runtime *rt)
 
 	if (!t.started && mely_color_init(&expire_color, rt) != 0)
 		die("no color for the timers");
+	/* libmely takes its locks in a fork, too: after this one, as ever. */
+	if (!t.started)
+		(void)pthread_atfork(before_fork, after_fork, after_fork);
 	t.started = true;
 	t.watch = 0;
 	arm(t);

@@ -74,8 +74,8 @@ renew_set()
 {
 	if (set_watch != 0)
 		(void)mely_fd_stop(runtime(), set_watch);
-	wait_close();
-	open_set();
+	wait_renew();
+	watch_fill();
 	if (set_watch != 0)
 		watch_set_by_runtime();
 }

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -83,6 +84,13 @@ write_wake()
 		return;
 }
 
+void
+watch_own()
+{
+	if (wait_watch(get(timer), EPOLLIN) < 0 || wait_watch(get(wake), EPOLLIN) < 0)
+		die("the loop's own descriptors can not be watched");
+}
+
 /* What is the set's own among the ready ones. */
 void
 sort_out(wait_found *found)
@@ -131,9 +139,19 @@ wait_open()
 	    std::memory_order_relaxed);
 	epoll_set.store(made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1"),
 	    std::memory_order_relaxed);
-	if (wait_watch(get(timer), EPOLLIN) != 0 || wait_watch(get(wake), EPOLLIN) != 0)
-		die("the loop's own descriptors can not be watched");
+	watch_own();
 	return true;
+}
+
+void
+wait_renew()
+{
+	int set = made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+
+	/* At one stroke: other threads use its number meanwhile. */
+	(void)made(dup3(set, get(epoll_set), O_CLOEXEC), "dup3");
+	close(set);
+	watch_own();
 }
 
 void
@@ -159,7 +177,7 @@ wait_watch(int fd, uint32_t events)
 	if (epoll_ctl(set, EPOLL_CTL_MOD, fd, &ev) == 0)
 		return 0;
 	if (errno == ENOENT && epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev) == 0)
-		return 0;
+		return 1;
 	return -errno;
 }
 

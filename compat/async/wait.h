@@ -18,14 +18,16 @@ namespace melycompat {
 /** Make it, if it is not there; true: it was not, and is to be filled. Color 0. */
 bool wait_open();
 bool wait_is_open();
+/** Make it anew, empty, with the same number. Color 0. */
+void wait_renew();
 /** As if it had not been made. Color 0. */
 void wait_close();
 /** Its descriptor, for libmely. */
 int wait_fd();
 
 /**
- * Have fd watched for these epoll events, 0: not at all. 0, or a negative error: -EPERM for what
- * epoll can not wait for. Any thread.
+ * Have fd watched for these epoll events, 0: not at all. 0, or 1 when it was not before, or a
+ * negative error: -EPERM for what epoll can not wait for. Any thread.
  */
 int wait_watch(int fd, uint32_t events);
 

@@ -14,8 +14,10 @@
  *   C. Before amain there are no workers, and acheck calls all: A. amain begins with B.
  *   D. Programs close descriptors without telling. So each fdcb says to the system what it wants,
  *      even if it wants the same as before.
- *   E. One that was closed first and dropped then can not be taken out of the set. Where a child
- *      keeps it open it stays ready for good; then the set is made anew.
+ *   E. One that was closed first and dropped or replaced then can not be taken out of the set:
+ *      its number is a STRAY. Where a child keeps it open it may be ready for good, in the name of
+ *      whoever has the number now. So of a stray it is asked whether it is ready indeed, and if
+ *      not, the set is made anew.
  */
 #include "watch.h"
 
@@ -25,6 +27,7 @@
 #include <cstring>
 #include <mely/io.h>
 #include <mutex>
+#include <poll.h>
 #include <set>
 
 #include "../src/handlers.h"
@@ -142,8 +145,9 @@ update_set(descriptor &d, int fd)
 	if (!wait_is_open() || (events == 0 && !d.in_set && !d.always))
 		return 0;
 	error = wait_watch(fd, events);
+	d.stray |= d.in_set && error != 0;
+	error = error > 0 ? 0 : error;
 	d.in_set = events != 0 && error == 0;
-	d.stray = events == 0 && error != 0;
 	set_always(d, fd, events != 0 && error == -EPERM);
 	if (d.always)
 		wait_soon();
@@ -196,6 +200,15 @@ start(slot &s, int fd, int write)
 
 /* ---- passes ---- */
 
+/* E of NOTE(slots). */
+bool
+is_ready(int fd, int write)
+{
+	pollfd look = {fd, static_cast<short>(write ? POLLOUT : POLLIN), 0};
+
+	return poll(&look, 1, 0) != 0;
+}
+
 /* False: there was none to call. */
 bool
 run_main(int fd, int write, uint64_t moment)
@@ -204,7 +217,7 @@ run_main(int fd, int write, uint64_t moment)
 	slot &s = d.slots[write];
 	guard locked(d.lock);
 
-	if (!wanted(s) || s.moment > moment)
+	if (!wanted(s) || s.moment > moment || (d.stray && !is_ready(fd, write)))
 		return false;
 	job j = job_again(s.j);
 	locked.unlock();
@@ -213,14 +226,14 @@ run_main(int fd, int write, uint64_t moment)
 	return true;
 }
 
-/* The set has it, and nobody wants it: E of NOTE(slots). */
+/* E of NOTE(slots). */
 bool
 is_stray(int fd)
 {
 	descriptor &d = descriptor_of(fd);
 	guard locked(d.lock);
 
-	return d.stray && !wanted(d.slots[0]) && !wanted(d.slots[1]);
+	return d.stray;
 }
 
 void
@@ -288,7 +301,8 @@ watch_set(int fd, bool write, const job *j)
 	locked.unlock();
 	if (old.callback != nullptr)
 		old.free_if_owned();
-	return error == -ESHUTDOWN || error == -ECHILD ? 0 : error;
+	/* What was closed already can be dropped. */
+	return j == nullptr || error == -ESHUTDOWN || error == -ECHILD ? 0 : error;
 }
 
 uint64_t
@@ -333,7 +347,7 @@ void
 watch_fill()
 {
 	for_each([](descriptor &d, int fd) {
-		d.in_set = false;
+		d.in_set = d.stray = false;
 		complain(fd, update_set(d, fd));
 	});
 }

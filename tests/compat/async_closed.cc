@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * async_closed.cc: descriptors that were closed before their callbacks went. Section 1.1 of the facts.
+ */
+#include "async.h"
+
+#include "facts.h"
+
+static int times;
+
+static void
+mark()
+{
+	facts_add(&times, 1);
+}
+
+static void
+expect_none()
+{
+	FACT_EQ(times, 0);
+	FACTS_END();
+}
+
+static int
+full_pipe()
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0 && write(fds[1], "xy", 2) == 2);
+	return fds[0];
+}
+
+static int
+socket_end()
+{
+	int fds[2];
+
+	FACT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0);
+	return fds[0];
+}
+
+/* Neither direction is any more, whichever is dropped first. */
+static void
+close_then_null_twice()
+{
+	int fd = socket_end();
+
+	fdcb(fd, selread, wrap(mark));
+	fdcb(fd, selwrite, wrap(mark));
+	acheck();
+	close(fd);
+	fdcb(fd, selread, NULL);
+	fdcb(fd, selwrite, NULL);
+	FACTS_END();
+}
+
+/* What was closed is ready for good, but its number is another one's. */
+static void
+number_is_another_ones(bool drop)
+{
+	int fd = full_pipe(), fds[2];
+
+	fdcb(fd, selread, wrap(mark));
+	FACT(dup(fd) >= 0 && close(fd) == 0);
+	if (drop)
+		fdcb(fd, selread, NULL);
+	FACT(pipe(fds) == 0 && fds[0] == fd);
+	fdcb(fds[0], selread, wrap(mark));
+	delaycb(0, 20000000, wrap(expect_none));
+}
+
+static void
+stray_and_the_next()
+{
+	delaycb(0, 0, wrap(number_is_another_ones, true));
+	amain();
+}
+
+static void
+stray_replaced()
+{
+	delaycb(0, 0, wrap(number_is_another_ones, false));
+	amain();
+}
+
+static void
+watches(int fd)
+{
+	fdcb(fd, selread, wrap(mark));
+	fdcb(fd, selread, NULL);
+	cpucb_tail(cwrap(watches, fd, 3));
+}
+
+static void
+makes_strays(int left)
+{
+	static int fds[2] = {-1, -1}, kept = -1;
+
+	close(kept);
+	close(fds[1]);
+	if (left == 0)
+		FACTS_END();
+	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	kept = dup(fds[0]);
+	fdcb(fds[0], selread, wrap(mark));
+	close(fds[0]);
+	fdcb(fds[0], selread, NULL);
+	delaycb(0, 0, wrap(makes_strays, left - 1));
+}
+
+/* The wait set of color 0 is made anew while another color uses it. */
+static void
+strays_elsewhere()
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0);
+	delaycb(0, 0, wrap(makes_strays, 5000));
+	cpucb_tail(cwrap(watches, fds[0], 3));
+	amain();
+}
+
+static const struct fact facts[] = {
+	CASE_ON(1, close_then_null_twice),
+	CASE(stray_and_the_next),
+	CASE(stray_replaced),
+	CASE_ON(2, strays_elsewhere),
+};
+
+FACTS_MAIN(facts)

@@ -32,6 +32,7 @@
 
 #include "../src/handlers.h"
 #include "../src/loop.h"
+#include "../src/post.h"
 #include "../src/quiet.h"
 #include "../src/say.h"
 #include "counted.h"
@@ -59,6 +60,7 @@ struct slot {
 	uint64_t number = 0; /* B of NOTE(slots) */
 	mely_watch watch = 0;
 	bool watched = false; /* by libmely */
+	bool always = false;  /* or by nobody, since epoll can not: its event posts itself again */
 };
 
 struct descriptor {
@@ -171,13 +173,17 @@ run_colored(void *arg)
 	locked.unlock();
 	take(j.callback);
 	j.ops->posted(j.callback);
+	locked.lock();
+	if (s.watched && s.always && s.number == word >> (FD_BITS + 1) &&
+	    post_for(runtime(), s.j, run_colored, arg) == -ENOMEM)
+		die("out of memory for an event");
 }
 
 /* Under the lock. */
 void
 stop(slot &s)
 {
-	if (s.watched)
+	if (s.watched && !s.always)
 		(void)mely_fd_stop(runtime(), s.watch); /* its event may be on its way: B */
 	s.watched = false;
 	s.number++;
@@ -194,6 +200,9 @@ start(slot &s, int fd, int write)
 	    handler_for(run_colored, s.j.faddr, s.j.priority), reinterpret_cast<void *>(word),
 	    &s.watch);
 
+	s.always = error == -EPERM;
+	if (s.always)
+		error = post_for(runtime(), s.j, run_colored, reinterpret_cast<void *>(word));
 	s.watched = error == 0;
 	return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_closed.cc: descriptors that were closed before their callbacks went. Section 1.1 of the facts.
+ * async_closed.cc: descriptors that were closed before their callbacks went, and files of other
+ * colors. Section 1.1 of the facts.
  */
 #include "async.h"
 
@@ -84,6 +85,27 @@ stray_replaced()
 }
 
 static void
+reads_three_times(int fd)
+{
+	FACT_EQ(get_current_color(), 5);
+	if (++times < 3)
+		return;
+	fdcb(fd, selread, NULL);
+	FACTS_END();
+}
+
+/* As in color 0, it is always ready. */
+static void
+file_of_a_color()
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	FACT(fd >= 0);
+	fdcb(fd, selread, cwrap(reads_three_times, fd, 5));
+	amain();
+}
+
+static void
 watches(int fd)
 {
 	fdcb(fd, selread, wrap(mark));
@@ -125,6 +147,7 @@ static const struct fact facts[] = {
 	CASE(stray_and_the_next),
 	CASE(stray_replaced),
 	CASE_ON(2, strays_elsewhere),
+	CASE(file_of_a_color),
 };
 
 FACTS_MAIN(facts)

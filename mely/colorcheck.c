@@ -569,6 +569,13 @@ melyint_check_run_end(struct mely_runtime *rt)
 }
 
 void
+melyint_check_exit(struct mely_runtime *rt)
+{
+	if (on() && here.inside)
+		melyint_colorfiber_end_idle(rt, here.entered);
+}
+
+void
 melyint_check_report(struct mely_runtime *rt, bool begins)
 {
 	if (!on())

@@ -95,6 +95,8 @@ void melyint_check_named(struct mely_color *color, const char *name);
 /* D. */
 void melyint_check_run_begin(struct mely_runtime *rt);
 void melyint_check_run_end(struct mely_runtime *rt);
+/* The same of what the cores have run that an exit has parked. */
+void melyint_check_exit(struct mely_runtime *rt);
 /* D, around the program's function for reports, which is of no color. */
 void melyint_check_report(struct mely_runtime *rt, bool begins);
 /* Around a pass of mely_run_once: what it runs comes before its return. */
@@ -124,6 +126,7 @@ MELYINT_NO_HOOK(melyint_check_watch_gone, struct melyint_watch *)
 MELYINT_NO_HOOK(melyint_check_released, struct mely_color *)
 MELYINT_NO_HOOK(melyint_check_run_begin, struct mely_runtime *)
 MELYINT_NO_HOOK(melyint_check_run_end, struct mely_runtime *)
+MELYINT_NO_HOOK(melyint_check_exit, struct mely_runtime *)
 #define melyint_check_report(rt, begins) ((void)(rt))
 #undef MELYINT_NO_HOOK
 

@@ -279,8 +279,8 @@ melyint_colorfiber_end(struct melyint_colorfiber *cf, void *program)
 	end_record(cf, program);
 }
 
-void
-melyint_colorfiber_end_all(struct mely_runtime *rt, void *program)
+static void
+end_each(struct mely_runtime *rt, void *program, bool wait)
 {
 	struct melyint_colorfiber *cf, *all = NULL, **slot;
 	int i;
@@ -290,7 +290,7 @@ melyint_colorfiber_end_all(struct mely_runtime *rt, void *program)
 		slot = &buckets[i];
 		while ((cf = *slot) != NULL) {
 			/* Busy: of a core thread that another runtime's thread ends; wait. */
-			if (cf->rt != rt) {
+			if (cf->rt != rt || (cf->busy && !wait)) {
 				slot = &cf->next;
 				continue;
 			}
@@ -314,6 +314,18 @@ melyint_colorfiber_end_all(struct mely_runtime *rt, void *program)
 		all = cf->next;
 		end_record(cf, program);
 	}
+}
+
+void
+melyint_colorfiber_end_all(struct mely_runtime *rt, void *program)
+{
+	end_each(rt, program, true);
+}
+
+void
+melyint_colorfiber_end_idle(struct mely_runtime *rt, void *program)
+{
+	end_each(rt, program, false);
 }
 
 bool

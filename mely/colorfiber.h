@@ -54,8 +54,9 @@ void melyint_colorfiber_name(struct mely_color *color, const char *name);
 void melyint_colorfiber_end(struct melyint_colorfiber *cf, void *program);
 /* The record of a color that is idle and has been released, busy; NULL: it never ran. */
 struct melyint_colorfiber *melyint_colorfiber_find(struct mely_color *color);
-/* The same for all colors of a runtime that does not run. */
+/* The same for all colors of a runtime that does not run. At an exit: of those that do not run. */
 void melyint_colorfiber_end_all(struct mely_runtime *rt, void *program);
+void melyint_colorfiber_end_idle(struct mely_runtime *rt, void *program);
 /* Is there any fiber? */
 bool melyint_colorfiber_any(void);
 

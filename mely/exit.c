@@ -60,6 +60,13 @@ await_cores(struct mely_runtime *rt)
 	}
 }
 
+/* What parked cores have run comes before the program's exit functions. */
+static void
+end_colors(struct mely_runtime *rt)
+{
+	melyint_check_exit(rt);
+}
+
 /* Last, so that a core that does not come is named meanwhile. */
 static void
 halt_monitor(struct mely_runtime *rt)
@@ -77,6 +84,7 @@ park_all(void)
 	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(end_colors);
 	melyint_runtimes_each(melyint_trace_exit);
 	melyint_runtimes_each(halt_monitor);
 	melyint_runtimes_each(melyint_live_exit);

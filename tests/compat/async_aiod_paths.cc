@@ -3,48 +3,9 @@
  * async_aiod_paths.cc: paths and directories without waiting in dialect "async". Section 1.9 of the
  * facts, aiod.h.
  */
-#include "aiod.h"
-
 #include <dirent.h>
 
-#include "facts.h"
-
-static aiod *files;
-static str place; /* a folder of the case's own */
-static int calls;
-
-static void
-remove_place()
-{
-	str command = strbuf() << "rm -rf " << place;
-
-	FACT(system(command) == 0);
-}
-
-static str
-in_place(const char *name)
-{
-	return strbuf() << place << "/" << name;
-}
-
-static void
-begin(u_int nproc = 1)
-{
-	char name[] = "/tmp/mely-aiod-XXXXXX";
-
-	FACT(mkdtemp(name) != NULL);
-	place = name;
-	atexit(remove_place);
-	files = New aiod(nproc);
-}
-
-static void
-put_file(const char *name, const char *text)
-{
-	FILE *f = fopen(in_place(name), "w");
-
-	FACT(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
-}
+#include "aiod_place.h"
 
 static str
 get_file(const char *name)

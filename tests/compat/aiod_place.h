@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * aiod_place.h: for tests of aiod.h: an aiod, and a folder of the case's own for its files.
+ */
+#ifndef MELY_TESTS_AIOD_PLACE_H
+#define MELY_TESTS_AIOD_PLACE_H
+
+#include "aiod.h"
+#include "facts.h"
+
+static aiod *files;
+static str place; /* a folder of the case's own */
+static int calls;
+
+static inline void
+remove_place()
+{
+	str command = strbuf() << "rm -rf " << place;
+
+	FACT(system(command) == 0);
+}
+
+static inline str
+in_place(const char *name)
+{
+	return strbuf() << place << "/" << name;
+}
+
+static inline void
+begin(u_int nproc = 1)
+{
+	char name[] = "/tmp/mely-aiod-XXXXXX";
+
+	FACT(mkdtemp(name) != NULL);
+	place = name;
+	atexit(remove_place);
+	files = New aiod(nproc);
+}
+
+static inline void
+put_file(const char *name, const char *text)
+{
+	FILE *f = fopen(in_place(name), "w");
+
+	FACT(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+#endif

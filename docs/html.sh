@@ -21,7 +21,7 @@ pages7=(man/*.7)
 examples=(examples/*.c)
 # In this order in the menu.
 internals='walk post steal sleep-wake stuck monitor cancel stop'
-internals+=' io statistics live libasync simulation prediction'
+internals+=' io statistics live trace libasync color-check simulation prediction compat'
 
 # title FILE: the first heading of a Markdown file.
 title()

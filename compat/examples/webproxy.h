@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * webproxy.h: what webproxy.cc and webproxy_colored.cc have in common but callbacks: options, the
+ * webproxy.h: what the web proxies of this folder have in common besides exchanges: options, the
  * listening socket, and numbers.
  */
 #ifndef EXAMPLES_WEBPROXY_H

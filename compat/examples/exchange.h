@@ -159,7 +159,7 @@ private:
 			}
 			at = sending;
 			asked_rest.begin(asked.body);
-			if (asked.body.length > 0 && asked_head.has("expect", "100-continue")) {
+			if (asked.waits(asked_head)) {
 				to_client << "HTTP/1.1 100 Continue\r\n\r\n";
 				start_answer();
 			}

@@ -310,11 +310,12 @@ struct request {
 
 	str method, host, path;
 	u_int16_t port;
+	bool old; /* HTTP/1.0 */
 	framing body;
 	int status; /* of the refusal */
 	str why;
 
-	request() : port(80), status(0) {}
+	request() : port(80), old(false), status(0) {}
 
 	/* False: it is to be refused. */
 	bool
@@ -335,10 +336,19 @@ struct request {
 		method = str(line, target - line);
 		if (method != "GET" && method != "HEAD" && method != "POST")
 			return refuse(501, "only GET, HEAD and POST");
-		if (version[8] != '0' && !head.get("host"))
+		old = version[8] == '0';
+		if (!old && !head.get("host"))
 			return refuse(400, "no Host");
 		return parse_target(head, str(target + 1, version - target - 1)) &&
 		    parse_body(head);
+	}
+
+	/* Does the client wait with the body until it is told to continue? One of HTTP/1.0 does not
+	 * know of answers before the answer, whatever it says. */
+	bool
+	waits(const message_head &head) const
+	{
+		return !old && body.length > 0 && head.has("expect", "100-continue");
 	}
 
 	/* Its name in the cache. */

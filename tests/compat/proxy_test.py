@@ -138,6 +138,11 @@ def posts(proxy, origin, base):
         s.sendall(b"bc")
         check(read_all(s).endswith(b"POST abc"), "POST after 100 Continue")
     check("expect" not in origin.heads["/post/e"], "Expect reaches the origin")
+    with proxy.connect() as s: # HTTP/1.0 knows of no 100, and is not asked to wait for one
+        s.sendall(f"POST {base}/post/o HTTP/1.0\r\nContent-Length: 3\r\n"
+                  "Expect: 100-continue\r\n\r\nabc".encode())
+        a = Answer(read_all(s))
+        check(a.status == 200 and a.body == b"POST abc", f"Expect in HTTP/1.0: {a.status}")
     for path, method in (("/unsaid/p", "GET"), ("/unsaid/p", "POST"), ("/unsaid/p", "GET")):
         proxy.get(base + path, method, "Content-Length: 0\r\n" if method == "POST" else "")
     check(origin.hits["/unsaid/p"] == 3, f"POST leaves the cached: {origin.hits['/unsaid/p']}")

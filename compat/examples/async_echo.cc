@@ -8,6 +8,7 @@
  * PORT 0 stands for a free one. Ends by SIGTERM, or after so many connections.
  */
 #include "async.h"
+#include "number.h"
 
 class connection
 {
@@ -107,8 +108,10 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: %s PORT [CONNECTIONS]\n", argv[0]);
 		return 2;
 	}
-	connection::closed_max = argc > 2 ? atoi(argv[2]) : 0;
-	int listener = listen_on(atoi(argv[1]));
+	if (argc > 2)
+		connection::closed_max =
+		    number_argument(argv[0], "CONNECTIONS", argv[2], COUNT_MAX);
+	int listener = listen_on(number_argument(argv[0], "PORT", argv[1], PORT_MAX));
 	fdcb(listener, selread, wrap(accept_one, listener));
 	sigcb(SIGTERM, wrap(exit, 0));
 	amain();

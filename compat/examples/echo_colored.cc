@@ -8,9 +8,9 @@
  * PORT 0 stands for a free one. Ends after so many connections.
  */
 #include "mely.h"
+#include "number.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -127,8 +127,10 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: %s PORT [CONNECTIONS]\n", argv[0]);
 		return 2;
 	}
-	connection::closed_max = argc > 2 ? atoi(argv[2]) : 0;
-	int listener = listen_on(atoi(argv[1]));
+	if (argc > 2)
+		connection::closed_max =
+		    number_argument(argv[0], "CONNECTIONS", argv[2], COUNT_MAX);
+	int listener = listen_on(number_argument(argv[0], "PORT", argv[1], PORT_MAX));
 	fdcb(listener, selread, wrap(accept_one, listener));
 	amain();
 }

@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "number.h"
 #include "sws_files.h"
 #include "sws_http.h"
 
@@ -344,9 +345,11 @@ main(int argc, char **argv)
 	int option;
 
 	while ((option = getopt(argc, argv, "c:t:n:")) != -1) {
-		int value = optarg != NULL ? atoi(optarg) : 0;
-
-		if (option == '?' || value < 1)
+		if (option == '?')
+			return usage(argv[0]);
+		const char name[] = {'-', (char)option, '\0'};
+		int value = number_argument(argv[0], name, optarg, COUNT_MAX);
+		if (value < 1)
 			return usage(argv[0]);
 		if (option == 'c')
 			clients_max = value;
@@ -357,10 +360,11 @@ main(int argc, char **argv)
 	}
 	if (argc - optind != 2)
 		return usage(argv[0]);
+	int port = number_argument(argv[0], "PORT", argv[optind], PORT_MAX);
 	make_errors();
 	if (!load_folder(argv[optind + 1], "/"))
 		PANIC("%s: %s\n", argv[optind + 1], strerror(errno));
-	listener = listen_on(atoi(argv[optind]));
+	listener = listen_on(port);
 	start_accepting();
 	amain();
 }

@@ -32,7 +32,7 @@ fail()
 # without NAME SED: the example without what the substitution takes away
 without()
 {
-	cp "$examples"/sws_*.h "$scratch"
+	cp "$examples"/*.h "$scratch"
 	sed "$2" "$examples/$1.cc" >"$scratch/$1.cc"
 	cmp -s "$examples/$1.cc" "$scratch/$1.cc" && fail "$1.cc has no $2"
 }

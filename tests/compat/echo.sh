@@ -82,10 +82,24 @@ serve()
 	    fail "$1 printed: $(cat "$scratch/out")"
 }
 
+# A line on standard error, and status 1
+refuses()
+{
+	local port said
+	for port in x '' 1x 65536 99999999999999999999; do
+		said=$("$dir/$1" "$port" 1 2>&1)
+		[ "$? ${said#*: }" = "1 PORT is not a number from 0 to 65535: $port" ] ||
+		    fail "$1 says of port $port: $said"
+	done
+}
+
 head -c 3000000 /dev/urandom >"$scratch/sent"
 export MELY_PIN=no
 # They end by exit in a callback: then nobody joins the threads of the runtime, which are parked.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-}:report_thread_leaks=0"
+for program in ${ECHO_PROGRAMS:-echo echo_colored}; do
+	refuses $program
+done
 for cores in 1 2 8; do
 	export MELY_CORES=$cores
 	for program in ${ECHO_PROGRAMS:-echo echo_colored}; do

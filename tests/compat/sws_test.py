@@ -305,6 +305,11 @@ def test_options(folder):
     for args in ([], ["0"], ["-c", "0", "0", folder], ["-x", "0", folder], ["0", folder, "x"]):
         got = subprocess.run([sys.argv[1], *args], capture_output=True, timeout=PATIENCE)
         check(got.returncode == 2 and b"usage" in got.stderr, f"{args}: {got.returncode}")
+    for port in ("x", "", "1x", "-1", "65536", "99999999999999999999"):
+        got = subprocess.run([sys.argv[1], "--", port, folder], capture_output=True,
+                             timeout=PATIENCE)
+        check(got.returncode == 1 and got.stderr.count(b"\n") == 1 and b"PORT" in got.stderr,
+              f"port {port}: {got}")
     got = subprocess.run([sys.argv[1], "0", folder + "/none"], capture_output=True,
                          timeout=PATIENCE)
     check(got.returncode == 1 and got.stderr, "a folder that is not there")

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <fcntl.h>
 #include <memory>
 #include <string>
@@ -26,10 +27,13 @@ code_of(int result)
 	return result < 0 ? errno : 0;
 }
 
+/* A null str is no path, and no more is one with a NUL: the system would act on what stands before
+ * it. The empty path is ENOENT in every call. */
 std::string
 copy(const str &s)
 {
-	return s ? std::string(s.cstr(), s.len()) : std::string();
+	return s && std::memchr(s.cstr(), '\0', s.len()) == nullptr ?
+	    std::string(s.cstr(), s.len()) : std::string();
 }
 
 }

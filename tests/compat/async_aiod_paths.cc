@@ -131,6 +131,59 @@ paths_that_fail()
 	amain();
 }
 
+static void
+not_opened(ptr<aiofh> fh, int err)
+{
+	FACT(!fh);
+	FACT_EQ(err, ENOENT);
+	calls++;
+}
+
+static void
+no_link(str path, int err)
+{
+	FACT(!path);
+	FACT_EQ(err, ENOENT);
+	calls++;
+}
+
+static void
+check_untouched(int err)
+{
+	FACT_EQ(err, ENOENT);
+	FACT_EQ(calls, 14);
+	FACT(get_file("a") == "text");
+	FACT(access(in_place("b"), F_OK) < 0 && access(in_place("d"), F_OK) == 0);
+	FACTS_END();
+}
+
+/* What stands before the NUL is there, or could be made, and stays as it is. */
+static void
+paths_with_a_nul()
+{
+	begin();
+	put_file("a", "text");
+	FACT(mkdir(in_place("d"), 0755) == 0 && symlink("a", in_place("s")) == 0);
+	str a = in_place("a") << str("\0x", 2), b = in_place("b") << str("\0x", 2);
+	str d = in_place("d") << str("\0x", 2), s = in_place("s") << str("\0x", 2);
+	files->open(a, O_RDONLY, 0, wrap(not_opened));
+	files->open(b, O_CREAT | O_RDWR, 0644, wrap(not_opened));
+	files->opendir(d, wrap(not_opened));
+	files->stat(a, wrap(no_status, ENOENT));
+	files->lstat(a, wrap(no_status, ENOENT));
+	files->readlink(s, wrap(no_link));
+	files->link(a, in_place("b"), wrap(error_is, ENOENT));
+	files->link(in_place("a"), b, wrap(error_is, ENOENT));
+	files->symlink(a, in_place("b"), wrap(error_is, ENOENT));
+	files->symlink("a", b, wrap(error_is, ENOENT));
+	files->rename(a, in_place("b"), wrap(error_is, ENOENT));
+	files->rename(in_place("a"), b, wrap(error_is, ENOENT));
+	files->mkdir(b, 0755, wrap(error_is, ENOENT));
+	files->rmdir(d, wrap(error_is, ENOENT));
+	files->unlink(a, wrap(check_untouched));
+	amain();
+}
+
 /* ---- directories ---- */
 
 static int names;
@@ -172,6 +225,7 @@ reads_directories()
 static const struct fact facts[] = {
 	CASE(paths),
 	CASE(paths_that_fail),
+	CASE(paths_with_a_nul),
 	CASE(reads_directories),
 };
 

@@ -64,7 +64,9 @@ aios::readcancel()
 void
 aios::unread(size_t n)
 {
-	part->s->unread(n);
+	ref<melycompat::stream> s = part->s;
+
+	s->unread(n);
 }
 
 void

@@ -60,10 +60,10 @@ set_blocking(int fd, bool on)
 }
 
 stream::stream(int descriptor, size_t line_max)
-    : fd(descriptor), error(0), size(line_max > 1 ? line_max : 1), buffer(new char[size]),
-      start(0), end(0), at_end(false), by_line(false), reading(false), depth(0), writing(false),
-      end_wanted(false), end_sent(false), orphaned(false), owned(true), sent(0),
-      seconds(0), progress_ns(0), timer(nullptr)
+    : fd(descriptor), error(0), size(line_max > 1 ? line_max : 1), room(size),
+      buffer(new char[room]), start(0), end(0), given(0), at_end(false), by_line(false),
+      reading(false), depth(0), writing(false), end_wanted(false), end_sent(false),
+      orphaned(false), owned(true), sent(0), seconds(0), progress_ns(0), timer(nullptr)
 {
 	set_blocking(fd, false);
 }
@@ -99,6 +99,9 @@ stream::unread(size_t n)
 	if (n > start)
 		panic("aios: unread of more than has been read\n");
 	start -= n;
+	given -= n < given ? n : given;
+	if (reader && depth == 0)
+		deliver();
 }
 
 /* A line without its end; "\r\n" alone keeps the "\r", as it always has. */
@@ -111,7 +114,8 @@ stream::next_line(str *text)
 	if (found == nullptr)
 		return false;
 	size_t length = static_cast<size_t>(static_cast<const char *>(found) - from);
-	start += length + 1;
+	given = length + 1;
+	start += given;
 	if (length > 1 && from[length - 1] == '\r')
 		length--;
 	*text = str(from, length);
@@ -127,11 +131,12 @@ stream::next(str *text, int *result)
 	if (by_line && next_line(text))
 		return true;
 	if (!by_line && start < end) {
-		*text = str(buffer.get() + start, end - start);
+		given = end - start;
+		*text = str(buffer.get() + start, given);
 		start = end;
 		return true;
 	}
-	if (error == 0 && end - start == size) {
+	if (error == 0 && end - start >= size) {
 		end = start;
 		fail(EFBIG); /* calls no reader: see deliver */
 	}
@@ -176,18 +181,36 @@ stream::watch_input()
 		fdcb(fd, selread, nullptr);
 }
 
+/* For a byte at least. What can be unread stays, beside a line as long as they may be. */
+void
+stream::make_room()
+{
+	size_t gone = start - given;
+
+	if (end < room)
+		return;
+	end -= gone;
+	start -= gone;
+	if (gone > 0) {
+		std::memmove(buffer.get(), buffer.get() + gone, end);
+		return;
+	}
+	room = given + size;
+	std::unique_ptr<char[]> larger(new char[room]);
+	std::memcpy(larger.get(), buffer.get(), end);
+	buffer.swap(larger);
+}
+
 void
 stream::readable()
 {
 	ptr<stream> self = mkref(this);
+	size_t most;
 	ssize_t n;
 
-	if (start > 0 && end == size) {
-		std::memmove(buffer.get(), buffer.get() + start, end - start);
-		end -= start;
-		start = 0;
-	}
-	n = ::read(fd, buffer.get() + end, size - end);
+	make_room();
+	most = size - (end - start); /* a reader has not been content with less */
+	n = ::read(fd, buffer.get() + end, most < room - end ? most : room - end);
 	if (n < 0 && try_again(errno))
 		return;
 	if (n < 0) {

@@ -59,9 +59,11 @@ private:
 	int fd;
 	int error;
 	/* the input: bytes [start, end) of buffer */
-	const size_t size;
-	const std::unique_ptr<char[]> buffer;
+	const size_t size;      /* of the longest line */
+	size_t room;            /* of the buffer */
+	std::unique_ptr<char[]> buffer;
 	size_t start, end;
+	size_t given;           /* before start: what the last reader has got, for unread */
 	bool at_end;
 	callback<void, str, int>::ptr reader;
 	bool by_line;
@@ -88,6 +90,7 @@ private:
 	void deliver();
 	void watch_input();
 	void watch_output(bool on);
+	void make_room();
 	void readable();
 	void writable();
 	int send_some();

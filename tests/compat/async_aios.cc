@@ -4,6 +4,8 @@
  */
 #include "aios.h"
 
+#include <sys/ioctl.h>
+
 #include "facts.h"
 
 static int ends[2], calls;
@@ -299,6 +301,77 @@ unread()
 }
 
 static void
+two_are(str line, int)
+{
+	static int n;
+
+	FACT(line == (n == 0 ? "word one" : "abcdefghi"));
+	if (n++ == 1)
+		FACTS_END();
+	stream->readline(wrap(two_are));
+}
+
+/* The buffer was full, and has been moved. */
+static void
+unread_when_all_is_in()
+{
+	int left;
+
+	FACT(ioctl(stream->fdno(), FIONREAD, &left) == 0);
+	if (left > 0) {
+		delaycb(0, 1000000, wrap(unread_when_all_is_in));
+		return;
+	}
+	stream->readcancel();
+	stream->unread(9);
+	give("i\n");
+	stream->readline(wrap(two_are));
+}
+
+static void
+read_in_vain(str line, int)
+{
+	FACT(line == "word one");
+	stream->readline(wrap(never));
+	give("h");
+	unread_when_all_is_in();
+}
+
+static void
+unread_after_readcancel()
+{
+	FACT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+	stream = aios::alloc(ends[0], 16);
+	give("word one\nabcdefg");
+	stream->readline(wrap(read_in_vain));
+	amain();
+}
+
+static void
+unread_for_a_read()
+{
+	stream->unread(9);
+	facts_fail(__FILE__, __LINE__, "the read has not been given what there is");
+}
+
+static void
+read_before_unread(str line, int)
+{
+	FACT(line == "word one");
+	stream->readline(wrap(whole_again));
+	delaycb(0, wrap(unread_for_a_read));
+}
+
+static void
+unread_while_a_read_waits()
+{
+	pair();
+	give("word one\n");
+	stream->readline(wrap(read_before_unread));
+	amain();
+}
+
+static void
 unread_too_much()
 {
 	pair();
@@ -358,6 +431,8 @@ static const struct fact facts[] = {
 	CASE(lines_then_the_rest),
 	CASE(readcancel),
 	CASE_ON(1, unread),
+	CASE_ON(1, unread_after_readcancel),
+	CASE_ON(1, unread_while_a_read_waits),
 	CASE_ENDS(unread_too_much, 1000 + SIGABRT, "PANIC"),
 	CASE_ON(1, line_too_long),
 	CASE_ON(1, read_error),

@@ -53,7 +53,9 @@ public:
 	void readany(rcb_t cb);
 	/** Forget the pending read, if any; its callback is dropped. */
 	void readcancel();
-	/** Have the last n bytes that were read, ends of lines included, to be read again. */
+	/** Have the last n bytes that were read, ends of lines included, to be read again: up to
+	 *  all that the last callback got, whatever has come since. More is a panic. A read that
+	 *  is pending may get them before unread returns. */
 	void unread(size_t n);
 
 	/** Write a copy of the bytes, behind what was written before. Does not wait. */

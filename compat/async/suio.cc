@@ -376,20 +376,26 @@ suio::linelen() const
 
 /* ---- descriptors ---- */
 
-/* What is left of the block is filled first: bytes that come one by one do not get one each. */
+/*
+ * What is left of the block is filled first, so that short reads share one, however much is asked
+ * for. For the rest of a long read there is another block, in which the next reads go on.
+ */
 int
 suio::input(int fd, size_t len)
 {
-	char rest[blocksize];
+	char stack[blocksize];
+	char *rest = stack, *block = nullptr;
 	size_t room = _limit - _free;
 	ssize_t n;
 
-	if (_resid == 0 || room == 0 || (room < len && len - room > sizeof rest)) {
+	if (_resid == 0 || room == 0) {
 		getspace(len);
 		room = _limit - _free;
 	}
 	if (room > len)
 		room = len;
+	if (len - room > sizeof stack)
+		rest = block = static_cast<char *>(xmalloc(len));
 
 	iovec iov[2] = {{_free, room}, {rest, len - room}};
 
@@ -401,8 +407,18 @@ suio::input(int fd, size_t len)
 
 		append(_free, first);
 		_free += first;
-		copy(rest, got - first);
+		if (block != nullptr && got > first) {
+			retire_block();
+			_block = block;
+			_free = block + (got - first);
+			_limit = block + len;
+			append(block, got - first);
+			block = nullptr;
+		} else {
+			copy(stack, got - first);
+		}
 	}
+	::free(block);
 	return static_cast<int>(n);
 }
 

@@ -489,40 +489,6 @@ input_and_output()
 	FACTS_END();
 }
 
-static void
-input_byte_by_byte()
-{
-	suio uio;
-	int fds[2], i;
-
-	FACT(pipe(fds) == 0);
-	for (i = 0; i < 20000; i++) {
-		char c = (char)(i * 7 + i / 256);
-
-		FACT_EQ(write(fds[1], &c, 1), 1);
-		FACT_EQ(uio.input(fds[0]), 1);
-	}
-	FACT(uio.iovcnt() <= 4);
-	char *flat = suio_flatten(&uio);
-	for (i = 0; i < 20000; i++)
-		FACT_EQ(flat[i], (char)(i * 7 + i / 256));
-	xfree(flat);
-	/* over the end of a block; more than a block */
-	uio.clear();
-	fill_many();
-	for (i = 0; i < 10; i++) {
-		FACT_EQ(write(fds[1], many, sizeof many), (ssize_t)sizeof many);
-		FACT_EQ(uio.input(fds[0], 100000), (int)sizeof many);
-		FACT_EQ(write(fds[1], many, sizeof many), (ssize_t)sizeof many);
-		FACT_EQ(uio.input(fds[0]), (int)sizeof many);
-	}
-	flat = suio_flatten(&uio);
-	for (i = 0; i < 20; i++)
-		FACT(memcmp(flat + i * sizeof many, many, sizeof many) == 0);
-	xfree(flat);
-	FACTS_END();
-}
-
 /* In a time that grows with their number, not with its square. */
 static void
 copied_out_of_many_iovecs()
@@ -591,7 +557,6 @@ static const struct fact facts[] = {
 	CASE_ON(1, takes_bytes_one_by_one),
 	{"removes_too_much", removes_too_much, 1000 + SIGABRT, "there are 3", 1},
 	CASE_ON(1, input_and_output),
-	CASE_ON(1, input_byte_by_byte),
 	CASE_ON(1, copied_out_of_many_iovecs),
 	CASE_ON(1, output_of_much)
 };

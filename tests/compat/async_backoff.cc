@@ -164,6 +164,21 @@ held_up()
 	amain();
 }
 
+template <class T, tmoq_entry<T> T::*field, u_int minto, u_int maxsend> static bool
+waits(const tmoq<T, field, minto, maxsend> &, u_int seconds, u_int times)
+{
+	return minto == seconds && maxsend == times;
+}
+
+/* Unless told otherwise: 5 times in all, 2 seconds after the first. */
+static void
+defaults()
+{
+	FACT(waits(with_defaults, 2, 5));
+	FACT(waits(queries, 1, 2));
+	FACTS_END();
+}
+
 static void
 remove_of_no_member()
 {
@@ -183,6 +198,7 @@ remove_of_no_member()
 static const struct fact facts[] = {
 	CASE_ON(8, sends_again),
 	CASE_ON(1, held_up),
+	CASE_ON(1, defaults),
 	CASE_ON(1, remove_of_no_member),
 };
 

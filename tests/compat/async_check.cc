@@ -78,6 +78,46 @@ waits()
 	FACTS_END();
 }
 
+/* Other letters choose what this library has one of. */
+static void
+busy_by_environment()
+{
+	const char *options = getenv("SFS_OPTIONS");
+
+	if (options == NULL) {
+		setenv("SFS_OPTIONS", "bekt", 1);
+		execl("/proc/self/exe", "facts", "busy_by_environment", (char *)NULL);
+		_exit(98);
+	}
+	acheck(); /* comes back with nothing to wait for */
+	FACTS_END();
+}
+
+static void *
+end_when_idle(void *)
+{
+	usleep(50000);
+	cpucb_tail(wrap(end));
+	return NULL;
+}
+
+static void
+go_idle()
+{
+	pthread_t thread;
+
+	FACT(pthread_create(&thread, NULL, end_when_idle, NULL) == 0);
+	FACT(pthread_detach(thread) == 0);
+}
+
+/* With nothing to do and nothing to wait for, amain waits all the same. */
+static void
+never_ends_by_itself()
+{
+	cpucb_tail(wrap(go_idle));
+	amain();
+}
+
 static void
 loop_of_its_own()
 {
@@ -215,6 +255,8 @@ woken_by_another_color()
 static const struct fact facts[] = {
 	{"amain_inside", amain_inside, 1000 + SIGABRT, "amain was called before", 0},
 	CASE_ON(1, waits),
+	CASE_ON(1, busy_by_environment),
+	CASE(never_ends_by_itself),
 	CASE_ON(1, loop_of_its_own),
 	CASE(nested),
 	CASE(nested_in_pass),

@@ -113,6 +113,24 @@ watches(int fd)
 	cpucb_tail(cwrap(watches, fd, 3));
 }
 
+/* What the macro stands for: it brings the place of the call. */
+static void
+by_its_other_name()
+{
+	int fd = full_pipe();
+
+#ifndef fdcb
+	FACT(!"fdcb is a macro");
+#endif
+	FACT_EQ(selread, 0);
+	FACT_EQ(selwrite, 1);
+	_fdcb(fd, selread, wrap(mark), "a_file.cc", 12);
+	acheck();
+	FACT_EQ(times, 1);
+	_fdcb(fd, selread, NULL, "a_file.cc", 13);
+	_fdcb(-1, selread, wrap(mark), "a_file.cc", 14);
+}
+
 static void
 makes_strays(int left)
 {
@@ -147,6 +165,7 @@ static const struct fact facts[] = {
 	CASE(stray_and_the_next),
 	CASE(stray_replaced),
 	CASE_ON(2, strays_elsewhere),
+	{"by_its_other_name", by_its_other_name, 1, "a_file.cc:14", 1},
 	CASE(file_of_a_color),
 };
 

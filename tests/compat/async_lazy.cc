@@ -129,6 +129,32 @@ lazy_seconds()
 }
 
 static void
+in_its_color(int *left)
+{
+	FACT_EQ(get_current_color(), 5);
+	if (--*left == 0)
+		FACTS_END();
+}
+
+static void
+ask_for_a_color()
+{
+	static int left = 2;
+
+	yieldcb(cwrap(in_its_color, &left, 5));
+	lazy = lazycb(0, cwrap(in_its_color, &left, 5));
+	busy_tick();
+}
+
+/* Asked for in color 0; the callback has the color that it was given. */
+static void
+colored()
+{
+	delaycb(0, 0, wrap(ask_for_a_color));
+	amain();
+}
+
+static void
 lazy_unknown()
 {
 	int nothing;
@@ -145,6 +171,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, yield_waits),
 	CASE(lazy_repeats),
 	CASE_ON(2, lazy_seconds),
+	CASE(colored),
 	ABORTS(1, lazy_unknown),
 };
 

@@ -400,6 +400,7 @@ struct at_exit {
 };
 
 static int after_exit;
+static pthread_t who_exits;
 
 at_exit::~at_exit()
 {
@@ -407,6 +408,7 @@ at_exit::~at_exit()
 
 	usleep(20000);
 	FACT_EQ(facts_get(&after_exit), then); /* nobody runs any more */
+	FACT(then == 0 || pthread_equal(who_exits, pthread_self()));
 	printf("destroyed\n");
 }
 
@@ -420,11 +422,18 @@ goes_on()
 }
 
 static void
+exit_here()
+{
+	who_exits = pthread_self();
+	end();
+}
+
+static void
 exits()
 {
 	for (int color = 1; color < 5; color++)
 		cpucb_tail(cwrap(goes_on, color));
-	delaycb(0, 5 * MS, wrap(end));
+	delaycb(0, 5 * MS, wrap(exit_here));
 	amain();
 }
 
@@ -433,7 +442,7 @@ exits_in_a_color()
 {
 	cpucb_tail(cwrap(goes_on, 1));
 	cpucb_tail(wrap(goes_on));
-	delaycb(0, 5 * MS, cwrap(end, 6));
+	delaycb(0, 5 * MS, cwrap(exit_here, 6));
 	amain();
 }
 

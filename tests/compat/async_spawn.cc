@@ -13,6 +13,7 @@ static const char *const sh = "/bin/sh";
 static void
 check_text(const char *wanted, str text)
 {
+	FACT_EQ(get_current_color(), 0);
 	if (!text || strcmp(text.cstr(), wanted) != 0) {
 		fprintf(stderr, "got '%s', not '%s'\n", text ? text.cstr() : "(null)", wanted);
 		facts_fail(__FILE__, __LINE__, "text");

@@ -303,6 +303,31 @@ fatal_of_many()
 	amain();
 }
 
+static int hook_color = -1;
+
+static void
+note_color()
+{
+	_exit(hook_color == get_current_color() ? FACTS_PASSED : 96);
+}
+
+static void
+fatal_in_a_color()
+{
+	hook_color = get_current_color();
+	FACT_EQ(hook_color, 5);
+	fatal << "with a hook\n";
+}
+
+/* It is called where fatal was. */
+static void
+hook_of_a_color()
+{
+	fatalhook = note_color;
+	cpucb_tail(cwrap(fatal_in_a_color, 5));
+	amain();
+}
+
 static struct at_end {
 	at_end() : on(false) {}
 	~at_end()
@@ -412,6 +437,7 @@ static const struct fact facts[] = {
 	ENDS(fatal_flushes, 1, "held, fatal: the end\n"),
 	ENDS(panic_flushes, 1000 + SIGABRT, "held, PANIC: "),
 	ENDS(fatal_of_many, 1, "fatal: of many\n"),
+	CASE(hook_of_a_color),
 	ENDS(destructors_say, 4, "held, a destructor\n"),
 	CASE(flushes_at_once),
 	CASE(in_a_child)

@@ -354,6 +354,19 @@ format_of_null()
 	FACTS_END();
 }
 
+static void
+input_at_a_time()
+{
+	static const char text[10000] = "";
+	int fds[2];
+	strbuf sb;
+
+	FACT(pipe(fds) == 0 && write(fds[1], text, sizeof text) == (ssize_t)sizeof text);
+	FACT_EQ(sb.tosuio()->input(fds[0]), 8192);
+	FACT_EQ(sb.tosuio()->input(fds[0]), 10000 - 8192);
+	FACTS_END();
+}
+
 /* ---- a logger: a buffer that its destructor writes ---- */
 
 static int logfd;
@@ -399,6 +412,7 @@ loggers()
 
 static const struct fact facts[] = {
 	CASE_ON(1, loggers),
+	CASE_ON(1, input_at_a_time),
 	CASE_ON(1, copies_alias),
 	CASE_ON(1, methods_are_const),
 	CASE_ON(1, from_a_str),

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_text_colors.cc: what of the text of dialect "async" colors may share: strings, and standard
- * error. Sections 0 (5, 6) and 1.11 of the facts.
+ * async_text_colors.cc: what of dialect "async" colors may share: strings, callbacks, functions
+ * without a state. Sections 0 (5, 6) and 1.11 of the facts.
  */
 #include "async.h"
+#include "msb.h"
+#include "parseopt.h"
+#include "serial.h"
 
 #include "facts.h"
 
@@ -81,9 +84,90 @@ buffers_of_colors()
 	amain();
 }
 
+/* ---- callbacks ---- */
+
+static cbi::ptr for_all;
+
+static void
+add_length(str s, int *to, int n)
+{
+	*to += (int)s.len() + n;
+}
+
+static void
+call_on(cbi cb, int left)
+{
+	cbi::ptr copy = cb;
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		copy = for_all;
+		FACT(copy != cb);
+		copy = cb;
+	}
+	copy(left);
+	if (left > 0)
+		cpucb_tail(cwrap(call_on, cb, left - 1, (get_current_color() + 1) % COLORS));
+	else if (facts_add(&chains_done, 1) == COLORS)
+		FACTS_END();
+}
+
+/* Each goes round, from color to color, with the string that is bound to it. */
+static void
+callbacks_between_colors()
+{
+	static int sums[COLORS + 1];
+	str s("bound");
+	int i;
+
+	for_all = wrap(add_length, s, &sums[COLORS]);
+	for (i = 0; i < COLORS; i++)
+		cpucb_tail(cwrap(call_on, cbi(wrap(add_length, s, &sums[i])), int(ROUNDS), i));
+	s = NULL;
+	amain();
+}
+
+/* ---- functions for any color, in several at a time ---- */
+
+static void
+convert(int n)
+{
+	char buf[16];
+	int i, number, ends[2], passed;
+
+	for (i = 0; i < 20; i++) {
+		str bytes = strbuf("%d and %d", n, i);
+		str digits = strbuf("%d", n * i);
+
+		FACT(dearmor64(armor64(bytes)) == bytes && dearmor32(armor32(bytes)) == bytes);
+		FACT(hex2bytes(strbuf() << hexdump(bytes, bytes.len())) == bytes);
+		FACT(convertint(digits, &number) && number == n * i);
+		FACT_EQ(fls(1 << n % 31), n % 31 + 1);
+		FACT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+		FACT_EQ(writefd(ends[0], "x", 1, ends[1]), 1);
+		FACT_EQ(readfd(ends[1], buf, sizeof buf, &passed), 1);
+		FACT(passed > 2 && close(passed) == 0 && close(ends[0]) == 0);
+		FACT_EQ(close(ends[1]), 0);
+	}
+	if (facts_add(&chains_done, 1) == COLORS)
+		FACTS_END();
+}
+
+static void
+functions_of_colors()
+{
+	int i;
+
+	for (i = 0; i < COLORS; i++)
+		cpucb_tail(cwrap(convert, i, i));
+	amain();
+}
+
 static const struct fact facts[] = {
 	CASE(strings_between_colors),
-	CASE(buffers_of_colors)
+	CASE(buffers_of_colors),
+	CASE(callbacks_between_colors),
+	CASE(functions_of_colors)
 };
 
 FACTS_MAIN(facts)

@@ -202,6 +202,26 @@ far_future()
 	amain();
 }
 
+static void
+readable_later(int fd)
+{
+	mark('r');
+	fdcb(fd, selread, NULL);
+	expect("tr");
+}
+
+/* Those of before amain are looked at once before the first wait, so before what is ready. */
+static void
+armed_before_amain()
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	fdcb(fds[0], selread, wrap(readable_later, fds[0]));
+	delaycb(0, 0, wrap(mark, 't'));
+	amain();
+}
+
 /* ---- no recursion, no hunger ---- */
 
 static int depth, calls;
@@ -485,6 +505,7 @@ static const struct fact facts[] = {
 	CASE(no_delays_in_order),
 	CASE_ON(2, any_nanoseconds),
 	CASE_ON(2, far_future),
+	CASE(armed_before_amain),
 	CASE(no_delay_inside),
 	CASE(nobody_starves),
 	CASE(posts_do_not_starve),

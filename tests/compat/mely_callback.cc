@@ -5,6 +5,24 @@
  */
 #include "mely.h"
 
+/* Programs of the family include nothing else for these; so it stands before facts.h. */
+static int
+brought_along()
+{
+	struct sockaddr_in address;
+	pthread_t self = pthread_self();
+	char text[16];
+	void *p = malloc(1);
+
+	assert(p != NULL);
+	free(p);
+	errno = 0;
+	snprintf(text, sizeof text, "%d", 12);
+	address.sin_port = htons(80);
+	return strcmp(text, "12") == 0 && errno == 0 && ntohs(address.sin_port) == 80 &&
+	    pthread_equal(self, pthread_self());
+}
+
 #include "facts.h"
 
 static int seen[8];
@@ -46,6 +64,13 @@ struct subject {
 struct other_subject : subject {
 	int which(int a) { return -a; }
 };
+
+static void
+header_brings()
+{
+	FACT(brought_along());
+	FACTS_END();
+}
 
 /* ---- annotations ---- */
 
@@ -314,6 +339,7 @@ null_is_nothing()
 }
 
 static const struct fact facts[] = {
+	CASE_ON(1, header_brings),
 	CASE_ON(1, annotations),
 	CASE_ON(1, arity),
 	CASE_ON(1, methods),

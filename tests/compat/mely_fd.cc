@@ -74,6 +74,8 @@ second_reader()
 static void
 queue_up()
 {
+	FACT_EQ(selread, 0);
+	FACT_EQ(selwrite, 1);
 	pair();
 	give("abcde");
 	fdcb(ends[0], selread, cwrap(first_reader, 3, 1));
@@ -467,6 +469,69 @@ hang_up()
 }
 
 static void
+failed(int ready)
+{
+	fdcb(other[1], ready == 0 ? selread : selwrite, NULL);
+	if (facts_add(&met, 1) == 2)
+		FACTS_END();
+}
+
+static void
+close_reader()
+{
+	close(other[0]);
+}
+
+/* An error without anything else: the reader of a full pipe is gone. Both directions are told. */
+static void
+error_wakes_both()
+{
+	FACT(pipe(other) == 0 && fcntl(other[1], F_SETFL, O_NONBLOCK) == 0);
+	while (write(other[1], order, sizeof order) > 0)
+		;
+	fdcb(other[1], selread, cwrap(failed, 0, 1));
+	fdcb(other[1], selwrite, cwrap(failed, 1, 2));
+	delaycb(0, 5000000, wrap(close_reader));
+	amain();
+}
+
+/* ---- priority ---- */
+
+static void
+put_once(int fd, int c)
+{
+	put(c);
+	fdcb(fd, selread, NULL);
+}
+
+static void
+watch_ready(int color, int prio, int c)
+{
+	int fds[2];
+
+	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	fdcb(fds[0], selread, cpwrap(put_once, fds[0], c, color, prio));
+}
+
+static void
+watch_four()
+{
+	watch_ready(2, -9, 'd');
+	watch_ready(3, 5, 'b');
+	watch_ready(4, 0, 'c');
+	watch_ready(5, 9, 'a');
+	delaycb(0, 20000000, cpwrap(check_order, "abcd", 6, -11));
+}
+
+/* What is ready at once is called by the priorities of the callbacks. */
+static void
+has_priority()
+{
+	cpucb_tail(cwrap(watch_four, 1));
+	amain();
+}
+
+static void
 bad_descriptor()
 {
 	fdcb(-1, selread, wrap(never));
@@ -505,6 +570,8 @@ static const struct fact facts[] = {
 	CASE(any_thread),
 	CASE(drops_race_with_calls),
 	CASE(hang_up),
+	CASE(error_wakes_both),
+	CASE_ON(1, has_priority),
 	CASE_ENDS(bad_descriptor, 1, "no descriptor"),
 	CASE_ENDS(closed_descriptor, 1, "can not be watched"),
 };

@@ -5,6 +5,8 @@
  */
 #include "mely.h"
 
+#include <sched.h>
+
 #include "facts.h"
 
 extern int nthreads; /* as old programs say it */
@@ -62,6 +64,44 @@ count_workers()
 	exit(task_get_nthreads());
 }
 
+static void
+has_own_processor()
+{
+	cpu_set_t set;
+
+	FACT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+	FACT_EQ(CPU_COUNT(&set), 1);
+	if (facts_add(&left, -1) == 0)
+		FACTS_END();
+}
+
+/* As many workers as there are processors, each bound to its own if there are several. */
+static void
+without_environment()
+{
+	cpu_set_t set;
+	int i, processors;
+
+	FACT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+	processors = CPU_COUNT(&set);
+	FACT(task_get_nthreads() >= 1 && task_get_nthreads() <= processors);
+	if (processors == 1 || task_get_nthreads() < processors)
+		FACTS_END(); /* more than MAX_THREADS, or only a part of their time is ours */
+	left = processors;
+	for (i = 0; i < processors; i++)
+		cpucb_tail(cwrap(has_own_processor, -(i + 1)));
+	amain();
+}
+
+static void
+a_worker_for_each_processor()
+{
+	unsetenv("MELY_CORES");
+	unsetenv("MELY_PIN");
+	execl("/proc/self/exe", "facts", "without_environment", (char *)NULL);
+	_exit(98);
+}
+
 /* ---- the stop ---- */
 
 static void
@@ -115,6 +155,44 @@ exits_without_handler()
 	stop_all();
 	amain();
 	facts_fail(__FILE__, __LINE__, "amain came back");
+}
+
+static void *
+end_when_idle(void *)
+{
+	usleep(50000);
+	cpucb_tail(wrap(exit, FACTS_PASSED));
+	return NULL;
+}
+
+static void
+go_idle()
+{
+	pthread_t thread;
+
+	FACT(pthread_create(&thread, NULL, end_when_idle, NULL) == 0);
+	FACT(pthread_detach(thread) == 0);
+}
+
+/* With nothing to do, nothing to wait for, and somebody to tell: it waits all the same. */
+static void
+never_ends_by_itself()
+{
+	register_atexit_handler(overwritten);
+	cpucb_tail(wrap(go_idle));
+	amain();
+}
+
+/* The lines of the end are the program's output, not messages. */
+static void
+ends_on_standard_output()
+{
+	FACT(freopen("/dev/null", "w", stderr) != NULL);
+	register_atexit_handler(at_the_end);
+	save_bench_time(2250000);
+	stop_all();
+	amain();
+	FACTS_END();
 }
 
 static void
@@ -387,6 +465,7 @@ macros()
 	DEBUG_TMP("%s %d\n", "debug", 7);
 	PRINT_ALERT("no arguments\n");
 	PRINT_ALERT("%s\n", "alert");
+	PRINT_ALERT("it brings its own semicolon\n")
 	if (none == NULL)
 		PANIC("panic %d\n", 8)
 	FACTS_END();
@@ -402,9 +481,12 @@ reset_queues()
 static const struct fact facts[] = {
 	CASE(introspection),
 	CASE_ON(1, never_too_many),
+	CASE_ON(1, a_worker_for_each_processor),
 	CASE(comes_back),
 	CASE_ENDS(comes_back, FACTS_PASSED, "1.500000 PAGE_FAULTS"),
 	CASE_ENDS(exits_without_handler, 0, "PAGE_FAULTS"),
+	CASE_ENDS(ends_on_standard_output, FACTS_PASSED, "2.250000 PAGE_FAULTS"),
+	CASE(never_ends_by_itself),
 	CASE(all_must_stop),
 	CASE(left_over_is_freed),
 	CASE(runs_twice),
@@ -420,6 +502,7 @@ static const struct fact facts[] = {
 	CASE_ENDS(macros, 1, "panic 8"),
 	CASE_ENDS(macros, 1, "(macros,"),
 	CASE_ENDS(reset_queues, 1, NULL),
+	{"without_environment", without_environment, FACTS_PASSED, NULL, -1},
 	{"count_workers", count_workers, MAX_THREADS, NULL, -1},
 };
 

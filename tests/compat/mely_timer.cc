@@ -145,6 +145,27 @@ is_a_tail_post()
 	amain();
 }
 
+static void
+arm_four()
+{
+	timespec due = in_ns(0);
+
+	timecb(due, cpwrap(put, 'd', 2, -9));
+	timecb(due, cpwrap(put, 'b', 3, 5));
+	timecb(due, cpwrap(put, 'c', 4, 0));
+	timecb(due, cpwrap(put, 'a', 5, 9));
+	timecb(due, cpwrap(check_order, "abcd", 6, -11));
+	usleep(20000); /* all have expired when this returns */
+}
+
+/* Those that expire at once are called by the priorities of the callbacks. */
+static void
+has_priority()
+{
+	cpucb_tail(cwrap(arm_four, 1));
+	amain();
+}
+
 /* ---- removal ---- */
 
 static void
@@ -365,6 +386,7 @@ static const struct fact facts[] = {
 	CASE(in_order),
 	CASE(odd_times),
 	CASE(is_a_tail_post),
+	CASE_ON(1, has_priority),
 	CASE(remove_nothing),
 	CASE(remove_each_other),
 	CASE(remove_when_expired),

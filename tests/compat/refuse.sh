@@ -49,11 +49,16 @@ for standard in gnu++98 gnu++17 gnu++20; do
 	pair $standard 'timecb_t *t = 0; timecb_remove(t);' 'timecb_t t; timecb_remove(&t);'
 	pair $standard 'cbv a = wrap(none), b = a; (void)b;' \
 	    'cbv a = wrap(none); melycompat::call b(*a); (void)b;'
-	# Both dialects in one file.
-	pair $standard 'none();' '}
-#undef _ASYNC_ASYNC_H_
-#define MELYCOMPAT_DIALECT_ASYNC 1
-#include "mely.h"
+	# A callback is made by the factories alone, with its color and priority for good.
+	pair $standard 'callback<void> *c = 0; (void)c;' 'callback<void> c; (void)c;'
+	pair $standard 'wrap(none)->setFlagAutoFree(false);' 'wrap(none)->setcolor(1);'
+	pair $standard '(void)wrap(none)->getprio();' 'wrap(none)->setprio(1);'
+	# Both dialects in one file, though they have one guard.
+	pair $standard '}
+#undef MELYCOMPAT_DIALECT_MELY
+#include "../async/async.h"
+void g() {' '}
+#include "../async/async.h"
 void g() {'
 done
 # Only a function pointer has types that can be told.

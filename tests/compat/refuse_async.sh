@@ -195,6 +195,18 @@ cont_pairs()
 		# Without a default there is nothing to fill up with.
 		pair $standard 'vec<no_default> v; v.push_back(1);' \
 		    'vec<no_default> v; v.setsize(1);'
+		# With async.h comes what else a program has of the system.
+		pair $standard 'sigset_t set; sigfillset(&set); kill(getpid(), SIGTERM);
+			if (open("x", O_RDONLY) < 0 && waitpid(0, NULL, WNOHANG) < 0 && errno)
+				printf("%zu", strlen((char *)malloc(1)));' \
+		    'no_function_of_the_system();'
+		# Both dialects in one file, though they have one guard.
+		pair $standard '}
+#undef MELYCOMPAT_DIALECT_ASYNC
+#include "../mely/mely.h"
+void g() {' '}
+#include "../mely/mely.h"
+void g() {'
 	done
 }
 

@@ -235,10 +235,13 @@ finish_from_elsewhere()
 	cpucb_tail(wrap(finish));
 }
 
+/* Of another worker: this one may be any, and is busy from now on. */
 static void
 wait_for_color()
 {
-	cpucb_tail(cwrap(finish_from_elsewhere, -2));
+	int worker = get_current_proc() == 1 ? 0 : 1;
+
+	cpucb_tail(cwrap(finish_from_elsewhere, -(worker + 1)));
 	while (!done)
 		acheck();
 	FACTS_END();

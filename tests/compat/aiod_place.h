@@ -45,4 +45,36 @@ put_file(const char *name, const char *text)
 	FACT(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
+/* ---- what calls back ---- */
+
+static inline void
+no_error(int err)
+{
+	FACT_EQ(err, 0);
+	FACT_EQ(get_current_color(), 0);
+	calls++;
+}
+
+static inline void
+error_is(int code, int err)
+{
+	FACT_EQ(err, code);
+	calls++;
+}
+
+static inline void
+end(int err)
+{
+	FACT_EQ(err, 0);
+	FACTS_END();
+}
+
+static inline void
+no_status(int code, struct stat *status, int err)
+{
+	FACT(status == NULL);
+	FACT_EQ(err, code);
+	calls++;
+}
+
 #endif

@@ -22,41 +22,11 @@ buffer_of(const char *text)
 }
 
 static void
-no_error(int err)
-{
-	FACT_EQ(err, 0);
-	FACT_EQ(get_current_color(), 0);
-	calls++;
-}
-
-static void
-error_is(int code, int err)
-{
-	FACT_EQ(err, code);
-	calls++;
-}
-
-static void
-end(int err)
-{
-	FACT_EQ(err, 0);
-	FACTS_END();
-}
-
-static void
 all_called(int n, int err)
 {
 	FACT_EQ(err, EBADF);
 	FACT_EQ(calls, n);
 	FACTS_END();
-}
-
-static void
-no_status(int code, struct stat *status, int err)
-{
-	FACT(status == NULL);
-	FACT_EQ(err, code);
-	calls++;
 }
 
 static void

@@ -6,35 +6,13 @@
 
 #include <sys/ioctl.h>
 
-#include "facts.h"
-
-static int ends[2], calls;
-static ptr<aios> stream; /* on ends[0] */
-
-static void
-pair()
-{
-	FACT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-	stream = aios::alloc(ends[0]);
-}
-
-static void
-give(const char *text)
-{
-	FACT(write(ends[1], text, strlen(text)) == (ssize_t)strlen(text));
-}
+#include "stream_pair.h"
 
 static void
 give_all(const char *text)
 {
 	give(text);
 	FACT(shutdown(ends[1], SHUT_WR) == 0);
-}
-
-static void
-never(str, int)
-{
-	facts_fail(__FILE__, __LINE__, "a dropped callback ran");
 }
 
 static const char *const *wanted; /* lines; NULL: the end */
@@ -377,16 +355,6 @@ unread_too_much()
 	pair();
 	stream->unread(1);
 	FACTS_END();
-}
-
-static void
-has_error(int code, str line, int err)
-{
-	FACT(!line);
-	FACT_EQ(err, code);
-	if (++calls == 2)
-		FACTS_END();
-	stream->readany(wrap(has_error, code)); /* it stays */
 }
 
 static void

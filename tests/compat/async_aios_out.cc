@@ -6,23 +6,7 @@
 #include "aios.h"
 #include "rwfd.h"
 
-#include "facts.h"
-
-static int ends[2], calls;
-static ptr<aios> stream; /* on ends[0] */
-
-static void
-pair()
-{
-	FACT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
-	stream = aios::alloc(ends[0]);
-}
-
-static void
-give(const char *text)
-{
-	FACT(write(ends[1], text, strlen(text)) == (ssize_t)strlen(text));
-}
+#include "stream_pair.h"
 
 /* All that comes, up to the end of it. */
 static str
@@ -35,26 +19,10 @@ receive()
 	return all;
 }
 
-static void
-never(str, int)
-{
-	facts_fail(__FILE__, __LINE__, "a dropped callback ran");
-}
-
 static bool
 nonblocking(int fd)
 {
 	return (fcntl(fd, F_GETFL) & O_NONBLOCK) != 0;
-}
-
-static void
-has_error(int code, str line, int err)
-{
-	FACT(!line);
-	FACT_EQ(err, code);
-	if (++calls == 2)
-		FACTS_END();
-	stream->readany(wrap(has_error, code)); /* it stays */
 }
 
 /* ---- writing ---- */

@@ -5,14 +5,9 @@
 #include "async.h"
 #include "dns.h"
 
+#include "counted.h"
 #include "facts.h"
 #include "name_server.h"
-
-static bool
-is(const char *a, const char *b)
-{
-	return strcasecmp(a, b) == 0;
-}
 
 static u_int16_t port, dead_port;
 
@@ -233,15 +228,6 @@ in_a_constructor()
 }
 
 /* ---- cancelling ---- */
-
-struct counted {
-	static int alive;
-
-	counted() { alive++; }
-	counted(const counted &) { alive++; }
-	~counted() { alive--; }
-};
-int counted::alive;
 
 static void
 never_counted(counted, int)

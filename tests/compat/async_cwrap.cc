@@ -8,33 +8,8 @@
 #undef NULL
 #define NULL 0
 
+#include "bound.h"
 #include "facts.h"
-
-static int seen[8];
-
-static void
-see(int a, int b, int c, int d, int e)
-{
-	seen[0] = a, seen[1] = b, seen[2] = c, seen[3] = d, seen[4] = e;
-}
-
-static void
-see_one(int a)
-{
-	seen[0] = a;
-}
-
-static int
-sum(int a, int b, int c)
-{
-	return a + b + c;
-}
-
-static void
-count()
-{
-	seen[7]++;
-}
 
 struct subject {
 	virtual ~subject() {}

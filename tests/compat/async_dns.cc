@@ -3,17 +3,8 @@
  * async_dns.cc: look-ups in dialect "async". Of section 2 of the facts, with a name server of its
  * own.
  */
-#include "async.h"
-#include "dns.h"
-
-#include "facts.h"
-#include "name_server.h"
-
-static bool
-is(const char *a, const char *b)
-{
-	return strcasecmp(a, b) == 0;
-}
+#include "counted.h"
+#include "look_ups.h"
 
 static void
 name_server_knows(const char *name, int type, struct name_answer *a)
@@ -40,21 +31,6 @@ name_server_knows(const char *name, int type, struct name_answer *a)
 		a->code = ns_r_nxdomain;
 }
 
-static bool returned;
-
-static void
-begin()
-{
-	name_server_start();
-}
-
-static void
-check_here()
-{
-	FACT(returned); /* never before the call has */
-	FACT_EQ(get_current_color(), 0);
-}
-
 static in_addr
 addr_of(const char *text)
 {
@@ -62,15 +38,6 @@ addr_of(const char *text)
 
 	FACT(inet_aton(text, &a) != 0);
 	return a;
-}
-
-static void
-check_addr(const char *p, const char *wanted)
-{
-	in_addr a;
-
-	memcpy(&a, p, sizeof a);
-	FACT(a.s_addr == addr_of(wanted).s_addr);
 }
 
 /* ---- hosts ---- */
@@ -93,7 +60,7 @@ got_host(ptr<hostent> h, int err)
 static void
 host()
 {
-	begin();
+	name_server_start();
 	FACT(dns_hostbyname("host.test", wrap(got_host)) != NULL);
 	returned = true;
 	amain();
@@ -109,7 +76,7 @@ ask_inside()
 static void
 host_inside()
 {
-	begin();
+	name_server_start();
 	delaycb(0, 0, wrap(ask_inside));
 	amain();
 }
@@ -117,7 +84,7 @@ host_inside()
 static void
 host_by_acheck()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("host.test", wrap(got_host));
 	returned = true;
 	for (;;)
@@ -136,7 +103,7 @@ got_alias(ptr<hostent> h, int err)
 static void
 alias()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("alias.test", wrap(got_alias));
 	amain();
 }
@@ -153,7 +120,7 @@ got_localhost(ptr<hostent> h, int err)
 static void
 host_of_file()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("localhost", wrap(got_localhost));
 	amain();
 }
@@ -179,20 +146,10 @@ quad()
 
 /* ---- errors ---- */
 
-template <class Record> static void
-failed(int wanted, ptr<Record> record, int err)
-{
-	check_here();
-	FACT(!record);
-	FACT_EQ(err, wanted);
-	FACT(dns_strerror(err)[0] != '\0');
-	FACTS_END();
-}
-
 static void
 no_host(const char *name, int wanted, bool addrok)
 {
-	begin();
+	name_server_start();
 	dns_hostbyname(name, wrap(failed<hostent>, wanted), false, addrok);
 	returned = true;
 	amain();
@@ -300,7 +257,7 @@ got_short(ptr<hostent> h, int err)
 static void
 searches()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("short", wrap(got_short), true);
 	amain();
 }
@@ -326,7 +283,7 @@ got_name(ptr<hostent> h, int err)
 static void
 name_of_addr()
 {
-	begin();
+	name_server_start();
 	dns_hostbyaddr(addr_of("10.0.0.7"), wrap(got_name));
 	returned = true;
 	amain();
@@ -336,7 +293,7 @@ name_of_addr()
 static void
 name_is_spoofed()
 {
-	begin();
+	name_server_start();
 	dns_hostbyaddr(addr_of("10.0.0.8"), wrap(failed<hostent>, int(ARERR_PTRSPOOF)));
 	returned = true;
 	amain();
@@ -345,7 +302,7 @@ name_is_spoofed()
 static void
 no_name()
 {
-	begin();
+	name_server_start();
 	dns_hostbyaddr(addr_of("10.0.0.9"), wrap(failed<hostent>, int(NXDOMAIN)));
 	returned = true;
 	amain();
@@ -375,7 +332,7 @@ keep(ptr<hostent> h, int)
 static void
 answer_is_kept()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("host.test", wrap(keep));
 	amain();
 }
@@ -393,21 +350,12 @@ print_all(ptr<hostent> h, int err)
 static void
 prints()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("alias.test", wrap(print_all));
 	amain();
 }
 
 /* ---- cancelling ---- */
-
-struct counted {
-	static int alive;
-
-	counted() { alive++; }
-	counted(const counted &) { alive++; }
-	~counted() { alive--; }
-};
-int counted::alive;
 
 static void
 never(counted, ptr<hostent>, int)
@@ -444,7 +392,7 @@ cancel_at_once()
 static void
 cancel_before()
 {
-	begin();
+	name_server_start();
 	cancel_at_once();
 	amain();
 }
@@ -452,7 +400,7 @@ cancel_before()
 static void
 cancel_inside()
 {
-	begin();
+	name_server_start();
 	delaycb(0, 0, wrap(cancel_at_once));
 	amain();
 }
@@ -471,7 +419,7 @@ cancel_under_way()
 {
 	dnsreq_t *req;
 
-	begin();
+	name_server_start();
 	req = dns_hostbyname("silent.test", wrap(never, counted()));
 	delaycb(0, 100000000, wrap(cancel_it, req));
 	amain();
@@ -481,7 +429,7 @@ cancel_under_way()
 static void
 end_under_way()
 {
-	begin();
+	name_server_start();
 	dns_hostbyname("silent.test", wrap(never, counted()));
 	dnsreq_cancel(dns_hostbyname("silent.test", wrap(never, counted())));
 	delaycb(0, 100000000, wrap(end));
@@ -503,7 +451,7 @@ many_at_once()
 	static int left = 50;
 	int i;
 
-	begin();
+	name_server_start();
 	for (i = 0; i < 100; i++)
 		if (i % 2 == 0)
 			dns_hostbyname("host.test", wrap(got_one, &left));

@@ -3,17 +3,7 @@
  * async_records.cc: look-ups of mail exchangers, services and texts in dialect "async". Of
  * section 2 of the facts, with a name server of its own.
  */
-#include "async.h"
-#include "dns.h"
-
-#include "facts.h"
-#include "name_server.h"
-
-static bool
-is(const char *a, const char *b)
-{
-	return strcasecmp(a, b) == 0;
-}
+#include "look_ups.h"
 
 static void
 name_server_knows(const char *name, int type, struct name_answer *a)
@@ -46,30 +36,6 @@ name_server_knows(const char *name, int type, struct name_answer *a)
 		a->code = ns_r_nxdomain;
 }
 
-static bool returned;
-
-static void
-begin()
-{
-	name_server_start();
-}
-
-static void
-check_here()
-{
-	FACT(returned); /* never before the call has */
-	FACT_EQ(get_current_color(), 0);
-}
-
-static void
-check_addr(const char *p, const char *wanted)
-{
-	in_addr a;
-
-	memcpy(&a, p, sizeof a);
-	FACT(a.s_addr == inet_addr(wanted));
-}
-
 /* ---- records ---- */
 
 static void
@@ -93,7 +59,7 @@ got_mx(ptr<mxlist> l, int err)
 static void
 mx()
 {
-	begin();
+	name_server_start();
 	FACT(dns_mxbyname("mail.test", wrap(got_mx)) != NULL);
 	returned = true;
 	amain();
@@ -110,7 +76,7 @@ got_short_mx(ptr<mxlist> l, int err)
 static void
 mx_searches()
 {
-	begin();
+	name_server_start();
 	dns_mxbyname("short-mail", wrap(got_short_mx), true);
 	amain();
 }
@@ -133,7 +99,7 @@ got_srv(ptr<srvlist> l, int err)
 static void
 srv()
 {
-	begin();
+	name_server_start();
 	FACT(dns_srvbyname("_www._tcp.srv.test", wrap(got_srv)) != NULL);
 	returned = true;
 	amain();
@@ -142,7 +108,7 @@ srv()
 static void
 srv_by_parts()
 {
-	begin();
+	name_server_start();
 	FACT(dns_srvbyname("srv.test", "tcp", "www", wrap(got_srv)) != NULL);
 	returned = true;
 	amain();
@@ -168,7 +134,7 @@ srv_by_weight()
 	static int left = 20;
 	int i;
 
-	begin();
+	name_server_start();
 	for (i = 0; i < 20; i++)
 		dns_srvbyname("_weight._tcp.srv.test", wrap(got_weights, &left));
 	amain();
@@ -190,7 +156,7 @@ got_txt(ptr<txtlist> l, int err)
 static void
 txt()
 {
-	begin();
+	name_server_start();
 	FACT(dns_txtbyname("text.test", wrap(got_txt)) != NULL);
 	returned = true;
 	amain();
@@ -198,20 +164,10 @@ txt()
 
 /* ---- errors ---- */
 
-template <class Record> static void
-failed(int wanted, ptr<Record> record, int err)
-{
-	check_here();
-	FACT(!record);
-	FACT_EQ(err, wanted);
-	FACT(dns_strerror(err)[0] != '\0');
-	FACTS_END();
-}
-
 static void
 no_answer_of_records()
 {
-	begin();
+	name_server_start();
 	dns_txtbyname("silent.test", wrap(failed<txtlist>, int(ARERR_TIMEOUT)));
 	returned = true;
 	amain();
@@ -220,7 +176,7 @@ no_answer_of_records()
 static void
 server_fails_of_records()
 {
-	begin();
+	name_server_start();
 	dns_srvbyname("fail.test", wrap(failed<srvlist>, int(SERVFAIL)));
 	returned = true;
 	amain();
@@ -229,7 +185,7 @@ server_fails_of_records()
 static void
 no_record()
 {
-	begin();
+	name_server_start();
 	dns_mxbyname("host.test", wrap(failed<mxlist>, int(ARERR_NXREC)));
 	returned = true;
 	amain();
@@ -238,7 +194,7 @@ no_record()
 static void
 malformed()
 {
-	begin();
+	name_server_start();
 	dns_mxbyname("broken.test", wrap(failed<mxlist>, int(ARERR_BADRESP)));
 	returned = true;
 	amain();
@@ -247,7 +203,7 @@ malformed()
 static void
 no_such_name()
 {
-	begin();
+	name_server_start();
 	dns_txtbyname("nobody.test", wrap(failed<txtlist>, int(NXDOMAIN)));
 	returned = true;
 	amain();

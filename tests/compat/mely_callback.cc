@@ -23,27 +23,8 @@ brought_along()
 	    pthread_equal(self, pthread_self());
 }
 
+#include "bound.h"
 #include "facts.h"
-
-static int seen[8];
-
-static void
-see(int a, int b, int c, int d, int e)
-{
-	seen[0] = a, seen[1] = b, seen[2] = c, seen[3] = d, seen[4] = e;
-}
-
-static void
-see_one(int a)
-{
-	seen[0] = a;
-}
-
-static int
-sum(int a, int b, int c)
-{
-	return a + b + c;
-}
 
 static void
 nothing()
@@ -162,37 +143,6 @@ methods()
 }
 
 /* ---- how arguments are kept ---- */
-
-struct counted {
-	static int alive;
-	int value;
-
-	counted(int v) : value(v) { alive++; }
-	counted(const counted &c) : value(c.value) { alive++; }
-	~counted() { alive--; }
-};
-int counted::alive;
-
-static const counted *address;
-
-static void
-take_reference(const counted &c)
-{
-	address = &c;
-}
-
-static void
-take_value(counted c)
-{
-	seen[0] = c.value;
-}
-
-static void
-take_pointer(const char *s, void *p)
-{
-	seen[0] = s != NULL && strcmp(s, "abc") == 0;
-	seen[1] = p == NULL;
-}
 
 static void
 declared_types()

@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include "counted.h"
 #include "facts.h"
 
 static char order[64];
@@ -167,15 +168,6 @@ is_level_triggered()
 }
 
 /* ---- who frees, and when ---- */
-
-struct counted {
-	static int alive;
-
-	counted() { facts_add(&alive, 1); }
-	counted(const counted &) { facts_add(&alive, 1); }
-	~counted() { facts_add(&alive, -1); }
-};
-int counted::alive;
 
 static void
 ignore(counted)

@@ -7,6 +7,7 @@
 
 #include <sched.h>
 
+#include "counted.h"
 #include "facts.h"
 
 extern int nthreads; /* as old programs say it */
@@ -212,15 +213,6 @@ all_must_stop()
 	delaycb(0, 20000000, wrap(not_the_last));
 	amain();
 }
-
-struct counted {
-	static int alive;
-
-	counted() { facts_add(&alive, 1); }
-	counted(const counted &) { facts_add(&alive, 1); }
-	~counted() { facts_add(&alive, -1); }
-};
-int counted::alive;
 
 static void
 left_over(counted)

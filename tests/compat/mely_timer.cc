@@ -4,6 +4,7 @@
  */
 #include "mely.h"
 
+#include "counted.h"
 #include "facts.h"
 
 static char order[64];
@@ -254,15 +255,6 @@ removed_twice()
 }
 
 /* ---- callbacks ---- */
-
-struct counted {
-	static int alive;
-
-	counted() { facts_add(&alive, 1); }
-	counted(const counted &) { facts_add(&alive, 1); }
-	~counted() { facts_add(&alive, -1); }
-};
-int counted::alive;
 
 static void
 check_all_freed(const char *wanted)

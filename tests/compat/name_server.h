@@ -143,6 +143,13 @@ name_txt(struct name_answer *a, const char *owner, const char *one, const char *
 	a->records++;
 }
 
+/* Names are the same in upper case. */
+static inline bool
+is(const char *a, const char *b)
+{
+	return strcasecmp(a, b) == 0;
+}
+
 /* What the test knows: fill in the answer, or set its code. */
 static void name_server_knows(const char *name, int type, struct name_answer *a);
 

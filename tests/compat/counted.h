@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * counted.h: for tests of who frees a callback, and when: an argument to bind that counts itself.
+ */
+#ifndef MELY_TESTS_COUNTED_H
+#define MELY_TESTS_COUNTED_H
+
+#include "facts.h"
+
+/* Of any color. */
+struct counted {
+	static int alive;
+
+	counted() { facts_add(&alive, 1); }
+	counted(const counted &) { facts_add(&alive, 1); }
+	~counted() { facts_add(&alive, -1); }
+};
+int counted::alive;
+
+#endif

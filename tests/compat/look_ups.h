@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * look_ups.h: for tests of look-ups: what holds of each of their callbacks.
+ */
+#ifndef MELY_TESTS_LOOK_UPS_H
+#define MELY_TESTS_LOOK_UPS_H
+
+#include "async.h"
+#include "dns.h"
+
+#include "facts.h"
+#include "name_server.h"
+
+static bool returned; /* the call has; set by the test */
+
+static inline void
+check_here()
+{
+	FACT(returned); /* never before the call has */
+	FACT_EQ(get_current_color(), 0);
+}
+
+static inline void
+check_addr(const char *p, const char *wanted)
+{
+	in_addr a;
+
+	memcpy(&a, p, sizeof a);
+	FACT(a.s_addr == inet_addr(wanted));
+}
+
+template <class Record> static inline void
+failed(int wanted, ptr<Record> record, int err)
+{
+	check_here();
+	FACT(!record);
+	FACT_EQ(err, wanted);
+	FACT(dns_strerror(err)[0] != '\0');
+	FACTS_END();
+}
+
+#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * marks.h: for tests of an order, of either dialect: each callback leaves a mark, and the last one
- * says what they must have been.
+ * says what they must have been. All of one color, or of one worker: marks need no lock then.
  */
 #ifndef MELY_TESTS_MARKS_H
 #define MELY_TESTS_MARKS_H
@@ -15,9 +15,9 @@
 static std::string seen;
 
 static inline void
-mark(char c)
+mark(int c)
 {
-	seen += c;
+	seen += (char)c;
 }
 
 static inline void

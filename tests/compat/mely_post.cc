@@ -6,27 +6,7 @@
 #include "mely.h"
 
 #include "facts.h"
-
-static char order[256];
-static int ordered;
-
-static void
-put(int c)
-{
-	order[ordered++] = (char)c;
-}
-
-/* All of the one color, so that the row needs no lock. */
-static void
-check_order(const char *wanted)
-{
-	order[ordered] = '\0';
-	if (strcmp(order, wanted) != 0) {
-		fprintf(stderr, "ran %s, not %s\n", order, wanted);
-		facts_fail(__FILE__, __LINE__, "order");
-	}
-	FACTS_END();
-}
+#include "marks.h"
 
 /* ---- order in a color ---- */
 
@@ -36,8 +16,8 @@ tails_are_fifo()
 	int i;
 
 	for (i = 0; i < 26; i++)
-		cpucb_tail(cwrap(put, 'a' + i, 5));
-	cpucb_tail(cwrap(check_order, "abcdefghijklmnopqrstuvwxyz", 5));
+		cpucb_tail(cwrap(mark, 'a' + i, 5));
+	cpucb_tail(cwrap(expect, "abcdefghijklmnopqrstuvwxyz", 5));
 	amain();
 }
 
@@ -45,11 +25,11 @@ tails_are_fifo()
 static void
 post_heads()
 {
-	cpucb_tail(cwrap(put, 't', 5));
-	cpucb_tail(cwrap(put, 'u', 5));
-	cpucb(cwrap(put, 'h', 5));
-	cpucb(cwrap(put, 'i', 5));
-	cpucb_tail(cwrap(check_order, "hitu", 5));
+	cpucb_tail(cwrap(mark, 't', 5));
+	cpucb_tail(cwrap(mark, 'u', 5));
+	cpucb(cwrap(mark, 'h', 5));
+	cpucb(cwrap(mark, 'i', 5));
+	cpucb_tail(cwrap(expect, "hitu", 5));
 }
 
 static void
@@ -70,10 +50,10 @@ heads_go_first_inside()
 static void
 priority_keeps_order()
 {
-	cpucb_tail(cpwrap(put, 'a', 5, -9));
-	cpucb_tail(cpwrap(put, 'b', 5, 9));
-	cpucb_tail(cpwrap(put, 'c', 5, 0));
-	cpucb_tail(cwrap(check_order, "abc", 5));
+	cpucb_tail(cpwrap(mark, 'a', 5, -9));
+	cpucb_tail(cpwrap(mark, 'b', 5, 9));
+	cpucb_tail(cpwrap(mark, 'c', 5, 0));
+	cpucb_tail(cwrap(expect, "abc", 5));
 	amain();
 }
 
@@ -87,17 +67,17 @@ round_robin()
 
 	for (color = 1; color <= 3; color++)
 		for (i = 0; i < 3; i++)
-			cpucb_tail(cwrap(put, 'a' + color, color));
-	cpucb_tail(cwrap(check_order, "bcdbcdbcd", 3));
+			cpucb_tail(cwrap(mark, 'a' + color, color));
+	cpucb_tail(cwrap(expect, "bcdbcdbcd", 3));
 	amain();
 }
 
 static void
 head_overtakes_no_color()
 {
-	cpucb_tail(cwrap(put, 'a', 1));
-	cpucb(cwrap(put, 'b', 2));
-	cpucb_tail(cwrap(check_order, "ab", 2));
+	cpucb_tail(cwrap(mark, 'a', 1));
+	cpucb(cwrap(mark, 'b', 2));
+	cpucb_tail(cwrap(expect, "ab", 2));
 	amain();
 }
 
@@ -105,14 +85,14 @@ head_overtakes_no_color()
 static void
 priorities()
 {
-	cpucb_tail(cpwrap(put, 'z', 1, -5));
-	cpucb_tail(cwrap(put, 'n', 2));
-	cpucb_tail(cwrap(put, 'n', 2));
-	cpucb_tail(cwrap(put, 'm', 3));
-	cpucb_tail(cwrap(put, 'm', 3));
-	cpucb_tail(cpwrap(put, 'e', 4, 5));
-	cpucb_tail(cpwrap(put, 'b', 5, 10));
-	cpucb_tail(cpwrap(check_order, "benmnzm", 6, -16));
+	cpucb_tail(cpwrap(mark, 'z', 1, -5));
+	cpucb_tail(cwrap(mark, 'n', 2));
+	cpucb_tail(cwrap(mark, 'n', 2));
+	cpucb_tail(cwrap(mark, 'm', 3));
+	cpucb_tail(cwrap(mark, 'm', 3));
+	cpucb_tail(cpwrap(mark, 'e', 4, 5));
+	cpucb_tail(cpwrap(mark, 'b', 5, 10));
+	cpucb_tail(cpwrap(expect, "benmnzm", 6, -16));
 	amain();
 }
 
@@ -120,12 +100,12 @@ priorities()
 static void
 large_priorities()
 {
-	cpucb_tail(cpwrap(put, 'd', 1, 20));
-	cpucb_tail(cpwrap(put, 'e', 2, -20));
-	cpucb_tail(cpwrap(put, 'c', 3, 500));
-	cpucb_tail(cpwrap(put, 'a', 4, 65535));
-	cpucb_tail(cpwrap(put, 'b', 5, 2000));
-	cpucb_tail(cpwrap(check_order, "abcde", 6, -65535));
+	cpucb_tail(cpwrap(mark, 'd', 1, 20));
+	cpucb_tail(cpwrap(mark, 'e', 2, -20));
+	cpucb_tail(cpwrap(mark, 'c', 3, 500));
+	cpucb_tail(cpwrap(mark, 'a', 4, 65535));
+	cpucb_tail(cpwrap(mark, 'b', 5, 2000));
+	cpucb_tail(cpwrap(expect, "abcde", 6, -65535));
 	amain();
 }
 
@@ -133,18 +113,18 @@ large_priorities()
 static void
 post_high()
 {
-	put('a');
-	cpucb_tail(cpwrap(put, 'b', 1, 7));
+	mark('a');
+	cpucb_tail(cpwrap(mark, 'b', 1, 7));
 }
 
 static void
 last_post_rules()
 {
-	cpucb_tail(cpwrap(put, 'z', 3, 9));
-	cpucb_tail(cpwrap(put, 'y', 3, -9));
+	cpucb_tail(cpwrap(mark, 'z', 3, 9));
+	cpucb_tail(cpwrap(mark, 'y', 3, -9));
 	cpucb_tail(cpwrap(post_high, 1, 6));
-	cpucb_tail(cpwrap(put, 'c', 2, 5));
-	cpucb_tail(cpwrap(check_order, "abczy", 3, -9));
+	cpucb_tail(cpwrap(mark, 'c', 2, 5));
+	cpucb_tail(cpwrap(expect, "abczy", 3, -9));
 	amain();
 }
 
@@ -258,7 +238,7 @@ negative_pins()
 static void
 no_such_worker()
 {
-	cpucb_tail(cwrap(put, 'a', -task_get_nthreads() - 1));
+	cpucb_tail(cwrap(mark, 'a', -task_get_nthreads() - 1));
 	FACTS_END();
 }
 
@@ -373,9 +353,9 @@ fork_before_amain()
 	int status;
 	pid_t pid;
 
-	cpucb_tail(cwrap(put, 'a', 5));
-	cpucb_tail(cwrap(check_order, "a", 5));
-	delaycb(1000, 0, wrap(put, 'x'));
+	cpucb_tail(cwrap(mark, 'a', 5));
+	cpucb_tail(cwrap(expect, "a", 5));
+	delaycb(1000, 0, wrap(mark, 'x'));
 	pid = fork();
 	if (pid == 0)
 		amain();
@@ -393,7 +373,7 @@ post_from_thread(void *)
 
 	FACT_EQ(get_current_proc(), MAX_THREADS);
 	for (i = 0; i < 100; i++)
-		cpucb_tail(cwrap(put, 'a' + i % 26, 5));
+		cpucb_tail(cwrap(mark, 'a' + i % 26, 5));
 	cpucb_tail(wrap(exit, FACTS_PASSED));
 	return NULL;
 }
@@ -426,7 +406,7 @@ static void
 timeleft_is_a_hint()
 {
 	cpucb_tail(cwrap_timeleft(tick_tock, 1000, 1, 165000));
-	cpucb(cpwrap_timeleft(put, 'a', 9, 1, -5));
+	cpucb(cpwrap_timeleft(mark, 'a', 9, 1, -5));
 	amain();
 }
 

@@ -6,9 +6,8 @@
 
 #include "counted.h"
 #include "facts.h"
+#include "marks.h"
 
-static char order[64];
-static int ordered;
 static timecb_t *timers[8];
 
 static timespec
@@ -27,23 +26,6 @@ static int64_t
 ns_of(const timespec &t)
 {
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void
-put(int c)
-{
-	order[ordered++] = (char)c;
-}
-
-static void
-check_order(const char *wanted)
-{
-	order[ordered] = '\0';
-	if (strcmp(order, wanted) != 0) {
-		fprintf(stderr, "ran %s, not %s\n", order, wanted);
-		facts_fail(__FILE__, __LINE__, "order");
-	}
-	FACTS_END();
 }
 
 /* ---- when ---- */
@@ -103,11 +85,11 @@ in_order()
 	timespec due = in_ns(3000000), later = in_ns(4000000);
 	int i;
 
-	timecb(later, cwrap(put, 'z', 3));
+	timecb(later, cwrap(mark, 'z', 3));
 	for (i = 0; i < 10; i++)
-		timecb(due, cwrap(put, 'a' + i, 3));
+		timecb(due, cwrap(mark, 'a' + i, 3));
 	later.tv_nsec++;
-	timecb(later, cwrap(check_order, "abcdefghijz", 3));
+	timecb(later, cwrap(expect, "abcdefghijz", 3));
 	amain();
 }
 
@@ -119,10 +101,10 @@ odd_times()
 
 	odd.tv_sec -= 3;
 	odd.tv_nsec += 3000000000l;
-	timecb(negative, cwrap(put, 'n', 3));
-	timecb(past, cwrap(put, 'p', 3));
-	timecb(odd, cwrap(check_order, "np", 3));
-	delaycb((time_t)1 << 62, 0, cwrap(put, 'x', 3));
+	timecb(negative, cwrap(mark, 'n', 3));
+	timecb(past, cwrap(mark, 'p', 3));
+	timecb(odd, cwrap(expect, "np", 3));
+	delaycb((time_t)1 << 62, 0, cwrap(mark, 'x', 3));
 	amain();
 }
 
@@ -132,11 +114,11 @@ post_and_wait()
 {
 	timespec now = in_ns(0);
 
-	timecb(now, cwrap(put, 't', 3));
+	timecb(now, cwrap(mark, 't', 3));
 	while (ns_of(in_ns(0)) < ns_of(now) + 20000000)
 		;
-	cpucb(cwrap(put, 'h', 3));
-	timecb(in_ns(0), cwrap(check_order, "ht", 3));
+	cpucb(cwrap(mark, 'h', 3));
+	timecb(in_ns(0), cwrap(expect, "ht", 3));
 }
 
 static void
@@ -151,11 +133,11 @@ arm_four()
 {
 	timespec due = in_ns(0);
 
-	timecb(due, cpwrap(put, 'd', 2, -9));
-	timecb(due, cpwrap(put, 'b', 3, 5));
-	timecb(due, cpwrap(put, 'c', 4, 0));
-	timecb(due, cpwrap(put, 'a', 5, 9));
-	timecb(due, cpwrap(check_order, "abcd", 6, -11));
+	timecb(due, cpwrap(mark, 'd', 2, -9));
+	timecb(due, cpwrap(mark, 'b', 3, 5));
+	timecb(due, cpwrap(mark, 'c', 4, 0));
+	timecb(due, cpwrap(mark, 'a', 5, 9));
+	timecb(due, cpwrap(expect, "abcd", 6, -11));
 	usleep(20000); /* all have expired when this returns */
 }
 
@@ -173,20 +155,20 @@ static void
 remove_nothing()
 {
 	timecb_remove(NULL);
-	timers[0] = delaycb(0, 1000000, cwrap(put, 'x', 3));
-	timers[1] = delaycb(1000, 0, cwrap(put, 'y', 3));
+	timers[0] = delaycb(0, 1000000, cwrap(mark, 'x', 3));
+	timers[1] = delaycb(1000, 0, cwrap(mark, 'y', 3));
 	timecb_remove(timers[0]);
 	timecb_remove(timers[1]);
-	delaycb(0, 5000000, cwrap(check_order, "", 3));
+	delaycb(0, 5000000, cwrap(expect, "", 3));
 	amain();
 }
 
 static void
 remove_other(int other)
 {
-	put('a' + other);
+	mark('a' + other);
 	timecb_remove(timers[other]);
-	delaycb(0, 5000000, cwrap(check_order, other == 0 ? "a" : "b", 3));
+	delaycb(0, 5000000, cwrap(expect, other == 0 ? "a" : "b", 3));
 }
 
 /* Two with one deadline remove each other: only the first runs, though the other has expired. */
@@ -204,12 +186,12 @@ remove_each_other()
 static void
 remove_expired()
 {
-	timers[0] = timecb(in_ns(0), cwrap(put, 'x', 3));
-	timers[1] = timecb(in_ns(0), cpwrap(put, 'y', 3, 5));
+	timers[0] = timecb(in_ns(0), cwrap(mark, 'x', 3));
+	timers[1] = timecb(in_ns(0), cpwrap(mark, 'y', 3, 5));
 	usleep(20000);
 	timecb_remove(timers[0]);
 	timecb_remove(timers[1]);
-	delaycb(0, 5000000, cwrap(check_order, "", 3));
+	delaycb(0, 5000000, cwrap(expect, "", 3));
 }
 
 static void
@@ -229,7 +211,7 @@ remove_self()
 static void
 in_own_callback()
 {
-	cpucb_tail(cwrap(put, 'a', 3));
+	cpucb_tail(cwrap(mark, 'a', 3));
 	timers[0] = delaycb(0, 1000, cwrap(remove_self, 3));
 	amain();
 }
@@ -237,7 +219,7 @@ in_own_callback()
 static void
 after_it_ran()
 {
-	timers[0] = delaycb(0, 1000, cwrap(put, 'a', 3));
+	timers[0] = delaycb(0, 1000, cwrap(mark, 'a', 3));
 	delaycb(0, 5000000, cwrap(remove_self, 3));
 	amain();
 }
@@ -245,10 +227,10 @@ after_it_ran()
 static void
 removed_twice()
 {
-	timers[0] = delaycb(1000, 0, cwrap(put, 'a', 3));
+	timers[0] = delaycb(1000, 0, cwrap(mark, 'a', 3));
 	timecb_remove(timers[0]);
 	/* Another that may have taken its place is no excuse. */
-	timers[1] = delaycb(1000, 0, cwrap(put, 'b', 3));
+	timers[1] = delaycb(1000, 0, cwrap(mark, 'b', 3));
 	FACT(timers[0] != timers[1]);
 	timecb_remove(timers[0]);
 	FACTS_END();
@@ -260,7 +242,7 @@ static void
 check_all_freed(const char *wanted)
 {
 	FACT_EQ(counted::alive, 0);
-	check_order(wanted);
+	expect(wanted);
 }
 
 static cbv reused;
@@ -268,8 +250,8 @@ static cbv reused;
 static void
 tick(counted)
 {
-	put('t');
-	if (ordered < 4) {
+	mark('t');
+	if (seen.size() < 4) {
 		delaycb(0, 500000, reused);
 		return;
 	}

@@ -136,7 +136,7 @@ melyint_check_enter(struct melyint_check_where *where)
 		return;
 	here.entered = here.program = __tsan_get_current_fiber();
 	if (here.runtime == NULL)
-		here.runtime = __tsan_create_fiber(0);
+		here.runtime = melyint_fiber_new();
 	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 	if (!here.ignored)
@@ -288,7 +288,7 @@ melyint_check_for_last(bool last)
 	if (!on() || !here.inside || (last && !here.last_known))
 		return;
 	if (last) {
-		here.program = __tsan_create_fiber(0);
+		here.program = melyint_fiber_new();
 		melyint_edge_acquire(&here.last, here.program);
 	} else if (fiber != NULL) {
 		here.program = NULL;
@@ -465,7 +465,7 @@ melyint_check_work_call(struct melyint_watch *w, const char *name)
 		return;
 	}
 	know_tls();
-	job.fiber = __tsan_create_fiber(0);
+	job.fiber = melyint_fiber_new();
 	(void)snprintf(label, sizeof label, "helper work (%s)", name);
 	__tsan_set_fiber_name(job.fiber, label);
 	melyint_stack_make(&stack);

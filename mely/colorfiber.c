@@ -5,6 +5,7 @@
 #include "colorfiber.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -169,7 +170,7 @@ begin_fiber(struct melyint_colorfiber *cf, struct mely_color *color)
 	char name[41];
 
 	end_oldest();
-	cf->fiber = __tsan_create_fiber(0);
+	cf->fiber = melyint_fiber_new();
 	melyint_stack_make(&cf->stack);
 	/* relaxed: a name that comes later is told */
 	name[0] = '\0';
@@ -362,6 +363,19 @@ void
 melyint_fiber_release_signals(uint64_t mask)
 {
 	(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof mask);
+}
+
+void *
+melyint_fiber_new(void)
+{
+	void *before = __tsan_get_current_fiber(), *fiber = __tsan_create_fiber(0);
+	uint64_t mask = melyint_fiber_hold_signals();
+
+	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
+	(void)poll(NULL, 0, 0);
+	__tsan_switch_to_fiber(before, MELYINT_TSAN_NO_SYNC);
+	melyint_fiber_release_signals(mask);
+	return fiber;
 }
 
 void

@@ -3,6 +3,8 @@
  * signal.c: signals and children as events: several watchers of one signal, a signal that belongs
  * to another runtime, children reaped one by one and no other.
  */
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +120,69 @@ none_is_lost(void)
 	TEST_EQ(status, 0);
 	close(answers[0]);
 	close(answers[1]);
+	TEST_OK(mely_runtime_free(rt));
+	free(a);
+}
+
+enum { NEW_COLORS = 3000, DELAYS = 400 };
+
+static pthread_t runs;
+static _Atomic uint64_t waiting, noticed;
+static uint64_t seed;
+
+static void
+on_notice(void *arg)
+{
+	(void)arg;
+	test_add(&noticed, 1);
+}
+
+/* The first call of a color that may wait. */
+static void
+on_wait(void *arg)
+{
+	(void)arg;
+	test_add(&waiting, 1);
+	(void)poll(NULL, 0, 0);
+}
+
+static struct mely_handler notice_handler = MELY_HANDLER(on_notice);
+static struct mely_handler wait_handler = MELY_HANDLER(on_wait);
+
+static void *
+interrupt_each(void *arg)
+{
+	uint64_t i, spin;
+
+	for (i = 0; i < NEW_COLORS; i++) {
+		TEST_OK(mely_post(rt, (uint32_t)i + 1, &wait_handler, NULL));
+		while (test_get(&waiting) == i)
+			continue;
+		for (spin = test_random(&seed) % DELAYS; spin > 0; spin--)
+			(void)test_get(&waiting);
+		TEST_EQ(pthread_kill(runs, SIGUSR1), 0);
+		test_await(&noticed, i + 1);
+	}
+	TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
+	return arg;
+}
+
+static void
+none_is_lost_in_new_colors(void)
+{
+	struct mely_color *a;
+	mely_watch watch;
+	pthread_t thread;
+
+	seed = test_seed;
+	rt = test_runtime(1);
+	a = test_color(rt);
+	runs = pthread_self();
+	TEST_OK(mely_signal_watch(a, SIGUSR1, &notice_handler, NULL, &watch));
+	TEST_EQ(pthread_create(&thread, NULL, interrupt_each, NULL), 0);
+	TEST_OK(mely_run(rt));
+	TEST_EQ(test_get(&noticed), NEW_COLORS);
+	TEST_EQ(pthread_join(thread, NULL), 0);
 	TEST_OK(mely_runtime_free(rt));
 	free(a);
 }
@@ -260,5 +325,6 @@ main(int argc, char **argv)
 	TEST_CASE(signals_arrive);
 	TEST_CASE(belongs_to_one_runtime);
 	TEST_CASE(none_is_lost);
+	TEST_CASE(none_is_lost_in_new_colors);
 	return test_done();
 }

@@ -3,6 +3,7 @@
  * test.c: see test.h. Only the main thread calls test_init, test_begin, test_end, test_done; the
  * rest may be called by any thread.
  */
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <time.h>
@@ -98,6 +99,8 @@ test_init(int argc, char **argv, unsigned watchdog_seconds)
 	if (seed != NULL)
 		test_seed = strtoull(seed, NULL, 0);
 	printf("seed %#llx\n", (unsigned long long)test_seed);
+	/* The race detector loses a signal that comes during its first call that may wait. */
+	(void)poll(NULL, 0, 0);
 	signal(SIGALRM, on_alarm);
 	state.watchdog = TEST_TSAN || TEST_ASAN ? 4 * watchdog_seconds : watchdog_seconds;
 	alarm(state.watchdog);

@@ -436,11 +436,15 @@ check_by_hand()
 
 /* ---- who frees ---- */
 
-static int alive;
+static int alive, ended_in;
 
 struct counted {
 	counted() { facts_add(&alive, 1); }
-	~counted() { facts_add(&alive, -1); }
+	~counted()
+	{
+		ended_in = get_current_color();
+		facts_add(&alive, -1);
+	}
 	void run() { FACT_EQ(facts_get(&alive), 1); }
 };
 
@@ -448,10 +452,11 @@ static void
 is_freed()
 {
 	FACT_EQ(facts_get(&alive), 0);
+	FACT_EQ(ended_in, get_current_color());
 	FACTS_END();
 }
 
-/* The event has the only reference, and drops it after the call. */
+/* The event has the only reference, and drops it after the call, in its color. */
 static void
 event_frees(int color)
 {

@@ -9,6 +9,7 @@
  * PORT 0 stands for a free one. Ends by SIGTERM, or after so many connections.
  */
 #include "async.h"
+#include "listen.h"
 #include "number.h"
 
 class connection
@@ -91,22 +92,6 @@ accept_one(int listener)
 		warn("accept: %m\n");
 }
 
-static int
-listen_on(int port)
-{
-	int fd = inetsocket(SOCK_STREAM, port, INADDR_LOOPBACK);
-	sockaddr_in address;
-	socklen_t length = sizeof address;
-
-	if (fd < 0 || listen(fd, 1000) < 0)
-		fatal("port %d: %m\n", port);
-	make_async(fd);
-	getsockname(fd, (sockaddr *)&address, &length);
-	printf("echo on 127.0.0.1:%d\n", ntohs(address.sin_port));
-	fflush(stdout);
-	return fd;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -118,7 +103,7 @@ main(int argc, char **argv)
 	if (argc > 2)
 		connection::closed_max =
 		    number_argument(argv[0], "CONNECTIONS", argv[2], COUNT_MAX);
-	int listener = listen_on(number_argument(argv[0], "PORT", argv[1], PORT_MAX));
+	int listener = listen_on("echo", number_argument(argv[0], "PORT", argv[1], PORT_MAX));
 	fdcb(listener, selread, wrap(accept_one, listener));
 	sigcb(SIGTERM, wrap(exit, 0));
 	amain();

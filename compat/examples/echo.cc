@@ -8,9 +8,9 @@
  * PORT 0 stands for a free one. Ends after so many connections.
  */
 #include "mely.h"
+#include "listen.h"
 #include "number.h"
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -95,25 +95,6 @@ accept_one(int listener)
 	fdcb(fd, selread, wrap(new connection(fd), &connection::readable));
 }
 
-static int
-listen_on(int port)
-{
-	sockaddr_in address = sockaddr_in();
-	socklen_t length = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
-
-	address.sin_family = AF_INET;
-	address.sin_port = htons(port);
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (fd < 0 || bind(fd, (sockaddr *)&address, sizeof address) < 0 || listen(fd, 1000) < 0)
-		PANIC("port %d: %s\n", port, strerror(errno));
-	getsockname(fd, (sockaddr *)&address, &length);
-	printf("echo on 127.0.0.1:%d\n", ntohs(address.sin_port));
-	fflush(stdout);
-	return fd;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -124,7 +105,7 @@ main(int argc, char **argv)
 	if (argc > 2)
 		connection::closed_max =
 		    number_argument(argv[0], "CONNECTIONS", argv[2], COUNT_MAX);
-	int listener = listen_on(number_argument(argv[0], "PORT", argv[1], PORT_MAX));
+	int listener = listen_on("echo", number_argument(argv[0], "PORT", argv[1], PORT_MAX));
 	fdcb(listener, selread, wrap(accept_one, listener));
 	amain();
 }

@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "listen.h"
 #include "number.h"
 #include "sws_files.h"
 #include "sws_http.h"
@@ -313,25 +314,6 @@ close_client(client *c)
 /* ---- the start ---- */
 
 static int
-listen_on(int port)
-{
-	sockaddr_in address = sockaddr_in();
-	socklen_t length = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
-
-	address.sin_family = AF_INET;
-	address.sin_port = htons(port);
-	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (fd < 0 || bind(fd, (sockaddr *)&address, sizeof address) < 0 || listen(fd, 1000) < 0)
-		PANIC("port %d: %s\n", port, strerror(errno));
-	getsockname(fd, (sockaddr *)&address, &length);
-	printf("sws on 127.0.0.1:%d\n", ntohs(address.sin_port));
-	fflush(stdout);
-	return fd;
-}
-
-static int
 usage(const char *name)
 {
 	fprintf(stderr, "usage: %s [-c CLIENTS] [-t SECONDS] [-n CONNECTIONS] PORT FOLDER\n",
@@ -364,7 +346,7 @@ main(int argc, char **argv)
 	make_errors();
 	if (!load_folder(argv[optind + 1], "/"))
 		PANIC("%s: %s\n", argv[optind + 1], strerror(errno));
-	listener = listen_on(port);
+	listener = listen_on("sws", port);
 	start_accepting();
 	amain();
 }

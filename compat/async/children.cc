@@ -43,6 +43,7 @@ tell(pid_t pid, int status)
 		return;
 	cbi::ptr cb = found->second;
 	waiting().erase(found);
+	signal_child_ended(); /* if the callback calls acheck, that is to find the others */
 	call_or_post(job_of_status(cb, status));
 }
 

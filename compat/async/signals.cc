@@ -34,14 +34,20 @@ callbacks()
 }
 
 void
-on_signal(int sig)
+note(int sig)
 {
-	int saved = errno;
-
 	/* release, both: pair with the acquires in signals_run */
 	came[sig].store(true, std::memory_order_release);
 	any_came.store(true, std::memory_order_release);
 	wait_from_signal();
+}
+
+void
+on_signal(int sig)
+{
+	int saved = errno;
+
+	note(sig);
 	errno = saved;
 }
 
@@ -80,20 +86,36 @@ signal_set(int sig, cbv::ptr cb, int flags)
 }
 
 void
-signals_start()
+signal_child_ended()
 {
 	siginfo_t ended = {};
 
+	if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
+		note(SIGCHLD);
+}
+
+void
+signals_start()
+{
 	if (!callbacks()[SIGCHLD]) {
 		install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
-		/* Children may have ended before. */
-		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-		    ended.si_pid != 0)
-			on_signal(SIGCHLD);
+		signal_child_ended(); /* before, perhaps */
 	}
 	/* And signals may have come when there was nothing to wake. acquire: as below */
 	if (any_came.load(std::memory_order_acquire))
 		wait_from_signal();
+}
+
+/* A callback may call acheck or amain, which look for the signals that are behind this one. */
+static void
+note_those_behind(int sig)
+{
+	while (++sig < NSIG)
+		/* relaxed: what came now has said so */
+		if (came[sig].load(std::memory_order_relaxed)) {
+			note(sig);
+			return;
+		}
 }
 
 void
@@ -108,6 +130,7 @@ signals_run()
 	for (sig = 1; sig < NSIG; sig++) {
 		if (!came[sig].exchange(false, std::memory_order_acq_rel))
 			continue;
+		note_those_behind(sig);
 		if (callbacks()[sig])
 			call_or_post(job_of(callbacks()[sig]));
 		else if (sig == SIGCHLD)

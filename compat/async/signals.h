@@ -17,6 +17,9 @@ cbv::ptr signal_set(int sig, cbv::ptr cb, int flags);
 /** From now on SIGCHLD is the loop's. */
 void signals_start();
 
+/** If a child has ended, it is as if SIGCHLD came. */
+void signal_child_ended();
+
 /** In a pass: call what signals have come for. */
 void signals_run();
 

@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <vector>
+#include <deque>
 
 #include "handlers.h"
 #include "loop.h"
@@ -26,12 +26,19 @@ namespace {
 
 struct held_post {
 	job j;
-	bool head;
 	int timeleft;
+	uint64_t number; /* how many came before */
+};
+
+struct held_posts {
+	std::deque<held_post> heads, tails;
+	uint64_t posted = 0;
+
+	size_t size() const { return heads.size() + tails.size(); }
 };
 
 std::mutex held_lock;
-std::vector<held_post> *held; /* under held_lock; NULL when there are none */
+held_posts *held; /* under held_lock; NULL when there are none */
 
 #if defined(__x86_64__) || defined(__i386__)
 enum { CALIBRATE_NS = 1000000 };
@@ -105,9 +112,45 @@ hold(const job &j, bool head, int timeleft)
 	if (runtime() != nullptr)
 		return false;
 	if (held == nullptr)
-		held = new std::vector<held_post>;
-	held->push_back(held_post{j, head, timeleft});
+		held = new held_posts;
+	(head ? held->heads : held->tails).push_back(held_post{j, timeleft, held->posted++});
 	return true;
+}
+
+/* Hand them over in the order in which they were posted. Under held_lock. */
+void
+hand_over(mely_runtime *rt)
+{
+	while (held->size() != 0) {
+		bool head = held->tails.empty() || (!held->heads.empty() &&
+		    held->heads.front().number < held->tails.front().number);
+		std::deque<held_post> &from = head ? held->heads : held->tails;
+
+		post_or_drop(rt, from.front().j, head, from.front().timeleft);
+		from.pop_front();
+	}
+}
+
+/* Take the first out, for acheck. */
+bool
+take_held(job *j)
+{
+	guard locked(held_lock);
+
+	if (held == nullptr || held->size() == 0)
+		return false;
+	std::deque<held_post> &from = held->heads.empty() ? held->tails : held->heads;
+	*j = from.front().j;
+	from.pop_front();
+	return true;
+}
+
+size_t
+held_count()
+{
+	guard locked(held_lock);
+
+	return held != nullptr ? held->size() : 0;
 }
 
 }
@@ -134,8 +177,7 @@ post_held(mely_runtime *rt)
 	guard locked(held_lock);
 
 	if (held != nullptr)
-		for (const held_post &p : *held)
-			post_or_drop(rt, p.j, p.head, p.timeleft);
+		hand_over(rt);
 	delete held;
 	held = nullptr;
 	/* release: pairs with the acquire in runtime(); under the lock: NOTE(held) */
@@ -145,19 +187,16 @@ post_held(mely_runtime *rt)
 bool
 held_run(void (*run)(const job &j))
 {
-	guard locked(held_lock);
-	std::vector<held_post> *taken = held;
+	size_t left = held_count(); /* later ones: the next time */
+	bool any = false;
+	job j;
 
-	held = nullptr;
-	locked.unlock();
-	if (taken == nullptr)
-		return false;
-	for (int heads = 1; heads >= 0; heads--)
-		for (const held_post &p : *taken)
-			if (p.head == (heads == 1))
-				run(p.j);
-	delete taken;
-	return true;
+	/* One at a time: amain and acheck, called in one of them, go on with the others. */
+	for (; left > 0 && take_held(&j); left--) {
+		any = true;
+		run(j);
+	}
+	return any;
 }
 
 int

@@ -7,6 +7,8 @@
 
 #include "facts.h"
 
+#include <string>
+
 #define MS 1000000
 
 static int left;
@@ -255,6 +257,134 @@ woken_by_another_color()
 	amain();
 }
 
+/* ---- amain in a callback of an acheck that main has called ---- */
+
+static std::string order;
+static int others;
+
+static void
+in_order(char c)
+{
+	order += c;
+	if (c != 'd')
+		return;
+	FACT(order == "habcd");
+	while (facts_get(&others) < 2)
+		usleep(1000);
+	FACTS_END();
+}
+
+static void
+in_another_color()
+{
+	facts_add(&others, 1);
+}
+
+static void
+amain_in_order(char c)
+{
+	order += c;
+	amain();
+}
+
+static void
+amain_in_a_post()
+{
+	cpucb_tail(wrap(amain_in_order, 'a'));
+	cpucb_tail(cwrap(in_another_color, 3));
+	cpucb_tail(wrap(in_order, 'b'));
+	cpucb_tail(cwrap(in_another_color, 4));
+	cpucb_tail(wrap(in_order, 'c'));
+	cpucb(wrap(in_order, 'h'));
+	cpucb_tail(wrap(in_order, 'd'));
+	acheck();
+}
+
+/* What is left of the pass is run by one inside. */
+static void
+waits_for_posts()
+{
+	order += 'a';
+	while (order.size() < 4)
+		acheck();
+	FACT(order == "habc");
+}
+
+static void
+acheck_in_a_post()
+{
+	cpucb_tail(wrap(waits_for_posts));
+	cpucb_tail(cwrap(in_order, 'b', 3));
+	cpucb_tail(wrap(in_order, 'c'));
+	cpucb(wrap(in_order, 'h'));
+	acheck();
+	FACTS_END();
+}
+
+static void
+signals_order(int last)
+{
+	if (--left == last)
+		FACTS_END();
+}
+
+static void
+amain_in_signal()
+{
+	left--;
+	amain();
+}
+
+static void
+amain_in_a_signal()
+{
+	left = 3;
+	sigcb(SIGUSR1, wrap(amain_in_signal));
+	sigcb(SIGUSR2, wrap(signals_order, 0));
+	sigcb(SIGTERM, wrap(signals_order, 0));
+	kill(getpid(), SIGUSR1);
+	kill(getpid(), SIGUSR2);
+	kill(getpid(), SIGTERM);
+	for (;;)
+		acheck();
+}
+
+static void
+second_child(int)
+{
+	done = true;
+}
+
+static void
+first_child(pid_t *other, int)
+{
+	chldcb(*other, NULL);
+	chldcb(*other, wrap(second_child));
+	while (!done)
+		acheck();
+	FACTS_END();
+}
+
+/* Two children have ended, and the callback of the one waits for the other. */
+static void
+acheck_in_a_child()
+{
+	static pid_t pids[2];
+	siginfo_t ended;
+
+	for (int i = 0; i < 2; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0)
+			_exit(0);
+	}
+	for (int i = 0; i < 2; i++)
+		chldcb(pids[i], wrap(first_child, &pids[1 - i]));
+	for (int i = 0; i < 2; i++)
+		FACT(waitid(P_PID, pids[i], &ended, WEXITED | WNOWAIT) == 0);
+	for (;;)
+		acheck();
+}
+
 static const struct fact facts[] = {
 	{"amain_inside", amain_inside, 1000 + SIGABRT, "amain was called before", 0},
 	CASE_ON(1, waits),
@@ -268,6 +398,10 @@ static const struct fact facts[] = {
 	{"acheck_in_a_color", acheck_in_a_color, 1, "color 3", 2},
 	CASE_ON(2, woken_by_another_color),
 	CASE_ON(8, woken_by_another_color),
+	CASE(amain_in_a_post),
+	CASE_ON(1, acheck_in_a_post),
+	CASE(amain_in_a_signal),
+	CASE_ON(1, acheck_in_a_child),
 };
 
 FACTS_MAIN(facts)

@@ -82,6 +82,9 @@ signal_set(int sig, cbv::ptr cb, int flags)
 		signals_start();
 	else
 		install(sig, SIG_DFL, flags);
+	/* What came for the old one is nothing to the next one. relaxed: nothing is read for it */
+	if (!cb && sig != SIGCHLD)
+		came[sig].store(false, std::memory_order_relaxed);
 	return old;
 }
 

@@ -505,6 +505,30 @@ child_of_a_callback()
 	amain();
 }
 
+static void
+set_anew()
+{
+	sigcb(SIGUSR1, wrap(mark, 'n'));
+	delaycb(0, 5 * MS, wrap(expect, ""));
+}
+
+static void
+dropped_with_its_note()
+{
+	sigcb(SIGUSR1, wrap(mark, 'a'));
+	kill(getpid(), SIGUSR1);
+	sigcb(SIGUSR1, NULL);
+	set_anew();
+}
+
+/* A signal of before is no signal for the callback that comes after none. */
+static void
+null_forgets()
+{
+	delaycb(0, 0, wrap(dropped_with_its_note));
+	amain();
+}
+
 static const struct fact facts[] = {
 	CASE(collapse),
 	CASE(stays),
@@ -515,6 +539,7 @@ static const struct fact facts[] = {
 	{"default_again", default_again, 1000 + SIGUSR1, NULL, 1},
 	CASE(is_unblocked),
 	CASE(unblocked_inside),
+	CASE(null_forgets),
 	CASE_ON(1, flags),
 	CASE(sets_the_next),
 	{"no_signal", no_signal, 1, "0 is no signal", 1},

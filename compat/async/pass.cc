@@ -164,6 +164,7 @@ passes_start(mely_runtime *rt)
 
 	delays_fork_safely();
 	posts_fork_safely();
+	watch_fork_safely();
 	open_set();
 	watch_start(rt);
 	mely_event_init(&pass_event, &pass_handler, nullptr);

@@ -4,7 +4,8 @@
  *
  * NOTE(slots)
  *   A slot is one direction of a descriptor: its callback, or none. All of a descriptor is under
- *   its lock, which is not held while a callback runs; a call has a reference of its own.
+ *   its lock, which is not held while a callback runs; a call has a reference of its own. In the
+ *   child of a fork callbacks can be set and dropped still, so a fork takes the locks.
  *   A. What color 0 is to call is in its wait set (wait.h). A pass looks at the slot again before
  *      it calls, so a callback that an earlier one has dropped is not called. One for a number that
  *      was free when the pass looked is not called either: it would be for another descriptor.
@@ -28,8 +29,10 @@
 #include <mely/io.h>
 #include <mutex>
 #include <poll.h>
+#include <pthread.h>
 #include <set>
 
+#include "../src/fdlocks.h"
 #include "../src/handlers.h"
 #include "../src/loop.h"
 #include "../src/post.h"
@@ -64,12 +67,13 @@ struct slot {
 };
 
 struct descriptor {
-	std::mutex lock;
 	slot slots[2];         /* for reading, for writing */
 	bool in_set = false;   /* A of NOTE(slots) */
 	bool always = false;   /* epoll can not wait for it */
 	bool stray = false;    /* E of NOTE(slots) */
 };
+
+fd_locks locks;
 
 /* A block is made when one of its descriptors is first used, and stays. */
 std::atomic<descriptor *> blocks[BLOCKS];
@@ -165,7 +169,7 @@ run_colored(void *arg)
 	int fd = static_cast<int>(word >> 1 & ((1 << FD_BITS) - 1)), write = word & 1;
 	descriptor &d = descriptor_of(fd);
 	slot &s = d.slots[write];
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 
 	if (!s.watched || s.number != word >> (FD_BITS + 1))
 		return;
@@ -224,7 +228,7 @@ run_main(int fd, int write, uint64_t moment)
 {
 	descriptor &d = descriptor_of(fd);
 	slot &s = d.slots[write];
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 
 	if (!wanted(s) || s.moment > moment || (d.stray && !is_ready(fd, write)))
 		return false;
@@ -240,7 +244,7 @@ bool
 is_stray(int fd)
 {
 	descriptor &d = descriptor_of(fd);
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 
 	return d.stray;
 }
@@ -267,10 +271,32 @@ for_each(F f)
 		descriptor *d = blocks[block].load(std::memory_order_acquire);
 
 		for (int i = 0; d != nullptr && i < BLOCK; i++) {
-			guard locked(d[i].lock);
-			f(d[i], block * BLOCK + i);
+			int fd = block * BLOCK + i;
+			guard locked(locks.of(fd));
+			f(d[i], fd);
 		}
 	}
+}
+
+/* In the order in which they nest. */
+void
+before_fork()
+{
+	quiet unseen;
+
+	locks.take_all();
+	always_lock.lock();
+	blocks_lock.lock();
+}
+
+void
+after_fork()
+{
+	quiet unseen;
+
+	blocks_lock.unlock();
+	always_lock.unlock();
+	locks.drop_all();
 }
 
 void
@@ -295,7 +321,7 @@ watch_set(int fd, bool write, const job *j)
 		give(j->callback);
 	descriptor &d = descriptor_of(fd);
 	slot &s = d.slots[write];
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 	job old = s.j;
 	bool was_wanted = wanted(s);
 	stop(s);
@@ -359,6 +385,12 @@ watch_fill()
 		d.in_set = d.stray = false;
 		complain(fd, update_set(d, fd));
 	});
+}
+
+void
+watch_fork_safely()
+{
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 void

@@ -35,6 +35,9 @@ bool watch_always();
 /** The wait set has been made: fill it. */
 void watch_fill();
 
+/** In amain: a fork finds nobody at them. */
+void watch_fork_safely();
+
 /** In amain: callbacks of other colors become the runtime's. */
 void watch_start(mely_runtime *rt);
 

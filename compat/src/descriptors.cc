@@ -12,7 +12,8 @@
  *      the generation of the arming, and finds another one. A head that runs is marked dropped; it
  *      is freed, if it was the runtime's to free at the time of the drop, when it has returned;
  *      only then the queue, which may have a new head by now, is armed again.
- *   All of it under the lock of the descriptor.
+ *   All of it under the lock of the descriptor. In the child of a fork callbacks can be appended
+ *   and dropped still, so a fork takes the locks.
  */
 #include "descriptors.h"
 
@@ -20,7 +21,9 @@
 #include <cstring>
 #include <deque>
 #include <mely/io.h>
+#include <pthread.h>
 
+#include "fdlocks.h"
 #include "handlers.h"
 #include "loop.h"
 #include "quiet.h"
@@ -52,9 +55,10 @@ struct queue {
 };
 
 struct descriptor {
-	std::mutex lock;
 	queue queues[2]; /* for reading, for writing */
 };
+
+fd_locks locks;
 
 /* A block is made when one of its descriptors is first used, and stays. */
 std::atomic<descriptor *> blocks[BLOCKS];
@@ -127,9 +131,9 @@ disarm(queue &q)
 
 /* B and C of NOTE(queue): what ran has returned. */
 void
-end(queue &q, std::mutex &lock, const job &j, int fd, int write)
+end(queue &q, const job &j, int fd, int write)
 {
-	guard locked(lock);
+	guard locked(locks.of(fd));
 	bool ours = q.running == HEAD;
 
 	if (ours && !finished) {
@@ -159,7 +163,7 @@ run(void *arg)
 	int fd = static_cast<int>(word >> 1 & ((1 << FD_BITS) - 1)), write = word & 1;
 	descriptor &d = descriptor_of(fd);
 	queue &q = d.queues[write];
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 
 	if (!q.armed || q.generation != word >> (FD_BITS + 1))
 		return;
@@ -171,7 +175,7 @@ run(void *arg)
 	finished = false;
 	j.ops->run(j.callback);
 	inside = false;
-	end(q, d.lock, j, fd, write);
+	end(q, j, fd, write);
 }
 
 }
@@ -185,7 +189,7 @@ descriptor_append(int fd, bool write, const job &j)
 
 	(void)color_id(j.color); /* what is wrong is said without the lock */
 	give(j.callback);
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 	if (q.jobs == nullptr)
 		q.jobs = new std::deque<job>;
 	if (!q.jobs->empty() && q.jobs->front().callback == j.callback) {
@@ -206,7 +210,7 @@ descriptor_drop(int fd, bool write)
 	descriptor &d = descriptor_of(fd);
 	queue &q = d.queues[write];
 	std::deque<job> dropped;
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 
 	if (q.jobs == nullptr || q.jobs->empty())
 		return;
@@ -233,7 +237,7 @@ descriptor_finished(bool done)
 static void
 start(descriptor &d, int fd)
 {
-	guard locked(d.lock);
+	guard locked(locks.of(fd));
 	int write, error;
 
 	for (write = 0; write < 2; write++) {
@@ -248,11 +252,33 @@ start(descriptor &d, int fd)
 	}
 }
 
+static void
+before_fork()
+{
+	quiet unseen;
+
+	locks.take_all();
+	blocks_lock.lock();
+}
+
+static void
+after_fork()
+{
+	quiet unseen;
+
+	blocks_lock.unlock();
+	locks.drop_all();
+}
+
 void
 descriptors_start()
 {
+	static bool safe; /* one amain at a time */
 	int block, i;
 
+	if (!safe)
+		(void)pthread_atfork(before_fork, after_fork, after_fork);
+	safe = true;
 	for (block = 0; block < BLOCKS; block++) {
 		/* acquire: pairs with the release in block_new */
 		descriptor *d = blocks[block].load(std::memory_order_acquire);

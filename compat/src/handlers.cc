@@ -20,6 +20,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <map>
+#include <pthread.h>
 
 #include "quiet.h"
 
@@ -109,6 +110,23 @@ shared_handler(void (*fn)(void *), int level)
 	return &row[level - MELY_PRIORITY_MIN];
 }
 
+/* In the child of a fork callbacks can be handed over still. */
+void
+before_fork()
+{
+	quiet unseen;
+
+	lock.lock();
+}
+
+void
+after_fork()
+{
+	quiet unseen;
+
+	lock.unlock();
+}
+
 /* B of NOTE(handlers). NULL: C. */
 __attribute__((noinline)) handler_node *
 make_slow(void (*fn)(void *), void *faddr, int level)
@@ -182,6 +200,12 @@ handler_remember(recent_handlers &recent, void (*fn)(void *), void *faddr)
 	/* release: pairs with the acquire in handler_recent */
 	if (n != nullptr)
 		recent_slot(recent, faddr).store(n, std::memory_order_release);
+}
+
+void
+handlers_fork_safely()
+{
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 void

@@ -21,6 +21,9 @@ mely_handler *handler_for(void (*fn)(void *arg), void *faddr, int priority);
 /** The name that handlers made for faddr from now on get. Not copied. */
 void handler_name(void *faddr, const char *name);
 
+/** In amain, before the other locks of a fork: this one is taken under them. */
+void handlers_fork_safely();
+
 /** Any priority as one of the few of libmely: the order of two is kept, or they become equal. */
 int priority_level(int priority);
 

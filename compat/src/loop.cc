@@ -11,12 +11,14 @@
  */
 #include "loop.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <signal.h>
 #include <unistd.h>
 
+#include "handlers.h"
 #include "job.h"
 #include "post.h"
 #include "quiet.h"
@@ -191,6 +193,8 @@ color_object(mely_runtime *rt, int color)
 	if (color < 0)
 		return pinned[-(color + 1)];
 	error = mely_color_get(rt, id, &object);
+	if (error == -ECHILD)
+		return pinned[0]; /* any will do: whatever is asked of it says the same */
 	if (error != 0)
 		die("no memory for color %d", color);
 	return object;
@@ -228,6 +232,33 @@ thread_may_not_exit()
 
 /* ---- the life of the loop ---- */
 
+/* In the child of a fork callbacks can be posted still, and priorities used. */
+static void
+before_fork()
+{
+	quiet unseen;
+
+	made_lock.lock();
+	turns_lock.lock();
+}
+
+static void
+after_fork()
+{
+	quiet unseen;
+
+	turns_lock.unlock();
+	made_lock.unlock();
+}
+
+/* libmely, which has been made, takes its locks after these, as ever. */
+static void
+fork_safely()
+{
+	handlers_fork_safely();
+	(void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
 void
 loop_run()
 {
@@ -239,6 +270,7 @@ loop_run()
 		die("amain is running already");
 	if (rt == nullptr) {
 		rt = runtime_for_helpers();
+		fork_safely();
 		post_held(rt);
 	}
 	timers_start(rt);

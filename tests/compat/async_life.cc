@@ -26,12 +26,6 @@ end()
 	FACTS_END();
 }
 
-static void
-never()
-{
-	facts_fail(__FILE__, __LINE__, "it is called");
-}
-
 /* ---- what async.h brings ---- */
 
 static long
@@ -351,48 +345,6 @@ fork_after_acheck_child_runs()
 	FACTS_END();
 }
 
-static void
-uses_timers(int color)
-{
-	for (int i = 0; i < 20; i++) {
-		timecb_remove(delaycb(10, wrap(never)));
-		timecb_remove(delaycb(10, cwrap(never, color)));
-	}
-	cpucb_tail(cwrap(uses_timers, color, color));
-}
-
-static void
-forks(int times)
-{
-	timecb_t *zero, *colored;
-	int status;
-	pid_t pid;
-
-	if (times == 0)
-		FACTS_END();
-	zero = delaycb(100, wrap(never));
-	colored = delaycb(100, cwrap(never, 9));
-	pid = fork();
-	if (pid == 0)
-		alarm(30);
-	timecb_remove(zero);
-	timecb_remove(colored);
-	if (pid == 0)
-		_exit(0);
-	FACT(waitpid(pid, &status, 0) == pid && status == 0);
-	cpucb_tail(wrap(forks, times - 1));
-}
-
-/* Objects of a child that ends may have timers, whatever another color did then. */
-static void
-fork_while_others_use_timers()
-{
-	sigcb(SIGCHLD, cbv_null); /* so that nobody else waits for it */
-	cpucb_tail(cwrap(uses_timers, 3, 3));
-	cpucb_tail(wrap(forks, 500));
-	amain();
-}
-
 /* ---- exit ---- */
 
 struct at_exit {
@@ -538,7 +490,6 @@ nulls()
 	cbb_null(true);
 	delaycb(0, 0, cbv_null);
 	delaycb(0, MS, wrap(end));
-	(void)never;
 	amain();
 }
 
@@ -554,7 +505,6 @@ static const struct fact facts[] = {
 	CASE(fork_before),
 	CASE(fork_after_acheck),
 	CASE(fork_after_acheck_child_runs),
-	CASE_ON(2, fork_while_others_use_timers),
 	{"exits", exits, FACTS_PASSED, "destroyed", 0},
 	{"exits_in_a_color", exits_in_a_color, FACTS_PASSED, "destroyed", 0},
 	{"exit_writes_all", exit_writes_all, FACTS_PASSED, "no newline", 0},

@@ -120,6 +120,8 @@ CALL(int, runtime_free, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, run, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, run_once, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, stop, (struct mely_runtime *rt, enum mely_stop_mode mode), (rt, mode), NOTHING)
+CALL_VOID(wait_begin, (void), (), NOTHING)
+CALL_VOID(wait_end, (void), (), NOTHING)
 CALL(int, runtime_renew, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, cores_usable, (void), (), NOTHING)
 CALL(int, runtime_describe, (const struct mely_runtime *rt, char *buf, size_t size), (rt, buf,

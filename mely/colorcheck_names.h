@@ -59,6 +59,8 @@
 #define mely_run melyint_plain_run
 #define mely_run_once melyint_plain_run_once
 #define mely_stop melyint_plain_stop
+#define mely_wait_begin melyint_plain_wait_begin
+#define mely_wait_end melyint_plain_wait_end
 #define mely_runtime_renew melyint_plain_runtime_renew
 #define mely_cores_usable melyint_plain_cores_usable
 #define mely_runtime_describe melyint_plain_runtime_describe

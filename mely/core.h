@@ -150,6 +150,7 @@ struct melyint_core {
 	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock;
 	_Atomic uint8_t sleep;      /* written under the lock; read as a hint by anyone */
 	bool attended;              /* a thread runs it */
+	bool waits;                 /* it is in mely_wait_begin's wait, which exit lets be */
 	bool has_batch;             /* set where a batch is taken, under whichever core's lock */
 	uint64_t turns;             /* for grace periods: colortab.c */
 	uint64_t aged_turns;        /* as many when a color last left because it had waited, */

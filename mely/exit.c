@@ -2,11 +2,14 @@
 /*
  * exit.c: exit while a runtime runs, from a handler or from any other thread. The cores are parked
  * before the program's exit functions destroy what handlers use; the thread that called exit, if
- * it is a core itself, is in its handler and stays there. Nothing is handed back.
+ * it is a core itself, is in its handler and stays there; so does a handler that waits between
+ * mely_wait_begin and mely_wait_end. Nothing is handed back.
  */
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <mely/runtime.h>
 
 #include "check.h"
 #include "colorcheck.h"
@@ -23,6 +26,7 @@ enum {
 };
 
 static _Atomic bool exiting; /* set once, by the thread that exits */
+static MELY_TLS bool exits_here;  /* ... which is this one */
 
 static void
 stop_cores(struct mely_runtime *rt)
@@ -50,7 +54,7 @@ await_cores(struct mely_runtime *rt)
 
 		for (ms = 0; ms < WAIT_MS && attended; ms++) {
 			melyint_lock_take(&core->lock);
-			attended = core->attended;
+			attended = core->attended && !core->waits;
 			melyint_lock_drop(&core->lock);
 			if (attended)
 				nanosleep(&nap, NULL);
@@ -81,6 +85,7 @@ park_all(void)
 
 	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* once is enough; pairs with itself */
 		return;
+	exits_here = true;
 	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
@@ -108,4 +113,31 @@ melyint_exit_hold(void)
 	/* acquire: pairs with the exchange in park_all */
 	while (MELY_LOAD(&exiting, acquire))
 		pause();
+}
+
+void
+mely_wait_begin(void)
+{
+	struct melyint_core *core = melyint_self;
+
+	if (core == NULL)
+		return;
+	melyint_lock_take(&core->lock);
+	core->waits = true;
+	melyint_lock_drop(&core->lock);
+}
+
+void
+mely_wait_end(void)
+{
+	struct melyint_core *core = melyint_self;
+
+	if (core == NULL)
+		return;
+	/* If await_cores has seen that it waits, the lock shows that an exit has begun. */
+	melyint_lock_take(&core->lock);
+	core->waits = false;
+	melyint_lock_drop(&core->lock);
+	if (!exits_here)
+		melyint_exit_hold();
 }

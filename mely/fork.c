@@ -210,7 +210,7 @@ drop_batch(struct melyint_core *core)
 	batch->gone = 0;
 	core->leaving = core->released = NULL;
 	core->waiters = NULL;
-	core->has_batch = core->attended = core->searching = false;
+	core->has_batch = core->attended = core->waits = core->searching = false;
 	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
 	MELY_STORE(&core->running, NULL, relaxed);

@@ -18,6 +18,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <mely/runtime.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -238,8 +239,13 @@ wait_for(wait_found *found, bool block)
 			timeout = -1;
 	}
 	found->ready.resize(watched_max);
+	/* Another color may exit meanwhile. */
+	if (timeout != 0)
+		mely_wait_begin();
 	n = epoll_wait(get(epoll_set), found->ready.data(), static_cast<int>(watched_max),
 	    timeout);
+	if (timeout != 0)
+		mely_wait_end();
 	blocked.store(false, std::memory_order_relaxed); /* a nudge too many does no harm */
 	/* relaxed: what was due before the look is run in this pass */
 	soon.store(false, std::memory_order_relaxed);

@@ -172,6 +172,15 @@ MELY_API int mely_run_once(struct mely_runtime *rt);
 MELY_API int mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode);
 
 /**
+ * Around a wait of unknown length in a handler: an exit that comes meanwhile, in another handler
+ * or thread, goes on without this core, and mely_wait_end does not return then. In between the
+ * handler does nothing but wait: what it would use may be gone. They do not nest. In a handler;
+ * elsewhere they do nothing.
+ */
+MELY_API void mely_wait_begin(void);
+MELY_API void mely_wait_end(void);
+
+/**
  * In the child of a fork: make a runtime of the parent usable again. Queued events are dropped
  * (no hand-back), watchers, timers and helper work are gone, colors stay. Only the forking
  * thread exists. 0, -EINVAL when this is not a forked child.

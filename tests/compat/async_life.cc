@@ -398,6 +398,52 @@ exits_in_a_color()
 	amain();
 }
 
+/* What fn writes to standard error, and that it passes. */
+static void
+expect_silence(void (*fn)())
+{
+	int status, fds[2];
+	char text[1000];
+	ssize_t n;
+	pid_t pid;
+
+	FACT(pipe(fds) == 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], 2);
+		fn();
+	}
+	close(fds[1]);
+	n = read(fds[0], text, sizeof text - 1);
+	FACT(n >= 0 && waitpid(pid, &status, 0) == pid);
+	text[n] = '\0';
+	printf("%s", text);
+	FACT(n == 0 && WIFEXITED(status) && WEXITSTATUS(status) == FACTS_PASSED);
+	FACTS_END();
+}
+
+static void
+waits_for_good()
+{
+	cpucb_tail(cwrap(end, 6));
+	for (;;)
+		acheck();
+}
+
+static void
+waits_while_another_exits()
+{
+	cpucb_tail(wrap(waits_for_good));
+	amain();
+}
+
+/* Nobody waits for a callback that waits in acheck. */
+static void
+exits_beside_acheck()
+{
+	expect_silence(waits_while_another_exits);
+}
+
 static void
 held_back()
 {
@@ -507,6 +553,8 @@ static const struct fact facts[] = {
 	CASE(fork_after_acheck_child_runs),
 	{"exits", exits, FACTS_PASSED, "destroyed", 0},
 	{"exits_in_a_color", exits_in_a_color, FACTS_PASSED, "destroyed", 0},
+	CASE_ON(2, exits_beside_acheck),
+	CASE_ON(8, exits_beside_acheck),
 	{"exit_writes_all", exit_writes_all, FACTS_PASSED, "no newline", 0},
 	CASE(clocks),
 	CASE_ON(2, clock_of_colors),

@@ -223,6 +223,100 @@ exit_from_a_handler(void)
 	}
 }
 
+/* ---- exit while a handler waits ------------------------------------------------------------- */
+
+static int wait_pipe[2];
+static _Atomic uint64_t waiting;
+
+/* The wait comes to its end, but what the handler would use is gone. */
+static void
+end_the_wait(void)
+{
+	TEST_EQ(write(wait_pipe[1], "x", 1), 1);
+	usleep(20000);
+}
+
+static void
+on_wait(void *arg)
+{
+	char c;
+
+	(void)arg;
+	mely_wait_begin();
+	test_add(&waiting, 1);
+	TEST_EQ(read(wait_pipe[0], &c, 1), 1);
+	mely_wait_end();
+	_exit(8);
+}
+
+static struct mely_handler waits = MELY_HANDLER(on_wait);
+
+static void
+on_exit_beside(void *arg)
+{
+	(void)arg;
+	test_await(&waiting, 1);
+	exit(7);
+}
+
+static struct mely_handler exit_beside = MELY_HANDLER(on_exit_beside);
+
+static int
+exits_while_one_waits(void *arg)
+{
+	leaks_allowed = 1;
+	TEST_EQ(pipe(wait_pipe), 0);
+	TEST_EQ(dup2(*(int *)arg, 2), 2);
+	atexit(end_the_wait);
+	rt = test_runtime(2);
+	TEST_OK(mely_post(rt, 1, &exit_beside, NULL));
+	TEST_OK(mely_post(rt, 2, &waits, NULL));
+	(void)mely_run(rt);
+	return 1;
+}
+
+/* Nothing is said of a core that is still in a handler. */
+static void
+exit_beside_a_wait(void)
+{
+	int fds[2];
+	char c;
+
+	TEST_EQ(pipe(fds), 0);
+	TEST_EQ(in_child(exits_while_one_waits, &fds[1]), 7);
+	close(fds[1]);
+	TEST_EQ(read(fds[0], &c, 1), 0);
+	close(fds[0]);
+}
+
+/* The exit functions of the thread that exits may wait, too. */
+static void
+wait_at_exit(void)
+{
+	mely_wait_begin();
+	mely_wait_end();
+}
+
+static int
+exits_and_waits(void *arg)
+{
+	(void)arg;
+	leaks_allowed = 1;
+	atexit(wait_at_exit);
+	mely_wait_begin(); /* no handler: nothing */
+	mely_wait_end();
+	rt = test_runtime(2);
+	TEST_OK(mely_post(rt, 1, &exit_now, NULL));
+	(void)mely_run(rt);
+	return 1;
+}
+
+static void
+wait_in_an_exit_function(void)
+{
+	TEST_EQ(in_child(exits_and_waits, NULL), 7);
+}
+
 /* ---- signals and names ---------------------------------------------------------------------- */
 
 static _Atomic uint64_t looked;
@@ -427,6 +521,8 @@ main(int argc, char **argv)
 		TEST_CASE(fork_of_running_runtime);
 		TEST_CASE(handler_forks_and_execs);
 		TEST_CASE(exit_from_a_handler);
+		TEST_CASE(exit_beside_a_wait);
+		TEST_CASE(wait_in_an_exit_function);
 	}
 	TEST_CASE(masks_and_names);
 	TEST_CASE(nothing_stays_behind);

@@ -186,29 +186,10 @@ private: \
 };
 
 namespace melycompat {
-MELYC_BOUND(0)
-MELYC_BOUND(1)
-MELYC_BOUND(2)
-MELYC_BOUND(3)
-MELYC_BOUND(4)
-MELYC_BOUND(5)
+MELYC_ALL_BOUND
 }
 
 /* ---- factories ---- */
-
-#define MELYC_TRAIL_wrap
-#define MELYC_TRAIL_cwrap , int color
-#define MELYC_TRAIL_cpwrap , int color, int prio
-#define MELYC_TRAIL_wrap_timeleft , int timeleft
-#define MELYC_TRAIL_cwrap_timeleft , int color, int timeleft
-#define MELYC_TRAIL_cpwrap_timeleft , int color, int prio, int timeleft
-
-#define MELYC_NOTES_wrap 0, 0, 0
-#define MELYC_NOTES_cwrap color, 0, 0
-#define MELYC_NOTES_cpwrap color, prio, 0
-#define MELYC_NOTES_wrap_timeleft 0, 0, timeleft
-#define MELYC_NOTES_cwrap_timeleft color, 0, timeleft
-#define MELYC_NOTES_cpwrap_timeleft color, prio, timeleft
 
 /* The ways to give an object: template parameters, parameter, what holds it, its address. */
 #define MELYC_CLASS_pointer class C
@@ -265,20 +246,7 @@ MELYC_METHOD(name, n, const_handle, const) \
 MELYC_METHOD(name, n, counted, ) \
 MELYC_METHOD(name, n, counted, const)
 
-#define MELYC_FACTORIES(name) \
-	MELYC_FACTORY(name, 0) \
-	MELYC_FACTORY(name, 1) \
-	MELYC_FACTORY(name, 2) \
-	MELYC_FACTORY(name, 3) \
-	MELYC_FACTORY(name, 4) \
-	MELYC_FACTORY(name, 5)
-
-MELYC_FACTORIES(wrap)
-MELYC_FACTORIES(cwrap)
-MELYC_FACTORIES(cpwrap)
-MELYC_FACTORIES(wrap_timeleft)
-MELYC_FACTORIES(cwrap_timeleft)
-MELYC_FACTORIES(cpwrap_timeleft)
+MELYC_ALL_FACTORIES
 
 /** wrap, for use at namespace scope. */
 #define gwrap wrap

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * melycompat/bound.h: what the factories of callbacks say once for each number of bound arguments,
- * for both dialects. No guard: callback.h of a dialect includes it once, and has MELYC_BINDABLE
- * stand for the template of melycompat that says what may be passed for a bound argument.
+ * and for each factory, for both dialects. No guard: callback.h of a dialect includes it once, and
+ * has MELYC_BINDABLE stand for the template of melycompat that says what may be passed for a bound
+ * argument, MELYC_BOUND(n) for the classes of n of them, MELYC_FACTORY(name, n) for the functions.
  */
 #pragma GCC system_header
 
@@ -54,3 +55,43 @@
 #define MELYC_KEPT_3 MELYC_KEPT_2 _a3,
 #define MELYC_KEPT_4 MELYC_KEPT_3 _a4,
 #define MELYC_KEPT_5 MELYC_KEPT_4 _a5,
+
+#define MELYC_ALL_BOUND \
+	MELYC_BOUND(0) \
+	MELYC_BOUND(1) \
+	MELYC_BOUND(2) \
+	MELYC_BOUND(3) \
+	MELYC_BOUND(4) \
+	MELYC_BOUND(5)
+
+/* ---- for each factory: what it takes behind bound arguments, and what it notes of that ---- */
+
+#define MELYC_TRAIL_wrap
+#define MELYC_TRAIL_cwrap , int color
+#define MELYC_TRAIL_cpwrap , int color, int prio
+#define MELYC_TRAIL_wrap_timeleft , int timeleft
+#define MELYC_TRAIL_cwrap_timeleft , int color, int timeleft
+#define MELYC_TRAIL_cpwrap_timeleft , int color, int prio, int timeleft
+
+#define MELYC_NOTES_wrap 0, 0, 0
+#define MELYC_NOTES_cwrap color, 0, 0
+#define MELYC_NOTES_cpwrap color, prio, 0
+#define MELYC_NOTES_wrap_timeleft 0, 0, timeleft
+#define MELYC_NOTES_cwrap_timeleft color, 0, timeleft
+#define MELYC_NOTES_cpwrap_timeleft color, prio, timeleft
+
+#define MELYC_FACTORIES(name) \
+	MELYC_FACTORY(name, 0) \
+	MELYC_FACTORY(name, 1) \
+	MELYC_FACTORY(name, 2) \
+	MELYC_FACTORY(name, 3) \
+	MELYC_FACTORY(name, 4) \
+	MELYC_FACTORY(name, 5)
+
+#define MELYC_ALL_FACTORIES \
+	MELYC_FACTORIES(wrap) \
+	MELYC_FACTORIES(cwrap) \
+	MELYC_FACTORIES(cpwrap) \
+	MELYC_FACTORIES(wrap_timeleft) \
+	MELYC_FACTORIES(cwrap_timeleft) \
+	MELYC_FACTORIES(cpwrap_timeleft)

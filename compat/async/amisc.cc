@@ -79,3 +79,23 @@ arandom()
 			panic("getrandom: %m\n");
 	return x;
 }
+
+bool
+addreq(const sockaddr *a, const sockaddr *b, socklen_t n)
+{
+	if (a->sa_family != b->sa_family)
+		return false;
+	if (a->sa_family == AF_INET && n >= sizeof(sockaddr_in)) {
+		sockaddr_in at, to;
+
+		/* addresses are bytes of any alignment to who has them from the kernel */
+		memcpy(&at, a, sizeof at);
+		memcpy(&to, b, sizeof to);
+		return at == to;
+	}
+	if (a->sa_family == AF_UNIX && n > offsetof(sockaddr_un, sun_path))
+		return strncmp(reinterpret_cast<const sockaddr_un *>(a)->sun_path,
+			   reinterpret_cast<const sockaddr_un *>(b)->sun_path,
+			   n - offsetof(sockaddr_un, sun_path)) == 0;
+	return memcmp(a, b, n) == 0;
+}

@@ -5,6 +5,7 @@
 #include "str.h"
 
 #include <algorithm>
+#include <utility>
 
 bitvec::~bitvec()
 {
@@ -20,6 +21,14 @@ bitvec::operator=(const bitvec &v)
 	if (_size > 0)
 		std::copy_n(v._words, (_size + word_bits - 1) / word_bits, _words);
 	return *this;
+}
+
+void
+bitvec::swap(bitvec &v)
+{
+	std::swap(_words, v._words);
+	std::swap(_room, v._room);
+	std::swap(_size, v._size);
 }
 
 void

@@ -181,6 +181,19 @@ struct callback_option : option {
 	}
 };
 
+/* The callback of ads. */
+struct word_option : value_option {
+	cbs cb;
+
+	word_option(const str &n, const cbs &c) : value_option(n), cb(c) {}
+	bool set(const str &value) override
+	{
+		(*cb)(value);
+		return true;
+	}
+	str kind() const override { return "<string>"; }
+};
+
 struct ignored_option : option {
 	using option::option;
 	void take(const vec<str> &, const str &, bool *) override {}
@@ -227,6 +240,12 @@ conftab &
 conftab::add(const str &name, confcb cb)
 {
 	return insert(new callback_option(name, cb));
+}
+
+conftab &
+conftab::ads(const str &name, cbs cb)
+{
+	return insert(new word_option(name, cb));
 }
 
 conftab &
@@ -312,6 +331,27 @@ conftab::apply_defaults()
 			_options[i]->use_default();
 }
 
+void
+conftab::report(vec<str> *out)
+{
+	for (size_t i = 0; i < _options.size(); i++) {
+		strbuf b;
+
+		_options[i]->say(b);
+		out->push_back(strbuf() << _options[i]->name << ": " << b);
+	}
+}
+
+void
+conftab::report()
+{
+	vec<str> lines;
+
+	report(&lines);
+	for (size_t i = 0; i < lines.size(); i++)
+		warn << lines[i] << "\n";
+}
+
 bool
 conftab::run(const str &file, u_int opts, int fd, status_t *status)
 {
@@ -335,12 +375,7 @@ conftab::run(const str &file, u_int opts, int fd, status_t *status)
 	if (opts & CONFTAB_APPLY_DEFAULTS)
 		apply_defaults();
 	if (opts & CONFTAB_VERBOSE)
-		for (size_t i = 0; i < _options.size(); i++) {
-			strbuf b;
-
-			_options[i]->say(b);
-			warn << _options[i]->name << ": " << b << "\n";
-		}
+		report();
 	if (status != nullptr)
 		*status = error ? ERROR : unknown ? UNKNOWN : OK;
 	return !error && !unknown;

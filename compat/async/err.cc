@@ -72,6 +72,38 @@ warnobj::print() const
 	melycompat::err_print(tosuio(), (_flags & panicflag) != 0);
 }
 
+void
+sfs_vwarn(const char *fmt, va_list ap)
+{
+	vwarn(fmt, ap);
+}
+
+void
+sfs_vwarnx(const char *fmt, va_list ap)
+{
+	vwarnx(fmt, ap);
+}
+
+void
+sfs_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	sfs_vwarn(fmt, ap);
+	va_end(ap);
+}
+
+void
+sfs_warnx(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	sfs_vwarnx(fmt, ap);
+	va_end(ap);
+}
+
 const warnobj &
 warnobj::operator()(const char *fmt, ...) const
 {

@@ -204,24 +204,43 @@ rrxx::_exec(const char *p, size_t len, int options)
 	return true;
 }
 
-bool
+void
 rrxx::look(const str &s, int options)
 {
 	_found = 0;
 	_subject = s;
-	return s && _exec(s.cstr(), s.len(), options) && success();
+	if (s)
+		_exec(s.cstr(), s.len(), options);
 }
 
-bool
+static const int spanning = (int)(PCRE2_ANCHORED | PCRE2_ENDANCHORED);
+
+rrxx::matchresult
 rrxx::search(const str &s, int options)
 {
-	return look(s, options);
+	look(s, options);
+	return *this;
 }
 
-bool
+rrxx::matchresult
 rrxx::match(const str &s, int options)
 {
-	return look(s, options | (int)(PCRE2_ANCHORED | PCRE2_ENDANCHORED));
+	look(s, options | spanning);
+	return *this;
+}
+
+rrxx::matchresult
+rrxx::search_cstr(const char *p, size_t len, int options)
+{
+	clear();
+	_exec(p, len, options);
+	return *this;
+}
+
+rrxx::matchresult
+rrxx::match_cstr(const char *p, size_t len, int options)
+{
+	return search_cstr(p, len, options | spanning);
 }
 
 int

@@ -28,6 +28,14 @@ xfree(void *p)
 {
 	free(p);
 }
+#define txmalloc(n) xmalloc(n)
+
+/** putenv of a copy. */
+inline int
+xputenv(const char *assignment)
+{
+	return putenv(xstrdup(assignment));
+}
 
 /* ---- parts of strings ---- */
 
@@ -96,6 +104,13 @@ operator>=(const timespec &a, const timespec &b)
 	return !(a < b);
 }
 
+/** -1, 0 or 1. */
+inline int
+tscmp(const timespec &a, const timespec &b)
+{
+	return a < b ? -1 : b < a;
+}
+
 /** The sum and the difference of two times of 0 to 999999999 ns: so has the result. */
 inline timespec
 operator+(const timespec &a, const timespec &b)
@@ -152,6 +167,9 @@ operator!=(const sockaddr_in &a, const sockaddr_in &b)
 {
 	return !(a == b);
 }
+
+/** Is it the same address and port, or path? Those of other families: the same n bytes. */
+bool addreq(const sockaddr *a, const sockaddr *b, socklen_t n);
 
 #include "aproc.h"
 

@@ -78,7 +78,13 @@ enum selop { selread = 0, selwrite = 1 };
  * color that is dropped may be running now. Close fd only after it has no callbacks. Ends the
  * program when fd is not open.
  */
-void _fdcb(int fd, selop op, cbv::ptr cb, const char *file, int line);
+void _fdcb(int fd, selop op, cbv::ptr cb, const char *file = NULL, int line = -1);
+/* As a function, for wrap(fdcb, fd, op, cb). */
+inline void
+fdcb(int fd, selop op, cbv::ptr cb)
+{
+	_fdcb(fd, op, cb);
+}
 #define fdcb(fd, op, cb) _fdcb(fd, op, cb, __FILE__, __LINE__)
 
 /* ---- timers ---- */

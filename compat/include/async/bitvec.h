@@ -62,6 +62,15 @@ public:
 		return (_words[i / word_bits] & mask(i)) != 0;
 	}
 	void at(size_t i, bool v) { (*this)[i] = v; }
+	/** The number of the first bit that is 0; -1: there is none. */
+	int
+	first_unset_bit() const
+	{
+		for (size_t i = 0; i < _size; i++)
+			if (!at(i))
+				return int(i);
+		return -1;
+	}
 	bool operator[](size_t i) const { return at(i); }
 	bit
 	operator[](size_t i)
@@ -69,6 +78,8 @@ public:
 		check(i);
 		return bit(&_words[i / word_bits], mask(i));
 	}
+
+	void swap(bitvec &v);
 
 private:
 	enum { word_bits = 8 * sizeof(word) };
@@ -87,6 +98,12 @@ private:
 			container_misused("bitvec: index out of range");
 	}
 };
+
+inline void
+swap(bitvec &a, bitvec &b)
+{
+	a.swap(b);
+}
 
 /** The bits as characters 0 and 1, the first one first. */
 MELYCOMPAT_API const strbuf &strbuf_cat(const strbuf &sb, const bitvec &v);

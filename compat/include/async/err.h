@@ -98,6 +98,18 @@ public:
 	~fatalobj() __attribute__((noreturn));
 };
 
+/** As warn and warnx, for code that is C otherwise. */
+void sfs_warn(const char *fmt, ...);
+void sfs_warnx(const char *fmt, ...);
+void sfs_vwarn(const char *fmt, va_list ap);
+void sfs_vwarnx(const char *fmt, va_list ap);
+
+/** There is nothing to do before the first message. */
+inline void
+err_init()
+{
+}
+
 /**
  * Write what amain holds back, also a line without its end, before this returns: for who is about
  * to call _exit. Any thread; blocks until the descriptor takes it.
@@ -148,6 +160,9 @@ struct traceobj : public strbuf {
 #define warn ::warnobj(0)
 /** The message alone. */
 #define warnx ::warnobj(int(::warnobj::xflag))
+/** The same with the arguments in a va_list: vwarn (fmt, ap). */
+#define vwarn warn.vfmt
+#define vwarnx warnx.vfmt
 /** The time in seconds and microseconds, then as warn. */
 #define warnt ::warnobj(int(::warnobj::timeflag))
 /** "prog: fatal: message", then exit(1), or _exit(1) in a child of fork. */

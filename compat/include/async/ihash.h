@@ -99,6 +99,17 @@ public:
 			(*cb)(elm);
 		}
 	}
+	/** Call a method of each element; it may do so, too. */
+	void
+	traverse(void (V::*fn)())
+	{
+		V *next;
+
+		for (V *elm = first(); elm != NULL; elm = next) {
+			next = this->next(elm);
+			(elm->*fn)();
+		}
+	}
 	void
 	traverse(typename callback<void, const V &>::ref cb) const
 	{

@@ -170,6 +170,18 @@ public:
 		}
 	}
 
+	/** Call a method of each element; it may do so, too. */
+	void
+	traverse(void (T::*fn)())
+	{
+		T *next;
+
+		for (T *elm = first(); elm != NULL; elm = next) {
+			next = itree_core::next(elm);
+			(elm->*fn)();
+		}
+	}
+
 	/**
 	 * An element and all below it, each behind those that are below it: the first one, and
 	 * then one after the other. NULL at the end of the whole tree.

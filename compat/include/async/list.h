@@ -98,6 +98,20 @@ public:
 		melycompat::list_traverse<list>(first, cb);
 	}
 
+	/** Exchange the elements with those of another list. */
+	void
+	swap(list &other)
+	{
+		T *elm = first;
+
+		first = other.first;
+		other.first = elm;
+		if (first != NULL)
+			(first->*field).pprev = &first;
+		if (other.first != NULL)
+			(other.first->*field).pprev = &other.first;
+	}
+
 private:
 	list(const list &);
 	list &operator=(const list &);

@@ -25,4 +25,14 @@ opnew(size_t size)
 	return operator new(size);
 }
 
+/** End the life of an object in place; what it was. */
+template <class T> inline T
+destroy_return(T &x)
+{
+	T was(x);
+
+	x.~T();
+	return was;
+}
+
 #endif

@@ -46,6 +46,32 @@ convertint(const str &s, T *resp, int base = 0)
 	return true;
 }
 
+/** The number that s begins with, as strtoll(3). */
+inline int64_t
+strtoi64(const char *s, char **end = 0, int base = 0)
+{
+	return strtoll(s, end, base);
+}
+
+/** In lower case: to dest, which has the room, or as a new string. */
+inline void
+mytolower(char *dest, const char *s)
+{
+	do
+		*dest++ = (char)tolower((unsigned char)*s);
+	while (*s++ != 0);
+}
+
+inline str
+mytolower(const str &s)
+{
+	mstr lower(s.len());
+
+	for (size_t i = 0; i < s.len(); i++)
+		lower[i] = (char)tolower((unsigned char)s[i]);
+	return lower;
+}
+
 /**
  * The words of a file, line by line. Blanks separate words; a line that begins with # is a
  * comment; "..." keeps blanks in a word; \ takes the character after it as it is, and at the end
@@ -106,6 +132,8 @@ public:
 
 	/** A line of this name calls `cb`. */
 	conftab &add(const str &name, confcb cb);
+	/** `cb` gets the one other word of such a line. */
+	conftab &ads(const str &name, cbs cb);
 	/** Its one other word goes to `*p`. */
 	conftab &add(const str &name, str *p);
 	conftab &add(const str &name, str *p, const str &fallback);
@@ -141,6 +169,9 @@ public:
 	 */
 	bool run(const str &file, u_int opts = 0, int fd = -1, status_t *status = 0);
 
+	/** Say what the options are now: by warn, or as a line each behind what is in `*out`. */
+	void report();
+	void report(vec<str> *out);
 	/** Nothing is set: the next run applies all defaults again. */
 	void reset();
 	/** Set what was not set to its default. */

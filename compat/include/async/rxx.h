@@ -28,6 +28,19 @@ class rrxx
 	typedef bool (rrxx::*truth)() const;
 
 public:
+	/** What a search found: of the expression, until the next search. */
+	class matchresult
+	{
+	public:
+		matchresult(const rrxx &x) : _x(x) {}
+		operator bool() const { return _x.success(); }
+		operator str() const { return _x.at(0); }
+		str operator[](ptrdiff_t n) const { return _x.at(n); }
+
+	private:
+		const rrxx &_x;
+	};
+
 	/** Nothing to search for yet: see compile. */
 	rrxx();
 	rrxx(const rrxx &x);
@@ -49,9 +62,12 @@ public:
 	 * Look for the expression anywhere in `s`. False when it is not there, when `s` is null,
 	 * or on an error (of UTF-8, of PCRE2's limits; see geterr).
 	 */
-	bool search(const str &s, int options = 0);
+	matchresult search(const str &s, int options = 0);
 	/** The same, but it must span the whole of `s`. */
-	bool match(const str &s, int options = 0);
+	matchresult match(const str &s, int options = 0);
+	/** The same in `len` bytes at `p`. at() has no string to take from then. */
+	matchresult search_cstr(const char *p, size_t len, int options = 0);
+	matchresult match_cstr(const char *p, size_t len, int options = 0);
 	/**
 	 * The same in `len` bytes at `p`, with options of PCRE2. False on errors only; success()
 	 * tells whether it was found. at() has no string to take from then.
@@ -72,12 +88,14 @@ public:
 	int end(ptrdiff_t n) const;
 	int len(ptrdiff_t n) const;
 
+	/** There is no more to study: a null str. */
+	str study() { return str(); }
 	/** Forget the results, and the string they are from. */
 	void clear();
 
 private:
 	bool is_found() const { return true; }
-	bool look(const str &s, int options);
+	void look(const str &s, int options);
 
 	melycompat::regex *_regex;
 	melycompat::regex_results *_results;
@@ -119,13 +137,31 @@ operator/(const str &s, const rxx &x)
 	return once;
 }
 
-inline rxx
+/** What s / pattern is; s / pattern / options searches again, with options. */
+class strstrmatch : public rxx
+{
+public:
+	strstrmatch(const str &s, const char *pattern, const char *options = "")
+	    : rxx(pattern, options), _s(s), _pattern(pattern)
+	{
+		search(s);
+	}
+	operator str() const { return at(0); }
+	strstrmatch
+	operator/(const char *options) const
+	{
+		return strstrmatch(_s, _pattern.cstr(), options);
+	}
+
+private:
+	str _s;
+	str _pattern;
+};
+
+inline strstrmatch
 operator/(const str &s, const char *pattern)
 {
-	rxx once(pattern);
-
-	once.search(s);
-	return once;
+	return strstrmatch(s, pattern);
 }
 
 /**

@@ -65,6 +65,19 @@ gethyper(const void *dp)
 	return (u_int64_t)getint(p) << 32 | getint(p + 4);
 }
 
+/** The value of a hexadecimal digit of either case. False when it is none. */
+inline bool
+hexconv(int &out, char digit)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = digit != 0 ? strchr(digits, tolower((unsigned char)digit)) : 0;
+
+	if (at == 0)
+		return false;
+	out = int(at - digits);
+	return true;
+}
+
 /** The bytes that `hex` writes, two digits each, of either case; a null str if it does not. */
 str hex2bytes(const str &hex);
 

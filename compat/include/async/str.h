@@ -113,6 +113,15 @@ public:
 	str &operator=(const strbuf &sb) { return *this = str(sb); }
 	str &operator=(mstr &m) { return *this = str(m); }
 
+	void
+	swap(str &s)
+	{
+		strobj *obj = _obj;
+
+		_obj = s._obj;
+		s._obj = obj;
+	}
+
 	/** Copy so many bytes into this one. */
 	str &setbuf(const char *p, size_t n) { return *this = str(p, n); }
 	str &setiov(const iovec *iov, size_t cnt) { return *this = str(iov, cnt); }

@@ -68,6 +68,10 @@ public:
 		tosuio()->copyu(sb.tosuio());
 		return *this;
 	}
+	/** Append what << does: for chains of method calls. */
+	template <class A> const strbuf &cat(const A &a) const;
+	/** Append a copy of n bytes. */
+	void copy(const char *p, size_t n) const { tosuio()->copy(p, n); }
 	/** Append all of another buffer, which is empty then. */
 	const strbuf &
 	take(const strbuf &sb) const
@@ -155,6 +159,12 @@ strbuf::operator<<(const T &x) const
 	return strbuf_cat(*this, x);
 }
 
+template <class A> inline const strbuf &
+strbuf::cat(const A &a) const
+{
+	return strbuf_cat(*this, a);
+}
+
 inline const strbuf &
 strbuf::operator<<(int x) const
 {
@@ -174,6 +184,13 @@ inline strbuf
 str::operator<<(int x) const
 {
 	return strbuf(*this) << x;
+}
+
+/** A chain that begins with a literal: str t = "a " << s << y. */
+inline strbuf
+operator<<(const char *p, const str &s)
+{
+	return str(p) << s;
 }
 
 #endif

@@ -171,4 +171,18 @@ suio_print(suio *uio, const void *p, size_t n)
 /** Take the first line off, without its "\n" or "\r\n"; null when there is no whole line. */
 str suio_getline(suio *uio);
 
+/** Put zeroes in the place of all bytes. */
+inline void
+iovscrub(const iovec *iov, int cnt)
+{
+	for (; cnt > 0; cnt--, iov++)
+		memset(iov->iov_base, 0, iov->iov_len);
+}
+
+/* The methods as functions. */
+#define suio_fill(uio, c, n) (uio)->fill(c, n)
+#define suio_copy(uio, p, n) (uio)->copy(p, n)
+#define suio_callback(uio, cb) (uio)->iovcb(cb)
+#define suio_printcheck(uio, p, n) (uio)->print(p, n)
+
 #endif

@@ -25,6 +25,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -76,6 +77,51 @@
 #else
 #define U64F "ll"
 #endif
+/** The same of off_t. */
+#define OTF "l"
+
+/** A constant of type int64_t. */
+#define INT64(n) INT64_C(n)
+
+/** A macro's value as a literal. */
+#define stringify(s) MELYCOMPAT_STRINGIFY(s)
+#define MELYCOMPAT_STRINGIFY(s) #s
+
+/** offsetof, also where the compiler calls the type too complicated. */
+#define xoffsetof(type, member) __builtin_offsetof(type, member)
+
+/** What malloc needs for itself, and programs leave free below a power of two. */
+#define MALLOCRESV 16
+
+/** A pointer of the type of iov_base, as programs cast to. */
+typedef char *iovbase_t;
+
+/** As htonl and ntohl, of 64 bits. */
+inline u_int64_t
+htonq(u_int64_t v)
+{
+	return htobe64(v);
+}
+
+inline u_int64_t
+ntohq(u_int64_t v)
+{
+	return be64toh(v);
+}
+
+/** 1 unless others than the caller decided who the process is: it was started setuid or setgid. */
+inline int
+suidsafe()
+{
+	return getuid() == 0 || (getuid() == geteuid() && getgid() == getegid());
+}
+
+/** getenv when suidsafe, else NULL. */
+inline char *
+safegetenv(const char *name)
+{
+	return suidsafe() ? getenv(name) : 0;
+}
 
 #undef NULL
 #define NULL 0

@@ -429,4 +429,10 @@ private:
 	}
 };
 
+template <class T> inline void
+swap(vec<T> &a, vec<T> &b)
+{
+	a.swap(b);
+}
+
 #endif

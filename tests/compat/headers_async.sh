@@ -19,6 +19,12 @@ for header in $headers; do
 	printf '#include "%s"\n' "$header" >>all.cc
 done
 tac all.cc >all_backwards.cc
+# What brings sysconf.h along, for programs that include no more than that.
+for header in aios.h amisc.h bitvec.h callback.h dns.h err.h ihash.h itree.h opnew.h parseopt.h \
+    qhash.h refcnt.h rxx.h serial.h str.h suio++.h vec.h; do
+	printf '#include "%s"\nu_int64_t x = ntohl (INADDR_LOOPBACK) + (stdin == NULL);\n' \
+	    "$header" >"sysconf_of.$header.cc"
+done
 for header in $headers; do
 	# Those that are parts of others are no names for programs.
 	case $header in misuse.h | rcentry.h) continue ;; esac

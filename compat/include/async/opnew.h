@@ -5,11 +5,13 @@
 #ifndef MELYCOMPAT_ASYNC_OPNEW_H
 #define MELYCOMPAT_ASYNC_OPNEW_H
 
-#include <stddef.h>
-
 #include <new>
 
+#include "sysconf.h"
+
 #pragma GCC system_header
+
+using std::nothrow;
 
 /** New T(...): new; std::bad_alloc is thrown when there is no memory. */
 #define New new

@@ -100,7 +100,7 @@ thread_ends(void *fiber)
 	go_to(fiber);
 	ignore(false);
 	go_to(own);
-	__tsan_destroy_fiber(fiber);
+	melyint_fiber_end(fiber);
 	MELY_SUB(&runtime_fibers, 1, relaxed); /* a count */
 	here.runtime = NULL;
 	here.ignored = false;
@@ -292,7 +292,7 @@ melyint_check_for_last(bool last)
 		melyint_edge_acquire(&here.last, here.program);
 	} else if (fiber != NULL) {
 		here.program = NULL;
-		__tsan_destroy_fiber(fiber);
+		melyint_fiber_end(fiber);
 	}
 }
 
@@ -473,7 +473,7 @@ melyint_check_work_call(struct melyint_watch *w, const char *name)
 	melyint_stack_call(&stack, run_job, &job);
 	melyint_edge_set(KEY(w, KEY_STARTED), job.fiber);
 	melyint_edge_add(KEY(w->io->rt, KEY_WORKED), job.fiber);
-	__tsan_destroy_fiber(job.fiber);
+	melyint_fiber_end(job.fiber);
 	melyint_stack_free(&stack);
 }
 

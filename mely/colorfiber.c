@@ -116,7 +116,7 @@ end_fiber(struct melyint_colorfiber *cf)
 {
 	melyint_edge_release(&cf->word, cf->fiber);
 	cf->left = true;
-	__tsan_destroy_fiber(cf->fiber);
+	melyint_fiber_end(cf->fiber);
 	cf->fiber = NULL;
 	melyint_stack_free(&cf->stack);
 }
@@ -368,14 +368,24 @@ melyint_fiber_release_signals(uint64_t mask)
 void *
 melyint_fiber_new(void)
 {
-	void *before = __tsan_get_current_fiber(), *fiber = __tsan_create_fiber(0);
+	void *before = __tsan_get_current_fiber(), *fiber;
 	uint64_t mask = melyint_fiber_hold_signals();
 
+	fiber = __tsan_create_fiber(0);
 	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
 	(void)poll(NULL, 0, 0);
 	__tsan_switch_to_fiber(before, MELYINT_TSAN_NO_SYNC);
 	melyint_fiber_release_signals(mask);
 	return fiber;
+}
+
+void
+melyint_fiber_end(void *fiber)
+{
+	uint64_t mask = melyint_fiber_hold_signals();
+
+	__tsan_destroy_fiber(fiber);
+	melyint_fiber_release_signals(mask);
 }
 
 void

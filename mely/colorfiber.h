@@ -76,9 +76,11 @@ void melyint_fiber_let_signals_in(void);
 /* Let none come to this thread; what comes meanwhile comes at the release, which takes the mask. */
 uint64_t melyint_fiber_hold_signals(void);
 void melyint_fiber_release_signals(uint64_t mask);
-/* A fiber. ThreadSanitizer (of clang 14) makes the place for a fiber's signals at its first call that
- * may wait, and loses one that comes meanwhile: so that has been made. */
+/* A fiber, and its end. ThreadSanitizer is on the fiber while it makes or ends it, so no signal
+ * comes then: it would go with it. And (in clang 14) it makes the place for a fiber's signals at
+ * the first call that may wait, and loses one that comes meanwhile: so that has been made. */
 void *melyint_fiber_new(void);
+void melyint_fiber_end(void *fiber);
 /* Go on as another fiber: no signal that ThreadSanitizer has kept back stays behind with this
  * one, and none comes in between. */
 void melyint_fiber_leave_for(void *fiber);

@@ -124,7 +124,7 @@ none_is_lost(void)
 	free(a);
 }
 
-enum { NEW_COLORS = 3000, DELAYS = 400 };
+enum { NEW_COLORS = 3000, SHORT_DELAYS = 400, LONG_DELAYS = 40000 };
 
 static pthread_t runs;
 static _Atomic uint64_t waiting, noticed;
@@ -149,6 +149,7 @@ on_wait(void *arg)
 static struct mely_handler notice_handler = MELY_HANDLER(on_notice);
 static struct mely_handler wait_handler = MELY_HANDLER(on_wait);
 
+/* By turns while the color begins, and while it waits. */
 static void *
 interrupt_each(void *arg)
 {
@@ -156,9 +157,10 @@ interrupt_each(void *arg)
 
 	for (i = 0; i < NEW_COLORS; i++) {
 		TEST_OK(mely_post(rt, (uint32_t)i + 1, &wait_handler, NULL));
-		while (test_get(&waiting) == i)
+		while (i % 2 == 0 && test_get(&waiting) == i)
 			continue;
-		for (spin = test_random(&seed) % DELAYS; spin > 0; spin--)
+		spin = test_random(&seed) % (i % 2 == 0 ? SHORT_DELAYS : LONG_DELAYS);
+		for (; spin > 0; spin--)
 			(void)test_get(&waiting);
 		TEST_EQ(pthread_kill(runs, SIGUSR1), 0);
 		test_await(&noticed, i + 1);

@@ -323,7 +323,7 @@ children_end(void)
 int
 main(int argc, char **argv)
 {
-	/* The color checker makes and ends fibers all the time then: another time to lose signals. */
+	/* The color checker then makes and ends fibers all the time, when signals could be lost. */
 	setenv("MELY_CHECK_FIBERS", "16", 1);
 	test_init(argc, argv, 60);
 	TEST_CASE(children_end);

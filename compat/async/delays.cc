@@ -79,25 +79,32 @@ arm(delays &d)
 	wait_until(first_ns);
 }
 
-/* Call what is due in a table and is older than age_end. */
-void
-run_due(timer_table &table, uint64_t now_ns, uint64_t age_end)
+/* Call the first that is due in a table and is older than age_end. False: there is none. */
+bool
+run_first(timer_table &table, uint64_t now_ns, uint64_t age_end)
 {
-	for (;;) {
-		int outer = color_in_acheck;
-		uint64_t name;
-		job j;
+	int outer = color_in_acheck;
+	uint64_t name;
+	job j;
 
-		{
-			guard locked(table.lock);
-			name = table.take_due(now_ns, age_end, &j);
-		}
-		if (name == 0)
-			return;
-		color_in_acheck = j.color < 0 ? j.color : static_cast<int>(color_id(j.color));
-		(void)table.run(name);
-		color_in_acheck = outer;
+	{
+		guard locked(table.lock);
+		name = table.take_due(now_ns, age_end, &j);
 	}
+	if (name == 0)
+		return false;
+	color_in_acheck = j.color < 0 ? j.color : static_cast<int>(color_id(j.color));
+	(void)table.run(name);
+	color_in_acheck = outer;
+	return true;
+}
+
+uint64_t
+first_of(timer_table &table)
+{
+	guard locked(table.lock);
+
+	return table.first_ns();
 }
 
 uint64_t
@@ -106,6 +113,22 @@ age_end(timer_table &table)
 	guard locked(table.lock);
 
 	return table.ages();
+}
+
+/* Before amain: those of all colors, in the order of their times. */
+void
+run_all(timer_table &own, uint64_t now_ns, uint64_t own_end)
+{
+	timer_table &held = timers_held();
+	uint64_t held_end = age_end(held);
+	bool any = true;
+
+	while (any && runtime() == nullptr) {
+		if (first_of(held) < first_of(own))
+			any = run_first(held, now_ns, held_end) || run_first(own, now_ns, own_end);
+		else
+			any = run_first(own, now_ns, own_end) || run_first(held, now_ns, held_end);
+	}
 }
 
 }
@@ -147,9 +170,10 @@ delays_run(bool woken)
 		guard locked(d.table.lock);
 		d.armed_ns = UINT64_MAX;
 	}
-	run_due(d.table, now_ns, end);
 	if (runtime() == nullptr)
-		run_due(timers_held(), now_ns, age_end(timers_held()));
+		run_all(d.table, now_ns, end);
+	while (run_first(d.table, now_ns, end))
+		continue;
 	guard locked(d.table.lock);
 	arm(d);
 	if (woken && d.armed_ns == UINT64_MAX)

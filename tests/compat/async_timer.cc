@@ -477,16 +477,52 @@ by_hand()
 	expect("bca");
 }
 
+static int called_in[3]; /* how often, in colors 0, 1 and 2 */
+
+static void
+call_of(int color)
+{
+	FACT_EQ(get_current_color(), color);
+	facts_add(&called_in[color], 1);
+}
+
+static void
+all_called()
+{
+	for (int color = 0; color < 3; color++)
+		if (facts_get(&called_in[color]) == 0) {
+			delaycb(0, MS, wrap(all_called));
+			return;
+		}
+	for (int color = 0; color < 3; color++)
+		FACT_EQ(facts_get(&called_in[color]), 1);
+	FACTS_END();
+}
+
 /* What was armed before is amain's then. */
 static void
 from_hand_to_amain()
 {
-	delaycb(0, 60 * MS, cwrap(by_hand_colored, 2, 2));
-	delaycb(0, 80 * MS, wrap(expect, "abc"));
-	delaycb(0, MS, wrap(by_hand_colored, 0));
-	acheck();
-	delaycb(0, MS, cwrap(by_hand_colored, 1, 1));
+	delaycb(0, 60 * MS, cwrap(call_of, 2, 2));
+	delaycb(0, 80 * MS, wrap(all_called));
+	delaycb(0, MS, wrap(call_of, 0));
+	while (facts_get(&called_in[0]) == 0)
+		acheck();
+	delaycb(0, MS, cwrap(call_of, 1, 1));
 	amain();
+}
+
+/* In the order of their times, also when all are late. */
+static void
+late_by_hand()
+{
+	delaycb(0, 3 * MS, wrap(by_hand_colored, 0));
+	delaycb(0, 2 * MS, cwrap(by_hand_colored, 2, 2));
+	delaycb(0, 4 * MS, cwrap(by_hand_colored, 1, 1));
+	usleep(10000);
+	while (seen.size() < 3)
+		acheck();
+	expect("cab");
 }
 
 #define ABORTS(workers, fn) {#fn, fn, 1000 + SIGABRT, NULL, workers}
@@ -522,6 +558,7 @@ static const struct fact facts[] = {
 	ABORTS(1, remove_successor),
 	CASE(any_color),
 	CASE_ON(1, by_hand),
+	CASE_ON(1, late_by_hand),
 	CASE(from_hand_to_amain),
 };
 

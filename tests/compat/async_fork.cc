@@ -5,24 +5,12 @@
  */
 #include "async.h"
 
-#include "facts.h"
+#include "forks.h"
 
 static void
 never()
 {
 	facts_fail(__FILE__, __LINE__, "it is called");
-}
-
-/* A child that hangs is to end; the thread that forked may be one without signals. */
-static void
-ends_in_time()
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGALRM);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	alarm(30);
 }
 
 /* ---- descriptors ---- */
@@ -33,17 +21,6 @@ static int file;
 static void
 ignored()
 {
-}
-
-typedef void (*function)();
-
-/* Each one is a function that the library has not seen yet; none is ever called. */
-static function
-new_function()
-{
-	static int functions;
-
-	return (function)(intptr_t)(0x1000 + 16 * facts_add(&functions, 1));
 }
 
 static void
@@ -78,22 +55,6 @@ child()
 	cpucb(cpwrap(new_function(), 3, 1));
 	cpucb_tail(wrap(new_function()));
 	_exit(0);
-}
-
-static void
-forks(int times)
-{
-	int status;
-	pid_t pid;
-
-	if (times == 0)
-		FACTS_END();
-	pid = fork();
-	if (pid == 0)
-		child();
-	FACT(waitpid(pid, &status, 0) == pid);
-	FACT_EQ(status, 0);
-	cpucb_tail(wrap(forks, times - 1));
 }
 
 static void

@@ -5,20 +5,9 @@
  */
 #include "mely.h"
 
-#include "facts.h"
+#include "forks.h"
 
 static int watched[2];
-
-typedef void (*function)();
-
-/* Each one is a function that the library has not seen yet; none is ever called. */
-static function
-new_function()
-{
-	static int functions;
-
-	return (function)(intptr_t)(0x1000 + 16 * facts_add(&functions, 1));
-}
 
 static void
 watch(int fd, int color)
@@ -36,16 +25,10 @@ watches(int fd, int color)
 	cpucb_tail(cwrap(watches, fd, color, color));
 }
 
-/* If it hangs it is to end; the thread that forked may be one without signals. */
 static void
 child()
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGALRM);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	alarm(30);
+	ends_in_time();
 	for (int i = 0; i < 2; i++) {
 		watch(watched[i], 3);
 		watch(watched[i] + 1000, 3); /* not seen before */
@@ -53,22 +36,6 @@ child()
 	cpucb(cwrap(new_function(), 3));
 	cpucb_tail(cpwrap(new_function(), 3, 1));
 	_exit(0);
-}
-
-static void
-forks(int times)
-{
-	int status;
-	pid_t pid;
-
-	if (times == 0)
-		FACTS_END();
-	pid = fork();
-	if (pid == 0)
-		child();
-	FACT(waitpid(pid, &status, 0) == pid);
-	FACT_EQ(status, 0);
-	cpucb_tail(wrap(forks, times - 1));
 }
 
 static void

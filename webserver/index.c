@@ -19,9 +19,13 @@ sws_index_init(struct sws_index *index, int core)
 static bool
 is_idle(struct sws_entry *e)
 {
+	uint32_t refs;
+
 	SWS_LOCAL_TAKE(e);
+	refs = e->home_refs;
+	SWS_LOCAL_GIVE(e);
 	/* acquire pairs with index.h:sws_entry_unref on another core. */
-	return e->home_refs == atomic_load_explicit(&e->away_drops, memory_order_acquire);
+	return refs == atomic_load_explicit(&e->away_drops, memory_order_acquire);
 }
 
 static void

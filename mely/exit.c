@@ -115,29 +115,30 @@ melyint_exit_hold(void)
 		pause();
 }
 
-void
-mely_wait_begin(void)
+/* False: this thread is no core. */
+static bool
+set_waits(bool waits)
 {
 	struct melyint_core *core = melyint_self;
 
 	if (core == NULL)
-		return;
+		return false;
 	melyint_lock_take(&core->lock);
-	core->waits = true;
+	core->waits = waits;
 	melyint_lock_drop(&core->lock);
+	return true;
+}
+
+void
+mely_wait_begin(void)
+{
+	(void)set_waits(true);
 }
 
 void
 mely_wait_end(void)
 {
-	struct melyint_core *core = melyint_self;
-
-	if (core == NULL)
-		return;
 	/* If await_cores has seen that it waits, the lock shows that an exit has begun. */
-	melyint_lock_take(&core->lock);
-	core->waits = false;
-	melyint_lock_drop(&core->lock);
-	if (!exits_here)
+	if (set_waits(false) && !exits_here)
 		melyint_exit_hold();
 }

@@ -66,6 +66,16 @@ facts_get(int *n)
 	return __atomic_load_n(n, __ATOMIC_SEQ_CST);
 }
 
+/* A thread of the program's own, which ends by itself. */
+static inline void
+facts_thread(void *(*fn)(void *))
+{
+	pthread_t thread;
+
+	FACT(pthread_create(&thread, NULL, fn, NULL) == 0);
+	FACT(pthread_detach(thread) == 0);
+}
+
 /* The leak sanitizer may hang at the exit of a child that was forked while other threads ran: its
  * allocator's locks are not taken around a fork. So it looks at the program itself alone. */
 static const pid_t facts_program = getpid();

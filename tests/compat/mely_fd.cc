@@ -392,10 +392,7 @@ from_thread(void *)
 static void
 start_thread()
 {
-	pthread_t thread;
-
-	FACT(pthread_create(&thread, NULL, from_thread, NULL) == 0);
-	FACT(pthread_detach(thread) == 0);
+	facts_thread(from_thread);
 }
 
 static void

@@ -169,10 +169,7 @@ end_when_idle(void *)
 static void
 go_idle()
 {
-	pthread_t thread;
-
-	FACT(pthread_create(&thread, NULL, end_when_idle, NULL) == 0);
-	FACT(pthread_detach(thread) == 0);
+	facts_thread(end_when_idle);
 }
 
 /* With nothing to do, nothing to wait for, and somebody to tell: it waits all the same. */

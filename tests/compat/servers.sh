@@ -7,6 +7,7 @@ test_servers()
 {
 	local test=$top_srcdir/tests/compat/$1 status=0 cores program
 	shift
+	# Right to skip: a plain make check needs no python3; ./check installs it.
 	if ! command -v python3 >/dev/null; then
 		echo "python3 not found: install python3" >&2
 		exit 77

@@ -176,7 +176,7 @@ inline void
 iovscrub(const iovec *iov, int cnt)
 {
 	for (; cnt > 0; cnt--, iov++)
-		memset(iov->iov_base, 0, iov->iov_len);
+		explicit_bzero(iov->iov_base, iov->iov_len); /* memset may be left out */
 }
 
 /* The methods as functions. */

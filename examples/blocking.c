@@ -61,7 +61,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	files = calloc((size_t)argc, sizeof *files);
-	if (files == NULL || mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 1, &color) != 0)
+	if (files == NULL || mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 1, &color) != 0)
 		return 1;
 	left = argc - 1;
 	for (i = 1; i < argc; i++) {

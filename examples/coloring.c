@@ -60,7 +60,7 @@ on_request(void *arg)
 
 	work(READING_NS);
 	client->requests++;
-	mely_color_post(client->color, &page, client);
+	mely_post(client->color, &page, client);
 }
 
 static void
@@ -75,7 +75,7 @@ on_page(void *arg)
 	if (step == 1)
 		on_totals(client); /* the fault: other clients do that too, at any time */
 	else
-		mely_color_post(totals.color, &add, client);
+		mely_post(totals.color, &add, client);
 }
 
 static void
@@ -87,7 +87,7 @@ on_totals(void *arg)
 	totals.bytes += (long)strlen(client->page);
 	/* The client waits for its page: only now it asks again. */
 	if (client->requests < requests)
-		mely_color_post(client->color, &request, client);
+		mely_post(client->color, &request, client);
 	else
 		mely_join_done(&gone);
 }
@@ -119,16 +119,16 @@ main(int argc, char **argv)
 	}
 	own = step > 0; /* colors of their own */
 	if (mely_runtime_new(&rt, NULL) != 0 ||
-	    mely_color_get(rt, (uint32_t)own, &totals.color) != 0)
+	    mely_color_of_id(rt, (uint32_t)own, &totals.color) != 0)
 		return 1;
 	for (i = 0; i < CLIENTS; i++) {
 		clients[i].number = i;
-		if (mely_color_get(rt, own ? 100 + (uint32_t)i : 0, &clients[i].color) != 0)
+		if (mely_color_of_id(rt, own ? 100 + (uint32_t)i : 0, &clients[i].color) != 0)
 			return 1;
 		snprintf(name, sizeof name, "client %d", i);
 		if (own && mely_color_set_name(clients[i].color, name) != 0)
 			return 1;
-		mely_color_post(clients[i].color, &request, &clients[i]);
+		mely_post(clients[i].color, &request, &clients[i]);
 	}
 	if (own && mely_color_set_name(totals.color, "totals") != 0)
 		return 1;

@@ -56,7 +56,7 @@ static void
 connection_close(struct connection *c)
 {
 	mely_fd_close(rt, c->fd);
-	mely_color_post(server_color, &closed, NULL);
+	mely_post(server_color, &closed, NULL);
 	mely_color_release(&c->color, connection_free, c);
 }
 
@@ -138,7 +138,7 @@ on_acceptable(void *arg)
 	}
 	c->fd = fd;
 	c->length = c->sent = 0;
-	mely_color_post(&c->color, &opened, c);
+	mely_post(&c->color, &opened, c);
 	if (++server.accepted == server.connections_max)
 		mely_fd_stop(rt, server.watch);
 }
@@ -183,7 +183,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	server.connections_max = argc > 2 ? atol(argv[2]) : -1;
-	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 1, &server_color) != 0 ||
+	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 1, &server_color) != 0 ||
 	    mely_signal_watch(server_color, SIGTERM, &term, NULL, &server.term) != 0 ||
 	    mely_fd_watch(server_color, server.fd, MELY_FD_READ, &acceptable, NULL,
 	    &server.watch) != 0)

@@ -70,7 +70,7 @@ main(void)
 	struct mely_color *office;
 	int i;
 
-	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 0, &office) != 0 ||
+	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 0, &office) != 0 ||
 	    mely_join_init(&delivered, PARCELS, office, &end) != 0)
 		return 1;
 	for (i = 0; i < STATIONS; i++)

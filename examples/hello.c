@@ -22,7 +22,7 @@ main(void)
 	if (mely_runtime_new(&rt, NULL) != 0)
 		return 1;
 	for (i = 0; i < 10; i++)
-		mely_post(rt, 7, &greeter, &n); /* 7 is the color */
+		mely_post_id(rt, 7, &greeter, &n); /* 7 is the color */
 	mely_run(rt);
 	return mely_runtime_free(rt);
 }

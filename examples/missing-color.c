@@ -71,7 +71,7 @@ on_say(void *arg)
 
 	if (guest->said == LINES) {
 		/* The room's list is about to change, so this should go to room.color. */
-		mely_color_post(colored ? room.color : guest->color, &leave, guest);
+		mely_post(colored ? room.color : guest->color, &leave, guest);
 		return;
 	}
 	line = malloc(sizeof *line);
@@ -80,8 +80,8 @@ on_say(void *arg)
 	line->from = guest;
 	line->number = ++guest->said;
 	/* The line is the room's from here on. */
-	mely_color_post(room.color, &say_to_all, line);
-	mely_color_post(guest->color, &say, guest);
+	mely_post(room.color, &say_to_all, line);
+	mely_post(guest->color, &say, guest);
 }
 
 /* ---- the room's color ----------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ on_line(void *arg)
 	room.lines++;
 	for (i = 0; i < GUESTS; i++)
 		if (room.present[i] != NULL && room.present[i] != line->from)
-			mely_color_post(room.present[i]->color, &hear, room.present[i]);
+			mely_post(room.present[i]->color, &hear, room.present[i]);
 	free(line);
 }
 
@@ -131,14 +131,14 @@ guests_come(struct mely_runtime *rt)
 	for (i = 0; i < GUESTS; i++) {
 		guests[i].number = i;
 		snprintf(name, sizeof name, "guest %d", i);
-		if (mely_color_get(rt, 100 + (uint32_t)i, &guests[i].color) != 0 ||
+		if (mely_color_of_id(rt, 100 + (uint32_t)i, &guests[i].color) != 0 ||
 		    mely_color_set_name(guests[i].color, name) != 0)
 			abort();
 		room.present[i] = &guests[i];
 	}
 	room.guests = GUESTS;
 	for (i = 0; i < GUESTS; i++)
-		mely_color_post(guests[i].color, &say, &guests[i]);
+		mely_post(guests[i].color, &say, &guests[i]);
 }
 
 int
@@ -153,8 +153,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: missing-color [--colored]\n");
 		return 2;
 	}
-	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 0, &door) != 0 ||
-	    mely_color_get(rt, 1, &room.color) != 0 ||
+	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 0, &door) != 0 ||
+	    mely_color_of_id(rt, 1, &room.color) != 0 ||
 	    mely_color_set_name(room.color, "room") != 0 ||
 	    mely_join_init(&gone, GUESTS, door, &end) != 0)
 		return 1;

@@ -48,7 +48,7 @@ main(void)
 	static char text[] = "one millisecond has passed";
 	mely_watch once;
 
-	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 1, &color) != 0)
+	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 1, &color) != 0)
 		return 1;
 	if (mely_timer_start(color, 1 * MILLISECONDS, 0, 0, &start, text, &once) != 0 ||
 	    mely_timer_start(color, 10 * MILLISECONDS, 10 * MILLISECONDS, 0, &tick, NULL,

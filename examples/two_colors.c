@@ -40,9 +40,9 @@ on_send(void *arg)
 	struct account *account = arg;
 
 	account->balance -= 3;
-	mely_color_post(&account->other->color, &receive_handler, account->other);
+	mely_post(&account->other->color, &receive_handler, account->other);
 	if (++account->sent < TRANSFERS)
-		mely_color_post(&account->color, &send_handler, account);
+		mely_post(&account->color, &send_handler, account);
 }
 
 /* The last report of the join is ordered after all that both have done. */
@@ -67,7 +67,7 @@ main(void)
 	struct mely_runtime *rt;
 	int i;
 
-	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_get(rt, 0, &teller) != 0)
+	if (mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 0, &teller) != 0)
 		return 1;
 	if (mely_join_init(&both, 2, teller, &over) != 0)
 		return 1;
@@ -75,7 +75,7 @@ main(void)
 		accounts[i].balance = 500000;
 		accounts[i].other = &accounts[1 - i];
 		if (mely_color_init(&accounts[i].color, rt) != 0 ||
-		    mely_color_post(&accounts[i].color, &send_handler, &accounts[i]) != 0)
+		    mely_post(&accounts[i].color, &send_handler, &accounts[i]) != 0)
 			return 1;
 	}
 	mely_run(rt);

@@ -17,7 +17,7 @@
 #include "program.h"
 #include "text.h"
 
-/* The checker keeps this string in the library (mely/colorcheck.c). */
+/* The checker keeps this string in the library (mely/check/check.c). */
 static const char mark[] = "mely-color-checker", other_mark[] = "melyint_check_posted";
 
 /* The file that execvp would run; NULL with errno. */

@@ -40,7 +40,7 @@ chain_plain(void *arg)
 	struct link *link = arg;
 
 	if (mb_work_count(&chain.work, &link->count))
-		mb_must(mely_post(chain.rt, link->id, &plain_handler, link), "mely_post");
+		mb_must(mely_post_id(chain.rt, link->id, &plain_handler, link), "mely_post_id");
 }
 
 static void
@@ -83,7 +83,7 @@ link_start(struct link *link)
 		mb_must(mely_event_post_id(chain.rt, link->id, &link->event),
 		    "mely_event_post_id");
 	} else {
-		mb_must(mely_post(chain.rt, link->id, &plain_handler, link), "mely_post");
+		mb_must(mely_post_id(chain.rt, link->id, &plain_handler, link), "mely_post_id");
 	}
 }
 

@@ -101,7 +101,7 @@ serve(int lfd, int end_fd)
 	server.rt = mb_runtime_new(server.echo.opt->cores);
 	server.connections = mb_array((size_t)server.echo.connections,
 	    sizeof(*server.connections), _Alignof(struct connection));
-	mb_must(mely_color_get(server.rt, 0, &color), "mely_color_get");
+	mb_must(mely_color_of_id(server.rt, 0, &color), "mely_color_of_id");
 	mb_must(mely_fd_watch(color, lfd, MELY_FD_READ, &accept_handler, NULL, &server.watch),
 	    "mely_fd_watch");
 	mb_runtime_run(server.rt, wait_end, NULL);

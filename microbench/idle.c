@@ -34,7 +34,7 @@ step(void *arg)
 	struct link *link = arg;
 
 	if (--link->left > 0) {
-		mb_must(mely_post(bench.rt, link->id, &step_handler, link), "mely_post");
+		mb_must(mely_post_id(bench.rt, link->id, &step_handler, link), "mely_post_id");
 		return;
 	}
 	/* Relaxed: only the number matters; who comes last reports. */
@@ -69,8 +69,8 @@ child(void *ctx, int ready_fd, int end_fd)
 	for (i = 0; i < bench.colors; i++) {
 		bench.links[i].id = mb_color_id(i, false);
 		bench.links[i].left = EVENTS / bench.colors;
-		mb_must(mely_post(bench.rt, bench.links[i].id, &step_handler, &bench.links[i]),
-		    "mely_post");
+		mb_must(mely_post_id(bench.rt, bench.links[i].id, &step_handler, &bench.links[i]),
+		    "mely_post_id");
 	}
 	mb_runtime_run(bench.rt, wait_end, NULL);
 	free(bench.links);

@@ -49,7 +49,7 @@ mb_color_start_on(struct mely_runtime *rt, uint32_t id, int core)
 {
 	struct mely_color *color;
 
-	mb_must(mely_color_get(rt, id, &color), "mely_color_get");
+	mb_must(mely_color_of_id(rt, id, &color), "mely_color_of_id");
 	mb_must(mely_color_pin(color, core), "mely_color_pin");
 	mb_must(mely_color_pin(color, MELY_ANY_CORE), "mely_color_pin");
 	if (mely_color_core(color) != core)
@@ -150,7 +150,7 @@ mb_work_run(struct mb_work *work, struct mely_runtime *rt, const struct mb_optio
 	};
 
 	if (work->fixed != NULL)
-		mb_must(mely_post(rt, 0, &start_handler, &side), "mely_post");
+		mb_must(mely_post_id(rt, 0, &start_handler, &side), "mely_post_id");
 	else
 		start();
 	mb_runtime_run(rt, work_measure, &side);

@@ -53,10 +53,10 @@ post_touch(intptr_t i)
 	void *arg = (void *)i;
 
 	if (bench.kind == OBJECT)
-		mb_must(mely_color_post(&bench.objects[i], &touch_handler, arg), "mely_color_post");
+		mb_must(mely_post(&bench.objects[i], &touch_handler, arg), "mely_post");
 	else
-		mb_must(mely_post(bench.rt, mb_color_id((int)i, bench.kind == SCATTERED),
-		    &touch_handler, arg), "mely_post");
+		mb_must(mely_post_id(bench.rt, mb_color_id((int)i, bench.kind == SCATTERED),
+		    &touch_handler, arg), "mely_post_id");
 }
 
 static void
@@ -107,8 +107,8 @@ post_many(void *arg)
 	(void)arg;
 	bench.before = mb_rss_bytes();
 	for (i = 0; i < events; i++)
-		mb_must(mely_post(bench.rt, mb_color_id(i % EVENT_COLORS, false), &nothing_handler,
-		    NULL), "mely_post");
+		mb_must(mely_post_id(bench.rt, mb_color_id(i % EVENT_COLORS, false), &nothing_handler,
+		    NULL), "mely_post_id");
 	bench.after = mb_rss_bytes();
 	bench.out->events = events;
 	done();
@@ -119,7 +119,7 @@ static struct mely_handler post_many_handler = MELY_HANDLER(post_many);
 static void
 measure_events(void)
 {
-	mb_must(mely_post(bench.rt, 0, &post_many_handler, NULL), "mely_post");
+	mb_must(mely_post_id(bench.rt, 0, &post_many_handler, NULL), "mely_post_id");
 	wait_done();
 }
 
@@ -132,7 +132,7 @@ static void
 first(void *arg)
 {
 	(void)arg;
-	mb_must(mely_post(bench.rt, 0, &second_handler, NULL), "mely_post");
+	mb_must(mely_post_id(bench.rt, 0, &second_handler, NULL), "mely_post_id");
 }
 
 static void
@@ -152,7 +152,7 @@ measure(void *ctx)
 	 * What the first posts, from outside and from a handler, and the first look at /proc bring
 	 * with them is not counted: it is there once, however many colors there are.
 	 */
-	mb_must(mely_post(bench.rt, 0, &first_handler, NULL), "mely_post");
+	mb_must(mely_post_id(bench.rt, 0, &first_handler, NULL), "mely_post_id");
 	wait_done();
 	mb_rss_bytes();
 	mb_nap(SETTLE_S);

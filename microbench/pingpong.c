@@ -47,8 +47,8 @@ hit_plain(void *arg)
 
 	if (!hit(paddle))
 		return;
-	mb_must(mely_post(pingpong.rt, paddle->peer->id, &plain_handler, paddle->peer),
-	    "mely_post");
+	mb_must(mely_post_id(pingpong.rt, paddle->peer->id, &plain_handler, paddle->peer),
+	    "mely_post_id");
 }
 
 static void
@@ -90,7 +90,7 @@ serve(struct paddle *paddle)
 	if (pingpong.objects)
 		mb_must(mely_event_post(&paddle->color, &paddle->event), "mely_event_post");
 	else
-		mb_must(mely_post(pingpong.rt, paddle->id, &plain_handler, paddle), "mely_post");
+		mb_must(mely_post_id(pingpong.rt, paddle->id, &plain_handler, paddle), "mely_post_id");
 }
 
 static void

@@ -80,7 +80,7 @@ on_busy(void *arg)
 
 	round->began = mb_ticks();
 	if (round->kind == QUEUED)
-		mb_must(mely_color_post(&round->other, &other, round), "mely_color_post");
+		mb_must(mely_post(&round->other, &other, round), "mely_post");
 	else if (round->kind == DESCRIPTOR && write(round->pipe[1], "x", 1) != 1)
 		mb_fail("write to a pipe", errno);
 	else if (round->kind == TIMER)
@@ -122,13 +122,13 @@ run_round(enum kind kind)
 
 	bench.rounds[bench.rounds_count++] = round;
 	mb_nap(GAP_S);
-	mb_must(mely_color_post(bench.busy, &busy, round), "mely_color_post");
+	mb_must(mely_post(bench.busy, &busy, round), "mely_post");
 	/* Acquire, both: pair with the releases in on_busy. */
 	while (kind == OUTSIDE &&
 	    !atomic_load_explicit(&round->busy_begun, memory_order_acquire))
 		mb_nap(GAP_S / 100);
 	if (kind == OUTSIDE)
-		mb_must(mely_color_post(&round->other, &other, round), "mely_color_post");
+		mb_must(mely_post(&round->other, &other, round), "mely_post");
 	while (!has_hit(round) ||
 	    !atomic_load_explicit(&round->busy_ended, memory_order_acquire))
 		mb_nap(GAP_S / 10);

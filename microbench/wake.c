@@ -35,7 +35,7 @@ static void
 post(void *ctx)
 {
 	(void)ctx;
-	mb_must(mely_post(bench.rt, COLOR, &hit_handler, NULL), "mely_post");
+	mb_must(mely_post_id(bench.rt, COLOR, &hit_handler, NULL), "mely_post_id");
 }
 
 static void

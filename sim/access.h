@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * access.h: the atomics of mely/atomic.h when the library is compiled for the simulation
+ * access.h: the atomics of mely/base/atomic.h when the library is compiled for the simulation
  * (-DMELYINT_SIM). Every macro first comes to sim_access, where another virtual thread may go on;
  * nothing comes between that and the operation itself. Each place in the source has a record of
  * its own in the section sim_sites, so that what was never reached can be told.

@@ -6,7 +6,7 @@
  */
 #include "world.h"
 
-#include "core.h"
+#include "core/core.h"
 #include "shim.h"
 
 enum {
@@ -321,7 +321,7 @@ check_runtime(const struct mely_runtime *rt)
 		else
 			check_core(core);
 		sleepers += core->sleep != MELYINT_AWAKE;
-		watching += core->sleep == MELYINT_WATCHING;
+		watching += core->sleep == MELYINT_SENTRY;
 	}
 	if (locked)
 		return;

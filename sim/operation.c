@@ -26,8 +26,8 @@ world_color_of(struct world_color *wc)
 	struct mely_color *color;
 
 	if (wc->color == NULL) {
-		if (mely_color_get(wc->rt, wc->id, &color) != 0)
-			sim_fail("mely_color_get failed");
+		if (mely_color_of_id(wc->rt, wc->id, &color) != 0)
+			sim_fail("mely_color_of_id failed");
 		if (wc->color != NULL && wc->color != color)
 			sim_fail("color id 0x%x is two objects", wc->id);
 		wc->color = color;
@@ -88,14 +88,14 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	promise_post(doer->color, wc, 1);
 	if (wc->color == NULL || (op->kind == OP_POST_ID && wc->object == NULL))
 		error = head ?
-		    mely_post_head(wc->rt, wc->id, handler, post) :
-		    mely_post(wc->rt, wc->id, handler, post);
+		    mely_post_head_id(wc->rt, wc->id, handler, post) :
+		    mely_post_id(wc->rt, wc->id, handler, post);
 	else if (op->kind == OP_POST_TIMED)
-		error = mely_color_post_timed(wc->color, handler, post, op->value);
+		error = mely_post_timed(wc->color, handler, post, op->value);
 	else if (head)
-		error = mely_color_post_head(wc->color, handler, post);
+		error = mely_post_head(wc->color, handler, post);
 	else
-		error = mely_color_post(wc->color, handler, post);
+		error = mely_post(wc->color, handler, post);
 	wc->posting--;
 	promise_post(doer->color, wc, -1);
 	if (error == 0) {

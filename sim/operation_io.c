@@ -181,7 +181,7 @@ world_do_spread(const struct doer *doer, const struct op *op)
 		int error;
 
 		world.spread_posted++;
-		error = mely_post(wc->rt, 0xc0000000u + i * 0x10001u,
+		error = mely_post_id(wc->rt, 0xc0000000u + i * 0x10001u,
 		    &world.handler[HANDLER_SPREAD][0], &world);
 		if (error == 0)
 			continue;

@@ -98,7 +98,7 @@ price(const void *p, enum sim_cost_kind kind)
 	return jittered(sim_cost_access(predict.cost, cpu, sim_self->time_ps, p, kind));
 }
 
-/* Is this place in the source one of mely/lock.h or mely/lock.c? */
+/* Is this place in the source one of mely/base/lock.h or mely/base/lock.c? */
 static bool
 of_a_lock(const struct sim_site *site)
 {

@@ -3,9 +3,9 @@
  * predict_steal.c: around the library's steals and readings of the clock, for the meters of a
  * prediction. The linker leads the library's calls here (--wrap). Compiled as the library is.
  */
-#include "../mely/core.h"
-#include "../mely/core_loop.h"
-#include "../mely/steal.h"
+#include "core/core.h"
+#include "sched/loop.h"
+#include "sched/steal.h"
 #include "predict.h"
 
 bool __real_melyint_steal(struct melyint_core *thief);

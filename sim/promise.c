@@ -7,10 +7,10 @@
  */
 #include "world.h"
 
-#include "core.h"
-#include "iostate.h"
+#include "core/core.h"
+#include "io/state.h"
 #include "shim.h"
-#include "watch.h"
+#include "io/watch.h"
 
 enum {
 	MS = 1000000000,
@@ -158,7 +158,7 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 	int i, watching = 0, busy = 0;
 
 	for (i = 0; i < rt->cores_count; i++) {
-		watching += rt->cores[i].sleep == MELYINT_WATCHING;
+		watching += rt->cores[i].sleep == MELYINT_SENTRY;
 		busy += rt->cores[i].busy;
 	}
 	/* Who is between the two waits for a lock, and not for long. */

@@ -4,8 +4,9 @@
 # touching the tree:
 #     sim/relink.sh BUILD OUTPUT [-I DIRECTORY] FILE.c...
 # BUILD is a build tree with sim/mely-sim and sim/flags made (make sim/mely-sim sim/flags). Each
-# FILE.c takes the place of the source of that name in mely/; headers beside it, or in DIRECTORY,
-# come before the tree's, but for sources that are not given: a changed header needs all of them.
+# FILE.c takes the place of the source of that name in mely/. When it is in a copy of mely/, the
+# headers of the copy come before the tree's, and so do those in DIRECTORY. A changed header needs
+# all sources that see it.
 set -eu
 
 if [ $# -lt 3 ]; then
@@ -32,9 +33,14 @@ flags=$(cat sim/flags)
 objects=()
 for file in "${files[@]}"; do
 	object=$scratch/$(basename "$file" .c).o
+	# The copy of mely/ that the file is in begins where its rooms are.
+	root=$(dirname "$file")
+	while [ "$root" != / ] && [ ! -e "$root/base/atomic.h" ]; do
+		root=$(dirname "$root")
+	done
 	# The flags are a command line, and are to be split.
 	# shellcheck disable=SC2086
-	${flags%% *} -iquote "$(dirname "$file")" "${include[@]}" ${flags#* } -c "$file" \
+	${flags%% *} -iquote "$root" "${include[@]}" ${flags#* } -c "$file" \
 	    -o "$object"
 	objects+=("$object")
 done

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core.h"
+#include "core/core.h"
 #include "memory.h"
 #include "shim.h"
 
@@ -75,7 +75,7 @@ make_color(struct world_color *wc, const struct color_plan *plan)
 	sim_word_init(&wc->data);
 	if (plan->kind != COLOR_OBJECT) {
 		if (!plan->by_id)
-			must(mely_color_get(rt, plan->id, &wc->color), "mely_color_get");
+			must(mely_color_of_id(rt, plan->id, &wc->color), "mely_color_of_id");
 		return;
 	}
 	wc->color = wc->object = sim_aligned_alloc(64, sizeof *wc->color);

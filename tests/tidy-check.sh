@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # libmely-check: each public function is either called on the runtime's fiber, that is renamed in
-# mely/colorcheck_names.h and defined in mely/colorcheck_calls.c, or named in the former's comment
+# mely/check/names.h and defined in mely/check/calls.c, or named in the former's comment
 # as one that only looks.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -29,12 +29,12 @@ missing()
 	! comm -23 "$1" "$2" | grep .
 }
 
-names=$top/mely/colorcheck_names.h
+names=$top/mely/check/names.h
 functions "$top"/include/mely/*.h >"$scratch/api"
 [ "$(wc -l <"$scratch/api")" -ge 60 ] || complain "only $(wc -l <"$scratch/api") functions found"
 sed -nE 's/^#define (mely_[a-z0-9_]+) melyint_plain_.*/\1/p' "$names" | sort >"$scratch/renamed"
 sed -nE '/^\/\*/,/\*\//p' "$names" | grep -oE '\bmely_[a-z0-9_]+' | sort -u >"$scratch/looking"
-tr '\n' ' ' <"$top/mely/colorcheck_calls.c" |
+tr '\n' ' ' <"$top/mely/check/calls.c" |
     grep -oE 'CALL(_VOID\(|\([^,(]*, )[a-z0-9_]+, \(' |
     sed -E 's/.*[( ]([a-z0-9_]+), \($/mely_\1/' | grep -v '^mely_name$' | sort -u >"$scratch/called"
 sort -u "$scratch/renamed" "$scratch/looking" >"$scratch/known"

@@ -44,10 +44,10 @@ printf '#include <mely/mely.h>\nint x;\n' >"$scratch/x.c"
 $cc -std=gnu11 $flags "$scratch/x.c" || complain "<mely/mely.h> does not compile"
 # ... and nothing else, by either way of asking.
 internal=0
-for header in "$top"/mely/*.h; do
-	name=${header##*/}
-	[ -e "$top/include/mely/$name" ] &&
-	    complain "$name is the name of a public header and of an internal one"
+for header in "$top"/mely/*/*.h "$top"/mely/*/*/*.h; do
+	name=${header#"$top/mely/"}
+	[ -e "$top/include/mely/${name##*/}" ] &&
+	    complain "${name##*/} is the name of a public header and of an internal one"
 	internal=$((internal + 1))
 	for spelt in "<mely/$name>" "\"mely/$name\"" "\"$name\""; do
 		printf '#include %s\nint x;\n' "$spelt" >"$scratch/x.c"

@@ -85,7 +85,7 @@ public_only()
 listed()
 {
 	local dir=$1 fragment=$2 bad=0 file name
-	for file in "$dir"/*.[ch] "$dir"/libasync/*.[ch]; do
+	for file in "$dir"/**/*.[ch]; do
 		name=mely/${file#"$dir"/}
 		grep -qE "(^|[[:blank:]])$name([[:blank:]]|\$)" "$fragment" && continue
 		echo "$fragment does not list $file"

@@ -92,7 +92,7 @@ sws_listener_new(struct sws_listener **out, struct sws_server *server, int i, in
 	l->fd = fd;
 	mely_event_init(&l->resume, &resume_handler, l);
 	mely_event_init(&l->drain, &drain_handler, l);
-	status = mely_color_get(server->rt, (uint32_t)i + 1, &l->color);
+	status = mely_color_of_id(server->rt, (uint32_t)i + 1, &l->color);
 	if (status != 0)
 		goto fail;
 	mely_color_set_name(l->color, "accept");

@@ -253,7 +253,7 @@ static int
 init_signals(struct sws_server *server)
 {
 	static const int signals[] = {SIGTERM, SIGINT};
-	int status = mely_color_get(server->rt, 0, &server->control);
+	int status = mely_color_of_id(server->rt, 0, &server->control);
 	mely_watch watch;
 
 	for (size_t i = 0; status == 0 && i < sizeof signals / sizeof signals[0]; i++)

@@ -96,7 +96,7 @@ cpucb_tail(cbv::ptr cb)
 	handler = handler_recent(recent, object->getfaddr());
 	if (rt == nullptr || handler == nullptr || color >= MAX_COLORS ||
 	    (object->getprio() | object->get_timeleft()) != 0 || cb._count != object ||
-	    mely_post(rt, color, handler, object) != 0) {
+	    mely_post_id(rt, color, handler, object) != 0) {
 		post_tail(cb);
 		return;
 	}

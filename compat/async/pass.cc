@@ -169,7 +169,7 @@ passes_start(mely_runtime *rt)
 	watch_start(rt);
 	mely_event_init(&pass_event, &pass_handler, nullptr);
 	watch_set_by_runtime();
-	if (mely_post(rt, 0, &first, nullptr) != 0)
+	if (mely_post_id(rt, 0, &first, nullptr) != 0)
 		die("out of memory for an event");
 	wait_passes_begin(post_pass);
 }

@@ -114,7 +114,7 @@ post_ticket(const job &j, bool head)
 
 	/* What most programs do most of the time: in few instructions. */
 	if (rt != nullptr && handler != nullptr && !head && j.priority == 0 &&
-	    mely_post(rt, 0, handler, nullptr) == 0)
+	    mely_post_id(rt, 0, handler, nullptr) == 0)
 		return;
 	if (j.priority == 0)
 		handler_remember(recent, ticket, j.faddr);

@@ -98,7 +98,7 @@ make()
 	if (error != 0)
 		die("the runtime can not be made: %s", std::strerror(-error));
 	for (i = 0; i < workers; i++) {
-		error = mely_color_get(rt, static_cast<uint32_t>(-(i + 1)), &pinned[i]);
+		error = mely_color_of_id(rt, static_cast<uint32_t>(-(i + 1)), &pinned[i]);
 		if (error == 0)
 			error = mely_color_pin(pinned[i], i);
 		if (error != 0)
@@ -192,7 +192,7 @@ color_object(mely_runtime *rt, int color)
 
 	if (color < 0)
 		return pinned[-(color + 1)];
-	error = mely_color_get(rt, id, &object);
+	error = mely_color_of_id(rt, id, &object);
 	if (error == -ECHILD)
 		return pinned[0]; /* any will do: whatever is asked of it says the same */
 	if (error != 0)

@@ -126,7 +126,7 @@ cpucb_tail(cbv cb)
 	color = static_cast<unsigned>(cb->_color);
 	handler = melycompat::handler_recent(recent, cb->_faddr);
 	if (rt == nullptr || handler == nullptr || color >= MAX_COLORS ||
-	    (cb->_prio | cb->_timeleft) != 0 || mely_post(rt, color, handler, cb) != 0)
+	    (cb->_prio | cb->_timeleft) != 0 || mely_post_id(rt, color, handler, cb) != 0)
 		post_tail(cb);
 }
 
@@ -267,7 +267,7 @@ dump_current_state(bool on_workers)
 		void *worker = reinterpret_cast<void *>(static_cast<intptr_t>(i));
 
 		if (!on_workers || rt == nullptr ||
-		    mely_color_post(melycompat::color_object(rt, -(i + 1)), &handler, worker) != 0)
+		    mely_post(melycompat::color_object(rt, -(i + 1)), &handler, worker) != 0)
 			print_worker(worker);
 	}
 }

@@ -81,13 +81,13 @@ post_now(mely_runtime *rt, const job &j, bool head, int timeleft)
 	mely_handler *handler = handler_for(j.ops->posted, j.faddr, j.priority);
 
 	if (head)
-		return mely_color_post_head(color_object(rt, j.color), handler, j.callback);
+		return mely_post_head(color_object(rt, j.color), handler, j.callback);
 	if (timeleft > 0)
-		return mely_color_post_timed(color_object(rt, j.color), handler, j.callback,
+		return mely_post_timed(color_object(rt, j.color), handler, j.callback,
 		    ns_of_cycles(timeleft));
 	if (j.color < 0)
-		return mely_color_post(color_object(rt, j.color), handler, j.callback);
-	return mely_post(rt, color_id(j.color), handler, j.callback);
+		return mely_post(color_object(rt, j.color), handler, j.callback);
+	return mely_post_id(rt, color_id(j.color), handler, j.callback);
 }
 
 void
@@ -205,8 +205,8 @@ post_for(mely_runtime *rt, const job &j, void (*fn)(void *arg), void *arg)
 	mely_handler *handler = handler_for(fn, j.faddr, j.priority);
 
 	if (j.color < 0)
-		return mely_color_post(color_object(rt, j.color), handler, arg);
-	return mely_post(rt, color_id(j.color), handler, arg);
+		return mely_post(color_object(rt, j.color), handler, arg);
+	return mely_post_id(rt, color_id(j.color), handler, arg);
 }
 
 }

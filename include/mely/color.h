@@ -71,7 +71,7 @@ MELY_API int mely_color_release(struct mely_color *color, void (*fn)(void *arg),
  * The color with this id as an object, made on first use; valid as long as the runtime. Any
  * thread. 0 or -ENOMEM, -ECHILD.
  */
-MELY_API int mely_color_get(struct mely_runtime *rt, uint32_t id, struct mely_color **color);
+MELY_API int mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color);
 
 /** The id of a color; 0 for an object. */
 MELY_API uint32_t mely_color_id(const struct mely_color *color);

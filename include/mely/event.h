@@ -108,27 +108,27 @@ MELY_API int mely_event_pending(const struct mely_event *ev);
  *   -ESHUTDOWN  the runtime is stopping and the caller is no handler of it
  *   -ECHILD     the process was forked and the runtime not renewed (mely_runtime_renew)
  */
-MELY_API int mely_post(struct mely_runtime *rt, uint32_t color, struct mely_handler *handler,
+MELY_API int mely_post_id(struct mely_runtime *rt, uint32_t color, struct mely_handler *handler,
     void *arg);
 
 /**
  * The same at the head of the color: before every tail post that has not begun to run; heads
  * among themselves in the order posted.
  */
-MELY_API int mely_post_head(struct mely_runtime *rt, uint32_t color,
+MELY_API int mely_post_head_id(struct mely_runtime *rt, uint32_t color,
     struct mely_handler *handler, void *arg);
 
-/** The same to a color by its object: no look-up. Errors as mely_post. */
-MELY_API int mely_color_post(struct mely_color *color, struct mely_handler *handler, void *arg);
-MELY_API int mely_color_post_head(struct mely_color *color, struct mely_handler *handler,
+/** The same to a color by its object: no look-up. Errors as mely_post_id. */
+MELY_API int mely_post(struct mely_color *color, struct mely_handler *handler, void *arg);
+MELY_API int mely_post_head(struct mely_color *color, struct mely_handler *handler,
     void *arg);
 
-/** mely_color_post of an event that is expected to run for time_ns rather than handler's time. */
-MELY_API int mely_color_post_timed(struct mely_color *color, struct mely_handler *handler,
+/** mely_post of an event that is expected to run for time_ns rather than handler's time. */
+MELY_API int mely_post_timed(struct mely_color *color, struct mely_handler *handler,
     void *arg, uint32_t time_ns);
 
 /**
- * Post an embedded event to a color, at the tail or the head. Any thread. Errors as mely_post
+ * Post an embedded event to a color, at the tail or the head. Any thread. Errors as mely_post_id
  * without -ENOMEM, and
  *   -EALREADY   the event is queued already (it stays where it is)
  * Two threads may post the same event at the same time; one of them wins.

@@ -138,7 +138,7 @@ enum mely_work_class {
 /**
  * Run fn(arg) on a helper thread of the class; then handler runs with arg as an event of color.
  * fn sees all that the caller did before; handler sees all that fn did. fn must not post
- * embedded events of the color's data, but may mely_post. Waiting work is unbounded unless the
+ * embedded events of the color's data, but may mely_post_id. Waiting work is unbounded unless the
  * program bounds it. Any thread. 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD, -EAGAIN (no thread
  * could be made and none exists). id may be NULL.
  */

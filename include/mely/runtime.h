@@ -213,7 +213,7 @@ MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
 MELY_API uint64_t mely_now_ns(void);
 
 /** Give memory of idle color ids and spare events back to the system now. Any thread that is no
- *  handler of rt. Returns the bytes given back. Colors from mely_color_get stay. */
+ *  handler of rt. Returns the bytes given back. Colors from mely_color_of_id stay. */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
 
 /** The heuristics of stealing (paper, section 3), for mely_set_heuristics. */

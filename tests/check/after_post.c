@@ -32,7 +32,7 @@ on_send(void *arg)
 #ifdef FIXED
 	message->sent = 1;
 #endif
-	MUST(mely_color_post(inbox, &deliver, message));
+	MUST(mely_post(inbox, &deliver, message));
 #ifndef FIXED
 	message->sent = 1;
 #endif
@@ -51,7 +51,7 @@ main(void)
 	begin(1);
 	outbox = color(1, "outbox");
 	inbox = color(2, "inbox");
-	MUST(mely_color_post(outbox, &send_off, message));
+	MUST(mely_post(outbox, &send_off, message));
 	status = run();
 	free(message);
 	return status;

@@ -26,7 +26,7 @@ on_write(void *arg)
 	for (i = 0; i < sizeof buffer; i++)
 		written += text[i] != '\0';
 #ifdef FIXED
-	MUST(mely_color_post(reader, &fill, NULL));
+	MUST(mely_post(reader, &fill, NULL));
 #endif
 }
 
@@ -44,9 +44,9 @@ on_fill(void *arg)
 	}
 	for (i = 0; i < sizeof buffer; i++)
 		buffer[i] = (char)('a' + round_no);
-	MUST(mely_color_post(writer, &write_out, buffer));
+	MUST(mely_post(writer, &write_out, buffer));
 #ifndef FIXED
-	MUST(mely_color_post(reader, &fill, NULL));
+	MUST(mely_post(reader, &fill, NULL));
 #endif
 }
 
@@ -56,6 +56,6 @@ main(void)
 	begin(1);
 	reader = color(1, "reader");
 	writer = color(2, "writer");
-	MUST(mely_color_post(reader, &fill, NULL));
+	MUST(mely_post(reader, &fill, NULL));
 	return run();
 }

@@ -25,7 +25,7 @@ on_job(void *arg)
 	j->result = 42;
 	take_turn(1);
 #ifdef FIXED
-	MUST(mely_color_post(owner, &give_up, j));
+	MUST(mely_post(owner, &give_up, j));
 #endif
 }
 
@@ -38,7 +38,7 @@ on_give_up(void *arg)
 
 	if (!my_turn(1)) {
 		/* Not yet the case that goes wrong: the job has not begun. */
-		MUST(mely_color_post(owner, &give_up, j));
+		MUST(mely_post(owner, &give_up, j));
 		return;
 	}
 	mely_event_cancel(&j->event, NULL, NULL);
@@ -55,7 +55,7 @@ main(void)
 	mely_event_init(&job.event, &work, &job);
 	MUST(mely_event_post(worker, &job.event));
 #ifndef FIXED
-	MUST(mely_color_post(owner, &give_up, &job));
+	MUST(mely_post(owner, &give_up, &job));
 #endif
 	return run();
 }

@@ -33,7 +33,7 @@ on_look(void *arg)
 	struct job *job = arg;
 
 	if (!my_turn(1)) {
-		MUST(mely_color_post(job->color, &look, job));
+		MUST(mely_post(job->color, &look, job));
 		return;
 	}
 	if (!job->over)
@@ -61,7 +61,7 @@ main(void)
 	children = color(2, "children");
 #endif
 	MUST(mely_child_watch(children, pid, &ended, job, &watch));
-	MUST(mely_color_post(job->color, &look, job));
+	MUST(mely_post(job->color, &look, job));
 	run();
 	free(job);
 	return 0;

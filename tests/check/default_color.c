@@ -44,7 +44,7 @@ on_accept(void *arg)
 #ifdef FIXED
 	id = 0;
 #endif
-	MUST(mely_post(rt, id, &close_it, connection));
+	MUST(mely_post_id(rt, id, &close_it, connection));
 }
 
 static struct mely_handler accept_it = MELY_HANDLER(on_accept);
@@ -56,6 +56,6 @@ main(void)
 
 	begin(CONNECTIONS);
 	for (i = 0; i < CONNECTIONS; i++)
-		MUST(mely_post(rt, 0, &accept_it, &all[i]));
+		MUST(mely_post_id(rt, 0, &accept_it, &all[i]));
 	return run();
 }

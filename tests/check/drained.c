@@ -32,7 +32,7 @@ on_produce(void *arg)
 {
 	(void)arg;
 	while (!state.stopped && state.made < ITEMS) {
-		if (mely_color_post(consumer, &consume, NULL) == -EAGAIN) {
+		if (mely_post(consumer, &consume, NULL) == -EAGAIN) {
 			state.stopped = 1;
 			return;
 		}
@@ -47,7 +47,7 @@ on_drained(void *arg)
 {
 	(void)arg;
 	state.stopped = 0;
-	MUST(mely_color_post(producer, &produce, NULL));
+	MUST(mely_post(producer, &produce, NULL));
 }
 
 static struct mely_handler drained = MELY_HANDLER(on_drained);
@@ -65,6 +65,6 @@ main(void)
 #else
 	MUST(mely_color_set_high_water(consumer, MARK, consumer, &ev));
 #endif
-	MUST(mely_color_post(producer, &produce, NULL));
+	MUST(mely_post(producer, &produce, NULL));
 	return run();
 }

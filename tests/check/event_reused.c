@@ -28,7 +28,7 @@ on_receive(void *arg)
 	if (parcel->content < 0)
 		exit(2);
 #ifdef FIXED
-	MUST(mely_color_post(sender, &send_off, parcel));
+	MUST(mely_post(sender, &send_off, parcel));
 #endif
 }
 
@@ -48,7 +48,7 @@ on_send(void *arg)
 		MUST(mely_event_post(receiver, &parcel->event));
 	}
 #ifndef FIXED
-	MUST(mely_color_post(sender, &send_off, parcel));
+	MUST(mely_post(sender, &send_off, parcel));
 #endif
 }
 
@@ -59,6 +59,6 @@ main(void)
 	sender = color(1, "sender");
 	receiver = color(2, "receiver");
 	mely_event_init(&post.event, &receive, &post);
-	MUST(mely_color_post(sender, &send_off, &post));
+	MUST(mely_post(sender, &send_off, &post));
 	return run();
 }

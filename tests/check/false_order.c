@@ -28,7 +28,7 @@ on_first(void *arg)
 #ifndef FIXED
 	entries++;
 #endif
-	MUST(mely_color_post(third, &entry, NULL));
+	MUST(mely_post(third, &entry, NULL));
 	take_turn(1);
 	done();
 }
@@ -43,9 +43,9 @@ on_second(void *arg)
 	int late = my_turn(1);
 
 	(void)arg;
-	MUST(mely_color_post(third, &entry, NULL));
+	MUST(mely_post(third, &entry, NULL));
 	if (!late) {
-		MUST(mely_color_post(second, &second_entry, NULL));
+		MUST(mely_post(second, &second_entry, NULL));
 		return;
 	}
 #ifndef FIXED
@@ -61,7 +61,7 @@ main(void)
 	first = color(1, "first");
 	second = color(2, "second");
 	third = color(3, "log");
-	MUST(mely_color_post(first, &first_entry, NULL));
-	MUST(mely_color_post(second, &second_entry, NULL));
+	MUST(mely_post(first, &first_entry, NULL));
+	MUST(mely_post(second, &second_entry, NULL));
 	return run();
 }

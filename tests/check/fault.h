@@ -52,7 +52,7 @@ begin(unsigned parts)
 	struct mely_color *color;
 
 	MUST(mely_runtime_new(&rt, NULL));
-	MUST(mely_color_get(rt, 0, &color));
+	MUST(mely_color_of_id(rt, 0, &color));
 	mely_color_set_name(color, "the default color");
 	MUST(mely_join_init(&fault_parts, parts, color, &fault_end));
 }
@@ -79,7 +79,7 @@ color(uint32_t id, const char *name)
 {
 	struct mely_color *c;
 
-	MUST(mely_color_get(rt, id, &c));
+	MUST(mely_color_of_id(rt, id, &c));
 	MUST(mely_color_set_name(c, name));
 	return c;
 }

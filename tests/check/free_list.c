@@ -48,7 +48,7 @@ on_request(void *arg)
 
 	give(user->list, take(user->list));
 	if (++user->rounds < ROUNDS)
-		MUST(mely_color_post(user->color, &again, user));
+		MUST(mely_post(user->color, &again, user));
 	else
 		done();
 }
@@ -67,7 +67,7 @@ main(void)
 #else
 		users[i].list = &lists[0];
 #endif
-		MUST(mely_color_post(users[i].color, &again, &users[i]));
+		MUST(mely_post(users[i].color, &again, &users[i]));
 	}
 	run();
 	for (i = 0; i < COLORS; i++) {

@@ -57,7 +57,7 @@ on_print(void *arg)
 
 	if (!my_turn(1)) {
 		/* So that the program does not come to grief, only its coloring. */
-		MUST(mely_color_post(printer, &print, line));
+		MUST(mely_post(printer, &print, line));
 		return;
 	}
 	printed++;
@@ -83,7 +83,7 @@ main(void)
 	mely_event_init(&both_through, &free_it, line);
 	MUST(mely_join_init(&both, 2, color(3, "owner"), &both_through));
 	printer = color(1, "printer");
-	MUST(mely_color_post(color(2, "counter"), &count, line));
-	MUST(mely_color_post(printer, &print, line));
+	MUST(mely_post(color(2, "counter"), &count, line));
+	MUST(mely_post(printer, &print, line));
 	return run();
 }

@@ -46,7 +46,7 @@ on_request(void *arg)
 	struct connection *connection = arg;
 
 	connection->value = look_up(connection->key);
-	MUST(mely_color_post(connection->color, &answer, connection));
+	MUST(mely_post(connection->color, &answer, connection));
 }
 
 static struct mely_handler request = MELY_HANDLER(on_request);
@@ -62,9 +62,9 @@ main(void)
 		all[i].color = color(100 + i, "connection");
 		all[i].key = (int)i % KEYS;
 #ifdef FIXED
-		MUST(mely_color_post(cache_color, &request, &all[i]));
+		MUST(mely_post(cache_color, &request, &all[i]));
 #else
-		MUST(mely_color_post(all[i].color, &request, &all[i]));
+		MUST(mely_post(all[i].color, &request, &all[i]));
 #endif
 	}
 	return run();

@@ -48,7 +48,7 @@ main(void)
 	service = color(2, "service");
 #endif
 	for (i = 0; i < REQUESTS; i++)
-		MUST(mely_color_post(service, &serve, NULL));
-	MUST(mely_color_post_head(setup, &read_in, NULL));
+		MUST(mely_post(service, &serve, NULL));
+	MUST(mely_post_head(setup, &read_in, NULL));
 	return run();
 }

@@ -64,7 +64,7 @@ on_start(void *arg)
 	*numbers = table;
 #endif
 	MUST(mely_work(owner, MELY_WORK_USER, sum_up, &summed, numbers, NULL));
-	MUST(mely_color_post(owner, &add, NULL));
+	MUST(mely_post(owner, &add, NULL));
 }
 
 static struct mely_handler start = MELY_HANDLER(on_start);
@@ -74,6 +74,6 @@ main(void)
 {
 	begin(1);
 	owner = color(3, "owner");
-	MUST(mely_color_post(owner, &start, NULL));
+	MUST(mely_post(owner, &start, NULL));
 	return run();
 }

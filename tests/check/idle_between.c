@@ -32,11 +32,11 @@ on_pass(void *arg)
 	intptr_t n = (intptr_t)arg;
 
 	if (n == 0 && !my_turn(1))
-		MUST(mely_post(rt, 10, &pass, arg));
+		MUST(mely_post_id(rt, 10, &pass, arg));
 	else if (n < PASSERS)
-		MUST(mely_post(rt, (uint32_t)n + 11, &pass, (void *)(n + 1)));
+		MUST(mely_post_id(rt, (uint32_t)n + 11, &pass, (void *)(n + 1)));
 	else
-		MUST(mely_post(rt, 2, &read_it, NULL));
+		MUST(mely_post_id(rt, 2, &read_it, NULL));
 }
 
 static void
@@ -46,7 +46,7 @@ on_write(void *arg)
 	number++;
 	take_turn(1);
 #ifdef FIXED
-	MUST(mely_post(rt, 10, &pass, NULL));
+	MUST(mely_post_id(rt, 10, &pass, NULL));
 #endif
 	done();
 }
@@ -57,9 +57,9 @@ int
 main(void)
 {
 	begin(2);
-	MUST(mely_color_post(color(1, "writer"), &write_it, NULL));
+	MUST(mely_post(color(1, "writer"), &write_it, NULL));
 #ifndef FIXED
-	MUST(mely_post(rt, 10, &pass, NULL));
+	MUST(mely_post_id(rt, 10, &pass, NULL));
 #endif
 	return run();
 }

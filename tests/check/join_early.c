@@ -51,6 +51,6 @@ main(void)
 	begin(1);
 	MUST(mely_join_init(&all, WORKERS, color(10, "total"), &sum));
 	for (i = 0; i < WORKERS; i++)
-		MUST(mely_color_post(color(20 + i, "worker"), &one_part, &parts[i]));
+		MUST(mely_post(color(20 + i, "worker"), &one_part, &parts[i]));
 	return run();
 }

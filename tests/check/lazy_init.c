@@ -48,7 +48,7 @@ main(void)
 	make_table();
 #endif
 	for (i = 0; i < COLORS; i++)
-		MUST(mely_color_post(color(i + 1, "user"), &use, &used[i]));
+		MUST(mely_post(color(i + 1, "user"), &use, &used[i]));
 	run();
 	free(squares);
 	return 0;

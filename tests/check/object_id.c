@@ -39,11 +39,11 @@ main(void)
 	begin(2);
 	MUST(mely_color_init(&account.color, rt));
 	MUST(mely_color_set_name(&account.color, "account"));
-	MUST(mely_color_post(&account.color, &deposit, &account));
+	MUST(mely_post(&account.color, &deposit, &account));
 #ifdef FIXED
-	MUST(mely_color_post(&account.color, &withdraw, &account));
+	MUST(mely_post(&account.color, &withdraw, &account));
 #else
-	MUST(mely_post(rt, mely_color_id(&account.color), &withdraw, &account));
+	MUST(mely_post_id(rt, mely_color_id(&account.color), &withdraw, &account));
 #endif
 	return run();
 }

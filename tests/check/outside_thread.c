@@ -34,7 +34,7 @@ sender(void *arg)
 #ifdef FIXED
 	message->length = 5;
 #endif
-	MUST(mely_post(rt, 1, &deliver, message));
+	MUST(mely_post_id(rt, 1, &deliver, message));
 #ifndef FIXED
 	while (!my_turn(1))
 		;

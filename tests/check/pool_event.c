@@ -26,7 +26,7 @@ on_b(void *arg)
 	(void)arg;
 	take_turn(1);
 #ifdef FIXED
-	MUST(mely_color_post(color_d, &d, NULL));
+	MUST(mely_post(color_d, &d, NULL));
 #endif
 	done();
 }
@@ -38,7 +38,7 @@ on_a(void *arg)
 {
 	(void)arg;
 	number++;
-	MUST(mely_color_post(color_b, &b, NULL));
+	MUST(mely_post(color_b, &b, NULL));
 }
 
 static void on_c(void *arg);
@@ -50,11 +50,11 @@ on_c(void *arg)
 {
 	(void)arg;
 	if (!my_turn(1)) {
-		MUST(mely_color_post(color_c, &c, NULL));
+		MUST(mely_post(color_c, &c, NULL));
 		return;
 	}
 #ifndef FIXED
-	MUST(mely_color_post(color_d, &d, NULL));
+	MUST(mely_post(color_d, &d, NULL));
 #endif
 	done();
 }
@@ -66,7 +66,7 @@ main(void)
 	color_b = color(2, "B");
 	color_c = color(3, "C");
 	color_d = color(4, "D");
-	MUST(mely_color_post(color(1, "A"), &a, NULL));
-	MUST(mely_color_post(color_c, &c, NULL));
+	MUST(mely_post(color(1, "A"), &a, NULL));
+	MUST(mely_post(color_c, &c, NULL));
 	return run();
 }

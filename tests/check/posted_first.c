@@ -28,7 +28,7 @@ on_fill(void *arg)
 
 	*cell = 7;
 #ifdef FIXED
-	MUST(mely_color_post(user, &use, cell));
+	MUST(mely_post(user, &use, cell));
 #endif
 	done();
 }
@@ -38,9 +38,9 @@ static struct mely_handler fill = MELY_HANDLER(on_fill);
 static void
 on_produce(void *arg)
 {
-	MUST(mely_color_post(filler, &fill, arg));
+	MUST(mely_post(filler, &fill, arg));
 #ifndef FIXED
-	MUST(mely_color_post(user, &use, arg));
+	MUST(mely_post(user, &use, arg));
 #endif
 }
 
@@ -56,7 +56,7 @@ main(void)
 	begin(2);
 	filler = color(1, "filler");
 	user = color(2, "user");
-	MUST(mely_color_post(color(3, "producer"), &produce, cell));
+	MUST(mely_post(color(3, "producer"), &produce, cell));
 	run();
 	free(cell);
 	return 0;

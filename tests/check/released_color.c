@@ -35,7 +35,7 @@ on_last(void *arg)
 	if (my_turn(1))
 		mely_color_release(&guest->color, on_gone, guest);
 	else
-		MUST(mely_color_post(&guest->color, &last, guest));
+		MUST(mely_post(&guest->color, &last, guest));
 }
 
 static void
@@ -46,7 +46,7 @@ on_watch(void *arg)
 	seen += guest->beats;
 	take_turn(1);
 #ifdef FIXED
-	MUST(mely_color_post(&guest->color, &last, guest));
+	MUST(mely_post(&guest->color, &last, guest));
 #endif
 }
 
@@ -64,9 +64,9 @@ main(void)
 	watchman = color(1, "watchman");
 	MUST(mely_color_init(&guest->color, rt));
 	MUST(mely_color_set_name(&guest->color, "guest"));
-	MUST(mely_color_post(watchman, &watch, guest));
+	MUST(mely_post(watchman, &watch, guest));
 #ifndef FIXED
-	MUST(mely_color_post(&guest->color, &last, guest));
+	MUST(mely_post(&guest->color, &last, guest));
 #endif
 	return run();
 }

@@ -46,8 +46,8 @@ main(void)
 	MUST(mely_color_pin(pings, 0));
 	MUST(mely_color_pin(pongs, 0));
 	for (i = 0; i < EVENTS; i++) {
-		MUST(mely_color_post(pings, &ping, NULL));
-		MUST(mely_color_post(pongs, &pong, NULL));
+		MUST(mely_post(pings, &ping, NULL));
+		MUST(mely_post(pongs, &pong, NULL));
 	}
 	return run();
 }

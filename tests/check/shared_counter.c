@@ -46,8 +46,8 @@ main(void)
 	pears = color(2, "pears");
 #endif
 	for (i = 0; i < EVENTS; i++) {
-		MUST(mely_color_post(apples, &apple, NULL));
-		MUST(mely_color_post(pears, &pear, NULL));
+		MUST(mely_post(apples, &apple, NULL));
+		MUST(mely_post(pears, &pear, NULL));
 	}
 	return run();
 }

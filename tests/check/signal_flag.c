@@ -34,7 +34,7 @@ on_work(void *arg)
 		kill(getpid(), SIGUSR2);
 	}
 	if (!my_turn(1) || !leaving)
-		MUST(mely_color_post(worker, &work, NULL));
+		MUST(mely_post(worker, &work, NULL));
 	else
 		done();
 }
@@ -52,6 +52,6 @@ main(void)
 	notices = color(2, "signals");
 #endif
 	MUST(mely_signal_watch(notices, SIGUSR2, &signalled, NULL, &signals));
-	MUST(mely_color_post(worker, &work, NULL));
+	MUST(mely_post(worker, &work, NULL));
 	return run();
 }

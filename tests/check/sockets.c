@@ -55,7 +55,7 @@ main(void)
 		return 2;
 	MUST(mely_fd_watch(color(2, "second connection"), second[0], MELY_FD_READ, &request, NULL,
 	    &reader));
-	MUST(mely_color_post(color(1, "first connection"), &reply, NULL));
+	MUST(mely_post(color(1, "first connection"), &reply, NULL));
 	run();
 	return last[0] == 0;
 }

@@ -25,7 +25,7 @@ on_request(void *arg)
 	(void)arg;
 	requests++;
 	if (--left > 0)
-		MUST(mely_color_post(connection, &request, NULL));
+		MUST(mely_post(connection, &request, NULL));
 	else
 		done();
 }
@@ -47,6 +47,6 @@ main(void)
 	begin(2);
 	connection = color(5, "connection");
 	MUST(mely_timer_start(color(0, "reports"), 1000000, 0, 0, &report, NULL, &timer));
-	MUST(mely_color_post(connection, &request, NULL));
+	MUST(mely_post(connection, &request, NULL));
 	return run();
 }

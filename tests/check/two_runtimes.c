@@ -35,9 +35,9 @@ on_other(void *arg)
 {
 	(void)arg;
 #ifdef FIXED
-	MUST(mely_post(rt, 1, &right, NULL));
+	MUST(mely_post_id(rt, 1, &right, NULL));
 #else
-	MUST(mely_post(other, 1, &right, NULL));
+	MUST(mely_post_id(other, 1, &right, NULL));
 #endif
 	mely_stop(other, MELY_STOP_DRAIN);
 }
@@ -59,8 +59,8 @@ main(void)
 
 	begin(2);
 	MUST(mely_runtime_new(&other, NULL));
-	MUST(mely_post(rt, 1, &left, NULL));
-	MUST(mely_post(other, 2, &other_start, NULL));
+	MUST(mely_post_id(rt, 1, &left, NULL));
+	MUST(mely_post_id(other, 2, &other_start, NULL));
 	if (pthread_create(&thread, NULL, run_other, NULL) != 0)
 		return 2;
 	run();

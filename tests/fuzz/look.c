@@ -116,14 +116,14 @@ real(void)
 	if (mely_runtime_new(&rt, NULL) != 0)
 		exit(1);
 	for (i = 0; i < EVENTS; i++)
-		if (mely_post(rt, i % COLORS, &event, NULL) != 0)
+		if (mely_post_id(rt, i % COLORS, &event, NULL) != 0)
 			exit(1);
-	if (mely_post(rt, 1, &last, NULL) != 0 || mely_run(rt) != 0)
+	if (mely_post_id(rt, 1, &last, NULL) != 0 || mely_run(rt) != 0)
 		exit(1);
 	for (i = 0; i < COLORS; i++)
-		if (mely_post(rt, i, &event, NULL) != 0)
+		if (mely_post_id(rt, i, &event, NULL) != 0)
 			exit(1);
-	if (mely_color_get(rt, 7, &color) != 0 || mely_color_set_name(color, "seven") != 0 ||
+	if (mely_color_of_id(rt, 7, &color) != 0 || mely_color_set_name(color, "seven") != 0 ||
 	    mely_stats_take(rt, MELY_STATS_BY_AGE, COLORS, &look) != 0)
 		exit(1);
 	if (mely_runtime_free(rt) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * request.c: fuzz target for what the two ends of the live socket send each other: the line that a
- * client asks with (mely/request.c), and the line before an answer (mely-top/head.c).
+ * client asks with (mely/look/live/request.c), and the line before an answer (mely-top/head.c).
  *
  * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of
  * the directories of the command line, so that the corpus is a test in every build.

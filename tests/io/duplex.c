@@ -76,7 +76,7 @@ on_echo_readable(void *arg)
 		return;
 	test_add(&echo->received, (uint64_t)n);
 	if (atomic_fetch_add(&echo->pending, (uint64_t)n) == 0)
-		TEST_OK(mely_color_post(echo->writer, &resume, echo));
+		TEST_OK(mely_post(echo->writer, &resume, echo));
 }
 
 static struct mely_handler echo_readable = MELY_HANDLER(on_echo_readable);

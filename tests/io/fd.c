@@ -329,7 +329,7 @@ stop_is_exact_on(int cores)
 		make_pair(&a, &b);
 		test_run_start(&runner, rt);
 		watch_reading(&a, color, 0);
-		TEST_OK(mely_color_post(color, &stop_exact, NULL));
+		TEST_OK(mely_post(color, &stop_exact, NULL));
 		test_await(&exact.entered, 1);
 		send_bytes(&b, 10);
 		test_add(&exact.go, 1);
@@ -434,7 +434,7 @@ close_through_library(void)
 	    &writing));
 	TEST_CHECK(writing != a.watch);
 	send_bytes(&b, 100);
-	TEST_OK(mely_color_post(color, &close_handler, &a));
+	TEST_OK(mely_post(color, &close_handler, &a));
 	test_await(&closed, 1);
 	TEST_EQ(mely_fd_stop(rt, writing), -ENOENT);
 	TEST_OK(mely_fd_close(rt, b.fd)); /* has no watcher */

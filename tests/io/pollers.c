@@ -133,13 +133,13 @@ held_by_color_0(int pollers)
 	config.pollers = pollers;
 	rt = test_runtime_with(&config);
 	/* Stolen, it would hold up the poller of the core that the descriptor is on. */
-	TEST_OK(mely_color_get(rt, 0, &zero));
+	TEST_OK(mely_color_of_id(rt, 0, &zero));
 	TEST_OK(mely_color_pin(zero, 0));
 	test_run_start(&runner, rt);
 	open_line(&line, 1);
 	ping_line(&line);
 	test_settle(line.color); /* or that handler would read what comes next, too */
-	TEST_OK(mely_post(rt, 0, &hold, NULL));
+	TEST_OK(mely_post_id(rt, 0, &hold, NULL));
 	test_await(&holding, 1);
 	TEST_EQ(write(line.fd[1], &byte, 1), 1);
 	if (pollers == 1) {
@@ -240,7 +240,7 @@ static void
 on_endless(void *arg)
 {
 	test_add(&turns, 1);
-	TEST_OK(mely_color_post(arg, &endless, arg));
+	TEST_OK(mely_post(arg, &endless, arg));
 }
 
 /* However busy the cores are, descriptors and timers are served. */
@@ -256,7 +256,7 @@ busy_cores_look_on(int cores, int colors)
 	test_run_start(&runner, rt);
 	for (i = 0; i < colors; i++) {
 		busy[i] = test_color(rt);
-		TEST_OK(mely_color_post(busy[i], &endless, busy[i]));
+		TEST_OK(mely_post(busy[i], &endless, busy[i]));
 	}
 	open_line(&line, 0);
 	for (i = 0; i < 50; i++)

@@ -62,7 +62,7 @@ on_churn(void *arg)
 	if (churn->left == 0)
 		test_add(&churn->ended, 1);
 	else
-		TEST_OK(mely_color_post(churn->color, &churn_handler, churn));
+		TEST_OK(mely_post(churn->color, &churn_handler, churn));
 }
 
 /* Timers of all cores' loops are made, fire and are stopped, while one or another is stuck. */
@@ -84,7 +84,7 @@ stops_are_exact(void)
 	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < CHURNS; i++) {
 			churn[i].left = test_scale(60);
-			TEST_OK(mely_color_post(churn[i].color, &churn_handler, &churn[i]));
+			TEST_OK(mely_post(churn[i].color, &churn_handler, &churn[i]));
 		}
 		hold = &holds[round];
 		hold_init(hold, round % 3);
@@ -126,7 +126,7 @@ on_flap(void *arg)
 	if (flap->left-- == 0)
 		test_add(&flap->ended, 1);
 	else
-		TEST_OK(mely_color_post(flap->color, &flap_handler, flap));
+		TEST_OK(mely_post(flap->color, &flap_handler, flap));
 }
 
 /* It is back while others are still at its poller, or just about to be. */
@@ -156,7 +156,7 @@ comes_and_goes(void)
 	TEST_OK(mely_color_pin(flap.color, 1));
 	flap.seed = test_seed;
 	flap.left = test_scale(300);
-	TEST_OK(mely_color_post(flap.color, &flap_handler, &flap));
+	TEST_OK(mely_post(flap.color, &flap_handler, &flap));
 	while (test_get(&flap.ended) == 0)
 		for (i = 0; i < LINES; i++)
 			line_ping(&line[i]);
@@ -289,7 +289,7 @@ forks(void)
 	hold_begin(&hold);
 	for (i = 1; i <= 3; i++) {
 		test_await(&fired, test_get(&fired) + 5);
-		TEST_OK(mely_color_post(forker, &fork_handler, &forked));
+		TEST_OK(mely_post(forker, &fork_handler, &forked));
 		test_await(&forked, i);
 	}
 	hold_end(&hold);

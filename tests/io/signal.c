@@ -157,7 +157,7 @@ interrupt_each(void *arg)
 	uint64_t i, spin;
 
 	for (i = 0; i < NEW_COLORS; i++) {
-		TEST_OK(mely_post(rt, (uint32_t)i + 1, &wait_handler, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)i + 1, &wait_handler, NULL));
 		while (i % 2 == 0 && test_get(&waiting) == i)
 			continue;
 		spin = test_random(&seed) % (i % 2 == 0 ? SHORT_DELAYS : LONG_DELAYS);

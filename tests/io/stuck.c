@@ -230,7 +230,7 @@ static void
 on_busy(void *arg)
 {
 	if (test_get(&busy_end) == 0)
-		TEST_OK(mely_color_post(arg, &busy, arg));
+		TEST_OK(mely_post(arg, &busy, arg));
 }
 
 /* The other core is never idle, and need not balance: it takes what waits all the same. */
@@ -256,11 +256,11 @@ waiting_colors(void)
 	hold_begin(&hold);
 	for (i = 0; i < BUSY; i++) {
 		color[i] = test_color_on(stuck_rt, 0);
-		TEST_OK(mely_color_post(color[i], &busy, color[i]));
+		TEST_OK(mely_post(color[i], &busy, color[i]));
 	}
 	for (; i < WAITING + BUSY; i++) {
 		color[i] = test_color_on(stuck_rt, 1);
-		TEST_OK(mely_color_post(color[i], &stuck_count, &ran));
+		TEST_OK(mely_post(color[i], &stuck_count, &ran));
 	}
 	test_await(&ran, WAITING);
 	line_open(&line, test_color_on(stuck_rt, 1));
@@ -292,7 +292,7 @@ on_row(void *arg)
 	int i;
 
 	for (i = 0; i < ROW; i++)
-		TEST_OK(mely_color_post(row->to[i], &stuck_count, &row->ran));
+		TEST_OK(mely_post(row->to[i], &stuck_count, &row->ran));
 	test_add(&row->hold.in, 1);
 	test_await(&row->hold.let_go, 1);
 	test_add(&row->hold.out, 1);
@@ -314,14 +314,14 @@ posts_held_back(void)
 	for (i = 0; i < BUSY; i++) {
 		color[i] = test_color_on(stuck_rt, 0);
 		TEST_OK(mely_color_pin(color[i], 0));
-		TEST_OK(mely_color_post(color[i], &busy, color[i]));
+		TEST_OK(mely_post(color[i], &busy, color[i]));
 	}
 	for (i = 0; i < ROW; i++) {
 		row.to[i] = test_color_on(stuck_rt, 0);
 		TEST_OK(mely_color_pin(row.to[i], 0));
 	}
 	hold_init(&row.hold, 1);
-	TEST_OK(mely_color_post(row.hold.color, &row_handler, &row));
+	TEST_OK(mely_post(row.hold.color, &row_handler, &row));
 	test_await(&row.hold.in, 1);
 	test_await(&row.ran, ROW);
 	hold_end(&row.hold);

@@ -423,7 +423,7 @@ set_anew(void)
 	TEST_OK(mely_timer_start(color, UINT64_C(3600000000000), 0, 0, &timer_handler,
 	    &idle_timeout, &idle_timeout.id));
 	for (i = 1000; i-- > 0;)
-		TEST_OK(mely_color_post(color, &push, (void *)i));
+		TEST_OK(mely_post(color, &push, (void *)i));
 	test_run_start(&runner, rt);
 	test_await(&pushed, 1);
 	test_await(&fired, 1);

@@ -71,7 +71,7 @@ hold_init(struct hold *hold, int core)
 void
 hold_begin(struct hold *hold)
 {
-	TEST_OK(mely_color_post(hold->color, hold->urgent ? &urgent_handler : &hold_handler, hold));
+	TEST_OK(mely_post(hold->color, hold->urgent ? &urgent_handler : &hold_handler, hold));
 	test_await(&hold->in, 1);
 }
 

@@ -249,7 +249,7 @@ struct mely_handler test_discard_handler = MELY_HANDLER(on_discard);
 void
 test_run_dry(struct mely_runtime *rt)
 {
-	TEST_OK(mely_post(rt, 0, &test_stop_handler, NULL));
+	TEST_OK(mely_post_id(rt, 0, &test_stop_handler, NULL));
 	TEST_OK(mely_run(rt));
 }
 

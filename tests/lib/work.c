@@ -81,11 +81,11 @@ post(struct work *work, uint32_t *sent[2], struct token *t)
 	/* Ids by id, to exercise the look-up; the id is exact, so it must find the same color. */
 	id = mely_color_id(color);
 	if (work->config.ids == WORK_OBJECTS)
-		rc = t->head ? mely_color_post_head(color, &token_handler, pack(t))
-		    : mely_color_post(color, &token_handler, pack(t));
+		rc = t->head ? mely_post_head(color, &token_handler, pack(t))
+		    : mely_post(color, &token_handler, pack(t));
 	else
-		rc = t->head ? mely_post_head(work->rt, id, &token_handler, pack(t))
-		    : mely_post(work->rt, id, &token_handler, pack(t));
+		rc = t->head ? mely_post_head_id(work->rt, id, &token_handler, pack(t))
+		    : mely_post_id(work->rt, id, &token_handler, pack(t));
 	TEST_OK(rc);
 }
 
@@ -191,7 +191,7 @@ make_color(struct work *work, int i, uint64_t *seed)
 		c->color = work->config.skewed ? test_color_on(work->rt, 0) : test_color(work->rt);
 		return;
 	}
-	TEST_OK(mely_color_get(work->rt, id, &c->color));
+	TEST_OK(mely_color_of_id(work->rt, id, &c->color));
 	TEST_EQ(mely_color_id(c->color), id);
 	if (work->config.skewed) {
 		TEST_OK(mely_color_pin(c->color, 0));

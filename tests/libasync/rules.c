@@ -59,10 +59,10 @@ events_in_the_order_posted(void)
 	atomic_store(&expected, 1);
 	for (k = 0; k < 30; k++)
 		for (i = 0; i < COLORS; i++)
-			TEST_OK(mely_color_post(colors[i * 7 % COLORS], &numbered,
+			TEST_OK(mely_post(colors[i * 7 % COLORS], &numbered,
 			    (void *)(uintptr_t)++n));
 	/* A head goes before its color's tails, wherever they are; here they are the first. */
-	TEST_OK(mely_color_post_head(colors[0], &numbered, (void *)(uintptr_t)0));
+	TEST_OK(mely_post_head(colors[0], &numbered, (void *)(uintptr_t)0));
 	atomic_store(&expected, 0);
 	test_run_dry(rt);
 	TEST_EQ(test_get(&expected), n + 1);
@@ -110,14 +110,14 @@ the_half_stays(int cores)
 	make(cores);
 	TEST_OK(mely_color_pin(colors[0], 0));
 	test_run_start(&runner, rt);
-	TEST_OK(mely_color_post(colors[0], &stuck_handler, NULL));
+	TEST_OK(mely_post(colors[0], &stuck_handler, NULL));
 	test_await(&stuck, 1);
 	/* So many that three never are the half. */
 	for (k = 0; k < 4 * 3 * COLORS; k++)
-		TEST_OK(mely_color_post(colors[0], &home, NULL));
+		TEST_OK(mely_post(colors[0], &home, NULL));
 	for (i = 2; i < COLORS; i++)
 		for (k = 0; k < 3; k++)
-			TEST_OK(mely_color_post(colors[i], &anywhere, NULL));
+			TEST_OK(mely_post(colors[i], &anywhere, NULL));
 	/* Those with less than half of the events are taken, all of them. */
 	test_await(&ran, 3 * (COLORS - 2));
 	TEST_CHECK(test_counters(rt).steals >= COLORS - 2);
@@ -136,7 +136,7 @@ a_last_color_stays(int cores)
 	make(cores);
 	TEST_OK(mely_color_pin(colors[0], 0));
 	for (i = 1; i < COLORS; i++)
-		TEST_OK(mely_color_post(colors[i], &anywhere, NULL));
+		TEST_OK(mely_post(colors[i], &anywhere, NULL));
 	mely_set_stealing(rt, 0);
 	test_run_start(&runner, rt);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
@@ -149,10 +149,10 @@ a_last_color_stays(int cores)
 	atomic_store(&ran, 0);
 	mely_set_stealing(rt, 1);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_color_post(colors[0], &stuck_handler, NULL));
+	TEST_OK(mely_post(colors[0], &stuck_handler, NULL));
 	test_await(&stuck, 1);
 	for (i = 1; i < COLORS; i++)
-		TEST_OK(mely_color_post(colors[i], &anywhere, NULL));
+		TEST_OK(mely_post(colors[i], &anywhere, NULL));
 	test_await(&ran, COLORS - 3);
 	test_nap_us(20000);
 	TEST_EQ(test_get(&ran), COLORS - 3);

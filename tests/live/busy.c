@@ -54,7 +54,7 @@ on_flow(void *arg)
 	uintptr_t n = (uintptr_t)arg;
 
 	if (!atomic_load_explicit(&over, memory_order_acquire) &&
-	    mely_post(mely_current_runtime(), (uint32_t)(n % 64), &flow, (void *)(n + 1)) != 0)
+	    mely_post_id(mely_current_runtime(), (uint32_t)(n % 64), &flow, (void *)(n + 1)) != 0)
 		abort();
 }
 
@@ -77,14 +77,14 @@ occupy(struct mely_runtime *rt)
 		struct mely_color *color;
 		char name[32];
 
-		error = mely_color_get(rt, (uint32_t)(1000 + i), &color);
+		error = mely_color_of_id(rt, (uint32_t)(1000 + i), &color);
 		if (error == 0)
 			error = mely_color_pin(color, i);
 		snprintf(name, sizeof name, "occupier %d", i);
 		if (error == 0)
 			error = mely_color_set_name(color, name);
 		if (error == 0)
-			error = mely_color_post(color, &spin, NULL);
+			error = mely_post(color, &spin, NULL);
 		if (error != 0)
 			die("occupy", error);
 	}
@@ -107,12 +107,12 @@ queue(struct mely_runtime *rt, int waiting)
 		struct mely_color *color;
 		char name[32];
 
-		error = mely_color_get(rt, (uint32_t)(2000 + i), &color);
+		error = mely_color_of_id(rt, (uint32_t)(2000 + i), &color);
 		snprintf(name, sizeof name, "waiting %d", i);
 		if (error == 0)
 			error = mely_color_set_name(color, name);
 		for (k = 0; k < 3 && error == 0; k++)
-			error = mely_color_post(color, &nothing, NULL);
+			error = mely_post(color, &nothing, NULL);
 		if (error != 0)
 			die("queue", error);
 	}
@@ -206,7 +206,7 @@ main(int argc, char **argv)
 	}
 	for (i = 0; plan.flow && i < plan.runtimes; i++)
 		for (k = 0; k < 8; k++)
-			if (mely_post(rts[i], (uint32_t)k, &flow, (void *)(uintptr_t)(k * 8)) != 0)
+			if (mely_post_id(rts[i], (uint32_t)k, &flow, (void *)(uintptr_t)(k * 8)) != 0)
 				exit(1);
 	if (mely_socket_path(rts[0], path, sizeof path) == 0)
 		snprintf(path, sizeof path, "-");

@@ -21,7 +21,7 @@ TOP = os.path.join(BUILD, "mely-top/mely-top")
 
 # How long to wait for what must come. Never a criterion: only a hang ends here.
 PATIENCE = 60.0
-CLIENTS = 8  # as in mely/serve.h
+CLIENTS = 8  # as in mely/look/live/serve.h
 
 done = failed = 0
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cancel.pml: an embedded event is cancelled while its color runs. Mirrors mely_event_cancel and
- * what it calls (cancel.c), melyint_post and melyint_append_locked (core_post.c), take_some,
- * requeue, unqueue, drop and turn (core_run.c): NOTE(cancel).
+ * what it calls (cancel.c), melyint_post and melyint_append_locked (sched/post.c), take_some,
+ * requeue, unqueue, drop and turn (sched/run.c): NOTE(cancel).
  *
  * A thread outside posts an event and cancels it, with a completion. Core 0 runs the event's color,
  * with a second event behind it whose handler may cancel the first too (B of NOTE(cancel)); the batch

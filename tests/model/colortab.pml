@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * colortab.pml: a color that is given back is not in anybody's hands. Mirrors melyint_colortab_enter
- * and _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim (colortab.c) against
- * posts by id (core_post.c): NOTE(colortab).
+ * and _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim (color/table.c) against
+ * posts by id (sched/post.c): NOTE(colortab).
  *
  * One id. A thread outside posts to it, and so does core 0, in a handler; each looks the id up, makes
  * the color when there is none, and posts, again when it finds it dead. A third thread trims: it buries

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heads.pml: head posts reach a color that is running. Mirrors melyint_append_locked (core_post.c),
- * melyint_batch_take, next_event, take_heads_slow, take_some and put_back (core_run.c): B and C of
+ * heads.pml: head posts reach a color that is running. Mirrors melyint_append_locked (sched/post.c),
+ * melyint_batch_take, next_event, take_heads_slow, take_some and put_back (sched/run.c): B and C of
  * NOTE(batch).
  *
  * Core 0 runs a color with two tails, in batches of two events; one of the handlers posts head 3 to

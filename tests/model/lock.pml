@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.pml: mely/lock.h. Three threads, of which one only tries, keep a piece of data to
+ * lock.pml: mely/base/lock.h. Three threads, of which one only tries, keep a piece of data to
  * themselves. Invariants 1 and 3 as far as they rest on a core's lock.
  *
  *   FAULT_1   melyint_lock_drop stores relaxed: what was done under the lock is not passed on

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outbox.pml: rows of posts. Mirrors put_in_outbox (core_post.c), melyint_outbox_deliver, deliver_to
- * and melyint_outbox_collect (outbox.c), end_row (core_run.c): NOTE(outbox).
+ * outbox.pml: rows of posts. Mirrors put_in_outbox (sched/post.c), melyint_outbox_deliver, deliver_to
+ * and melyint_outbox_collect (outbox.c), end_row (sched/run.c): NOTE(outbox).
  *
  * The owner posts numbered events to one color that lives elsewhere, through a ring of two entries
  * that is delivered when full; at some moment it makes a post of another kind, which delivers first;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * owner.pml: a color changes cores while others post to it. Mirrors melyint_color_lock (core.h),
- * melyint_append_locked and adopt (core_post.c), steal_from, hand_over and pull (steal.c), take_next
- * and put_back (core_run.c): NOTE(steal), NOTE(post) B and C.
+ * melyint_append_locked and adopt (sched/post.c), steal_from, hand_over and pull (steal.c), take_next
+ * and put_back (sched/run.c): NOTE(steal), NOTE(post) B and C.
  *
  * One color, three cores, and a thread outside. The color begins on core 0, which runs it; core 1
  * steals it to run it, core 2 pulls it into its queue, or they take it back from each other; core 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * park.pml: no wake-up is lost and none is sent in vain. Mirrors fall_asleep, doze, stand_up,
- * melyint_wake_locked and wake_searcher (park.c) against enqueue_slow (core_post.c): A of NOTE(park).
+ * melyint_wake_locked and wake_searcher (park.c) against enqueue_slow (sched/post.c): A of NOTE(park).
  *
  * One core that runs what is posted to it and sleeps; a thread that posts to it twice; another that
  * wakes it as a searcher. The wake-up is an eventfd: written, never read, each write an edge.

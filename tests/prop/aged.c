@@ -68,7 +68,7 @@ behind(void)
 		all += counts[i];
 	}
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &hold, NULL));
+	TEST_OK(mely_post_id(rt, 1, &hold, NULL));
 	test_await(&in, 1);
 	do {
 		for (some = i = 0; i < HANDLERS; i++) {
@@ -76,7 +76,7 @@ behind(void)
 				continue;
 			left[i]--;
 			some = 1;
-			TEST_OK(mely_post(rt, 2 + (left[i] + i) % 5, &handlers[i], NULL));
+			TEST_OK(mely_post_id(rt, 2 + (left[i] + i) % 5, &handlers[i], NULL));
 		}
 	} while (some != 0);
 	test_await(&lines_came, 1);
@@ -107,7 +107,7 @@ on_slow(void *arg)
 {
 	test_spin_ns(500000);
 	if (test_get(&lines_came) == 0)
-		TEST_OK(mely_color_post(mely_current_color(), arg, arg));
+		TEST_OK(mely_post(mely_current_color(), arg, arg));
 	else
 		test_add(&ran, 1);
 }
@@ -126,9 +126,9 @@ in_one_color(void)
 	make(1, AGE_MS);
 	atomic_store(&ran, 0);
 	for (i = 0; i < STEADY; i++)
-		TEST_OK(mely_post(rt, 1, &steady, &steady));
+		TEST_OK(mely_post_id(rt, 1, &steady, &steady));
 	for (i = 0; i < SECOND; i++)
-		TEST_OK(mely_post(rt, 1, &second, &second));
+		TEST_OK(mely_post_id(rt, 1, &second, &second));
 	test_run_start(&runner, rt);
 	test_await(&ran, STEADY + SECOND);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
@@ -156,10 +156,10 @@ many(struct mely_handler *handlers)
 	atomic_store(&let_go, 0);
 	atomic_store(&ran, 0);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &hold, NULL));
+	TEST_OK(mely_post_id(rt, 1, &hold, NULL));
 	test_await(&in, 1);
 	for (i = 0; i < MANY_HANDLERS * MANY_EACH; i++)
-		TEST_OK(mely_post(rt, 2 + i % 7, &handlers[i % MANY_HANDLERS], NULL));
+		TEST_OK(mely_post_id(rt, 2 + i % 7, &handlers[i % MANY_HANDLERS], NULL));
 	test_await(&lines_came, 1);
 	complete = lines_said(" ms; more than 2,048 queued, of the first 2,048: h", "");
 	if (complete)
@@ -199,7 +199,7 @@ nothing_to_say(void)
 	make(2, 3600000);
 	atomic_store(&ran, 0);
 	for (i = 0; i < 1000; i++)
-		TEST_OK(mely_post(rt, i, &steady, &steady));
+		TEST_OK(mely_post_id(rt, i, &steady, &steady));
 	mely_handler_init(&steady, on_nothing, "steady");
 	test_nap_us(3000);
 	test_run_dry(rt);
@@ -209,8 +209,8 @@ nothing_to_say(void)
 	atomic_store(&in, 0);
 	atomic_store(&let_go, 0);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &hold, NULL));
-	TEST_OK(mely_post(rt, 2, &steady, NULL));
+	TEST_OK(mely_post_id(rt, 1, &hold, NULL));
+	TEST_OK(mely_post_id(rt, 2, &steady, NULL));
 	test_await(&in, 1);
 	test_nap_us(30000);
 	atomic_store(&let_go, 1);

@@ -79,11 +79,11 @@ own_color_on(int cores, bool by_id)
 
 	rt = test_runtime(cores);
 	if (by_id)
-		TEST_OK(mely_color_get(rt, 77, &color));
+		TEST_OK(mely_color_of_id(rt, 77, &color));
 	else
 		color = test_color(rt);
 	own_ran = 0;
-	TEST_OK(mely_color_post(color, &cancel_own, NULL));
+	TEST_OK(mely_post(color, &cancel_own, NULL));
 	for (i = 0; i < ITEMS; i++)
 		items[i] = make_item();
 	for (i = 0; i < ITEMS / 2; i++)
@@ -170,7 +170,7 @@ taken_batch(void)
 	atomic_store(&released, 0);
 	rt = test_runtime(2);
 	color = test_color(rt);
-	TEST_OK(mely_color_post(color, &block, NULL));
+	TEST_OK(mely_post(color, &block, NULL));
 	TEST_OK(mely_event_post(color, &first->ev));
 	TEST_OK(mely_event_post(color, &second->ev));
 	test_run_start(&runner, rt);
@@ -228,7 +228,7 @@ race_round(struct racer *racer)
 	int rc;
 
 	for (i = 0; i < (r & 7); i++)
-		TEST_OK(mely_color_post(racer->target, &filler, NULL));
+		TEST_OK(mely_post(racer->target, &filler, NULL));
 	TEST_OK(r & 8 ? mely_event_post_head(racer->target, &item->ev)
 	    : mely_event_post(racer->target, &item->ev));
 	if (r & 16)

@@ -130,7 +130,7 @@ on_cut(void *arg)
 	cut_ran++;
 	test_spin_ns(30000);
 	for (i = 0; i < 3; i++)
-		TEST_OK(mely_color_post_head(cut_color, &cut_head, NULL));
+		TEST_OK(mely_post_head(cut_color, &cut_head, NULL));
 }
 
 static struct mely_handler cut_handler = MELY_HANDLER(on_cut);
@@ -376,7 +376,7 @@ released_from_outside_on(int cores)
 
 		c->closed = true;
 		if (i % 2)
-			TEST_OK(mely_color_post(&c->color, &nothing, NULL));
+			TEST_OK(mely_post(&c->color, &nothing, NULL));
 		TEST_OK(mely_color_release(&c->color, on_release, c));
 	}
 	test_await(&freed, total);
@@ -406,7 +406,7 @@ released_idle(void)
 	TEST_EQ(test_get(&freed), 1);
 	c = connection_new(0);
 	TEST_OK(mely_color_release(&c->color, NULL, NULL));
-	TEST_OK(mely_color_get(rt, 3, &by_id));
+	TEST_OK(mely_color_of_id(rt, 3, &by_id));
 	TEST_EQ(mely_color_release(by_id, on_release, c), -EINVAL);
 	TEST_OK(mely_runtime_free(rt));
 	free(c);
@@ -423,8 +423,8 @@ accessors(void)
 
 	rt = test_runtime(3);
 	object = test_color_on(rt, 2);
-	TEST_OK(mely_color_get(rt, 0xdeadbeefu, &by_id));
-	TEST_OK(mely_color_get(rt, 0xdeadbeefu, &again));
+	TEST_OK(mely_color_of_id(rt, 0xdeadbeefu, &by_id));
+	TEST_OK(mely_color_of_id(rt, 0xdeadbeefu, &again));
 	TEST_CHECK(by_id == again);
 	TEST_CHECK(mely_color_is_object(object) && !mely_color_is_object(by_id));
 	TEST_EQ(mely_color_id(by_id), 0xdeadbeefu);

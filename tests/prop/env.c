@@ -341,7 +341,7 @@ topologies(void)
 		TEST_CHECK(mely_runtime_describe(rt, line, sizeof line) > 0);
 		puts(line);
 		for (k = 0; k < 1000; k++)
-			TEST_OK(mely_post(rt, k, &count, NULL));
+			TEST_OK(mely_post_id(rt, k, &count, NULL));
 		test_run_dry(rt);
 		TEST_EQ(test_get(&ran), 1000);
 		TEST_OK(mely_runtime_free(rt));

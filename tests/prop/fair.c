@@ -85,7 +85,7 @@ on_chain(void *arg)
 
 	if (account(i) == fair.steps_max)
 		TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
-	TEST_OK(mely_color_post(fair.color[i], &chain, arg));
+	TEST_OK(mely_post(fair.color[i], &chain, arg));
 }
 
 static void
@@ -101,7 +101,7 @@ bounded_wait(uint32_t batch, int colors, unsigned chains)
 	fair_begin(&config, colors, test_scale(100000));
 	for (k = 0; k < chains; k++)
 		for (i = 0; i < colors; i++)
-			TEST_OK(mely_color_post(fair.color[i], &chain, (void *)(intptr_t)i));
+			TEST_OK(mely_post(fair.color[i], &chain, (void *)(intptr_t)i));
 	TEST_OK(mely_run(rt));
 	if (fair.wait_max > bound)
 		test_fail(__FILE__, __LINE__, "%d colors, batch %u, %u chains: waited for %llu "
@@ -138,7 +138,7 @@ batches_are_used(void)
 	TEST_EQ(config.batch_events, 10);
 	fair_begin(&config, 2, 10000);
 	for (i = 0; i < 2; i++)
-		TEST_OK(mely_color_post(fair.color[i], &chain, (void *)(intptr_t)i));
+		TEST_OK(mely_post(fair.color[i], &chain, (void *)(intptr_t)i));
 	TEST_OK(mely_run(rt));
 	TEST_EQ(fair.row_max, 10);
 	fair_end(2);
@@ -166,7 +166,7 @@ batch_ends_in_time(void)
 	fair_begin(&config, 2, 40);
 	for (k = 0; k < 20; k++)
 		for (i = 0; i < 2; i++)
-			TEST_OK(mely_color_post(fair.color[i], &long_handler, (void *)(intptr_t)i));
+			TEST_OK(mely_post(fair.color[i], &long_handler, (void *)(intptr_t)i));
 	TEST_OK(mely_run(rt));
 	TEST_EQ(fair.row_max, 1);
 	fair_end(2);
@@ -200,11 +200,11 @@ highest_goes_first(void)
 	order_length = 0;
 	test_config(&config, 1);
 	fair_begin(&config, 5, 0);
-	TEST_OK(mely_color_post(fair.color[0], &under, (void *)0));
-	TEST_OK(mely_color_post(fair.color[1], &low, (void *)1));
-	TEST_OK(mely_color_post(fair.color[2], &middle, (void *)2));
-	TEST_OK(mely_color_post(fair.color[3], &high, (void *)3));
-	TEST_OK(mely_color_post(fair.color[4], &over, (void *)4));
+	TEST_OK(mely_post(fair.color[0], &under, (void *)0));
+	TEST_OK(mely_post(fair.color[1], &low, (void *)1));
+	TEST_OK(mely_post(fair.color[2], &middle, (void *)2));
+	TEST_OK(mely_post(fair.color[3], &high, (void *)3));
+	TEST_OK(mely_post(fair.color[4], &over, (void *)4));
 	test_run_dry(rt);
 	TEST_EQ(order_length, 5);
 	for (i = 0; i < 5; i++)
@@ -222,7 +222,7 @@ on_stream(void *arg)
 
 	if (account(i) >= fair.steps_max)
 		TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
-	TEST_OK(mely_color_post(fair.color[i], &stream, arg));
+	TEST_OK(mely_post(fair.color[i], &stream, arg));
 }
 
 static void on_low_stream(void *arg);
@@ -234,7 +234,7 @@ on_low_stream(void *arg)
 	int i = (int)(intptr_t)arg;
 
 	account(i);
-	TEST_OK(mely_color_post(fair.color[i], &low_stream, arg));
+	TEST_OK(mely_post(fair.color[i], &low_stream, arg));
 }
 
 /* Colors of the highest priority that never end do not keep the lowest from running. */
@@ -247,8 +247,8 @@ passed_over_ages_and_runs(void)
 	test_config(&config, 1);
 	fair_begin(&config, 3, 100000);
 	for (i = 0; i < 2; i++)
-		TEST_OK(mely_color_post(fair.color[i], &stream, (void *)(intptr_t)i));
-	TEST_OK(mely_color_post(fair.color[2], &low_stream, (void *)2));
+		TEST_OK(mely_post(fair.color[i], &stream, (void *)(intptr_t)i));
+	TEST_OK(mely_post(fair.color[2], &low_stream, (void *)2));
 	TEST_OK(mely_run(rt));
 	/* 31 levels apart, a step a batch of at most 10: a turn in some 320 handlers; say 1,000. */
 	TEST_CHECK(fair.ran[2] >= 100000 / 1000);
@@ -270,9 +270,9 @@ priority_rule(enum mely_priority_rule rule, int first)
 	test_config(&config, 1);
 	config.priority_rule = rule;
 	fair_begin(&config, 2, 0);
-	TEST_OK(mely_color_post(fair.color[0], &high, (void *)0));
-	TEST_OK(mely_color_post(fair.color[0], &low, (void *)0));
-	TEST_OK(mely_color_post(fair.color[1], &middle, (void *)1));
+	TEST_OK(mely_post(fair.color[0], &high, (void *)0));
+	TEST_OK(mely_post(fair.color[0], &low, (void *)0));
+	TEST_OK(mely_post(fair.color[1], &middle, (void *)1));
 	test_run_dry(rt);
 	TEST_EQ(order_length, 3);
 	TEST_EQ(order[0], first);
@@ -292,7 +292,7 @@ static void
 on_raise(void *arg)
 {
 	on_order(arg);
-	TEST_OK(mely_color_post(fair.color[0], &high, (void *)1));
+	TEST_OK(mely_post(fair.color[0], &high, (void *)1));
 }
 
 static void
@@ -307,8 +307,8 @@ priority_of_own_post(void)
 	config.priority_rule = MELY_PRIORITY_LAST_POST;
 	fair_begin(&config, 2, 0);
 	TEST_OK(mely_set_batch(rt, 1));
-	TEST_OK(mely_color_post(fair.color[0], &raise, (void *)0));
-	TEST_OK(mely_color_post(fair.color[1], &middle, (void *)2));
+	TEST_OK(mely_post(fair.color[0], &raise, (void *)0));
+	TEST_OK(mely_post(fair.color[1], &middle, (void *)2));
 	test_run_dry(rt);
 	TEST_EQ(order_length, 3);
 	for (i = 0; i < 3; i++)
@@ -332,7 +332,7 @@ batch_is_set(void)
 		order_length = 0;
 		TEST_OK(mely_set_batch(rt, turn == 0 ? 1 : 10));
 		for (i = 0; i < 4; i++)
-			TEST_OK(mely_color_post(fair.color[i / 2], &middle,
+			TEST_OK(mely_post(fair.color[i / 2], &middle,
 			    (void *)(intptr_t)(i / 2)));
 		test_run_dry(rt);
 		TEST_EQ(order_length, 4);
@@ -365,7 +365,7 @@ on_endless(void *arg)
 	int i = (int)(intptr_t)arg;
 
 	test_add(&total[i], 1);
-	TEST_OK(mely_color_post(fair.color[i], &endless, arg));
+	TEST_OK(mely_post(fair.color[i], &endless, arg));
 }
 
 /* However busy all cores are, every color runs on, and a new one gets its turn. */
@@ -383,13 +383,13 @@ nobody_starves_on(int cores, int colors)
 	atomic_store(&others, 0);
 	for (i = 0; i < (unsigned)colors; i++) {
 		atomic_store(&total[i], 0);
-		TEST_OK(mely_color_post(fair.color[i], &endless, (void *)(intptr_t)i));
+		TEST_OK(mely_post(fair.color[i], &endless, (void *)(intptr_t)i));
 	}
 	test_run_start(&runner, rt);
 	for (i = 0; i < (unsigned)colors; i++)
 		test_await(&total[i], test_scale(5000));
 	for (i = 1; i <= 20; i++) {
-		TEST_OK(mely_color_post(late, &other, NULL));
+		TEST_OK(mely_post(late, &other, NULL));
 		test_await(&others, i);
 	}
 	test_run_stop(&runner, MELY_STOP_DISCARD);

@@ -27,7 +27,7 @@ on_again(void *arg)
 	TEST_EQ(mely_current_core(), 0);
 	TEST_EQ(mely_run_once(rt), -EBUSY);
 	test_add(&ran, 1);
-	TEST_OK(mely_post(rt, 3, handler, handler));
+	TEST_OK(mely_post_id(rt, 3, handler, handler));
 }
 
 static struct mely_handler again = MELY_HANDLER(on_again);
@@ -42,7 +42,7 @@ one_pass(void)
 	rt = test_runtime(1);
 	TEST_EQ(mely_run_once(rt), 0);
 	for (i = 0; i < 5; i++)
-		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
 	for (i = 0; i < 100 && test_get(&ran) < 5; i++) {
 		n = mely_run_once(rt);
 		TEST_CHECK(n >= 0);
@@ -53,7 +53,7 @@ one_pass(void)
 	TEST_EQ(mely_run_once(rt), 0);
 	/* What is posted meanwhile waits for the next pass: it returns though there is more. */
 	atomic_store(&ran, 0);
-	TEST_OK(mely_post(rt, 3, &again, &again));
+	TEST_OK(mely_post_id(rt, 3, &again, &again));
 	for (i = 1; i <= 50; i++) {
 		n = mely_run_once(rt);
 		TEST_CHECK(n >= 1 && n <= 20);
@@ -78,8 +78,8 @@ one_pass_of_many(void)
 	TEST_OK(mely_color_pin(color, 0));
 	TEST_CHECK(mely_run_once(rt) >= 0);
 	for (i = 0; i < 100; i++)
-		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
-	TEST_OK(mely_color_post(color, &count, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
+	TEST_OK(mely_post(color, &count, NULL));
 	while (test_get(&ran) < 101) {
 		int rc = mely_run_once(rt);
 
@@ -129,7 +129,7 @@ fork_parts(void)
 	TEST_OK(mely_join_init(&sum.join, PARTS / 2, sum.color, &sum.joined));
 	mely_join_add(&sum.join, PARTS - PARTS / 2);
 	for (i = 0; i < PARTS; i++)
-		TEST_OK(mely_post(rt, 1000 + i, &part_handler, &sum.parts[i]));
+		TEST_OK(mely_post_id(rt, 1000 + i, &part_handler, &sum.parts[i]));
 }
 
 static void
@@ -248,7 +248,7 @@ made_and_freed(void)
 		for (i = 0; i < 16; i++)
 			many[i] = test_runtime(1 + i % 4);
 		for (i = 0; i < 16; i += 2) {
-			TEST_OK(mely_post(many[i], 1, &count, NULL));
+			TEST_OK(mely_post_id(many[i], 1, &count, NULL));
 			test_run_dry(many[i]);
 		}
 		for (i = 15; i >= 0; i--)
@@ -270,7 +270,7 @@ counters(void)
 	atomic_store(&ran, 0);
 	rt = test_runtime(4);
 	for (i = 0; i < 1000; i++)
-		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
 	test_run_dry(rt);
 	all = test_counters(rt);
 	for (i = 0; i < 4; i++) {

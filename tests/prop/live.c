@@ -83,8 +83,8 @@ dump_in_a_handler(void)
 	ssize_t n;
 
 	TEST_EQ(pipe(ends), 0);
-	TEST_OK(mely_post(rt, 7, &dumper, rt));
-	TEST_OK(mely_post(rt, 8, &dumper, rt));
+	TEST_OK(mely_post_id(rt, 7, &dumper, rt));
+	TEST_OK(mely_post_id(rt, 8, &dumper, rt));
 	test_run_dry(rt);
 	n = read(ends[0], text, sizeof text - 1);
 	TEST_CHECK(n > 0);
@@ -205,7 +205,7 @@ dumps_in_each_run(void)
 	TEST_CHECK(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
 	for (runs = 0; runs < 3; runs++) {
 		told[runs] = false;
-		TEST_OK(mely_post(rt, 1, &asker, &told[runs]));
+		TEST_OK(mely_post_id(rt, 1, &asker, &told[runs]));
 		test_run_dry(rt);
 	}
 	TEST_CHECK(dup2(out, STDERR_FILENO) >= 0);
@@ -366,7 +366,7 @@ child_lives_on(void)
 	struct mely_runtime *rt = test_runtime(1);
 
 	TEST_OK(mely_socket_open(rt, in_base("heir.sock")));
-	TEST_OK(mely_post(rt, 1, &heir, rt));
+	TEST_OK(mely_post_id(rt, 1, &heir, rt));
 	test_run_dry(rt);
 	TEST_OK(mely_runtime_free(rt));
 }
@@ -396,7 +396,7 @@ exits(void)
 			TEST_OK(mely_socket_open(rt, in_base("exit.sock")));
 			TEST_CHECK(is_socket(in_base("exit.sock")));
 			if (runs == 1) {
-				TEST_OK(mely_post(rt, 1, &leaver, NULL));
+				TEST_OK(mely_post_id(rt, 1, &leaver, NULL));
 				(void)mely_run(rt);
 			}
 			exit(0);

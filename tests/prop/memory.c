@@ -48,7 +48,7 @@ burst(unsigned events, unsigned colors, uint32_t stride)
 
 	atomic_store(&ran, 0);
 	for (i = 0; i < events; i++)
-		TEST_OK(mely_post(rt, i % colors * stride, &count, NULL));
+		TEST_OK(mely_post_id(rt, i % colors * stride, &count, NULL));
 	test_run_start(&runner, rt);
 	test_await(&ran, events);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
@@ -66,7 +66,7 @@ burst_is_given_back_of(unsigned events, unsigned colors, uint32_t stride)
 	before = resident();
 	atomic_store(&ran, 0);
 	for (i = 0; i < events; i++)
-		TEST_OK(mely_post(rt, i % colors * stride, &count, NULL));
+		TEST_OK(mely_post_id(rt, i % colors * stride, &count, NULL));
 	peak = resident();
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), events);
@@ -149,14 +149,14 @@ ids_on(int cores, unsigned n, uint32_t stride, unsigned idle_max)
 	for (i = 0; i < n; i++) {
 		struct mely_color *color;
 
-		TEST_OK(mely_color_get(rt, i * stride, &color));
+		TEST_OK(mely_color_of_id(rt, i * stride, &color));
 	}
 	after = resident();
 	printf("%u ids x %u: %zu bytes an idle color\n", n, stride, (after - before) / n);
 	if (!TEST_ASAN && !TEST_TSAN)
 		TEST_CHECK((after - before) / n <= idle_max);
 	for (i = 0; i < n; i++)
-		TEST_OK(mely_post(rt, i * stride, &id_handler,
+		TEST_OK(mely_post_id(rt, i * stride, &id_handler,
 		    (void *)((uintptr_t)i << 32 | (uint32_t)(i * stride))));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), n);
@@ -188,17 +188,17 @@ trim_and_use_again(void)
 
 	rt = test_runtime(2);
 	atomic_store(&ran, 0);
-	TEST_OK(mely_color_get(rt, 12345u * 0x9e3779b1u, &kept));
+	TEST_OK(mely_color_of_id(rt, 12345u * 0x9e3779b1u, &kept));
 	for (round = 1; round <= 3; round++) {
 		struct test_runner runner;
 
 		test_run_start(&runner, rt);
 		for (i = 0; i < n; i++) {
-			TEST_OK(mely_post(rt, i * 0x9e3779b1u, &count, NULL));
+			TEST_OK(mely_post_id(rt, i * 0x9e3779b1u, &count, NULL));
 			if (i % (n / 4) == 0)
 				(void)mely_trim(rt);
 		}
-		TEST_OK(mely_color_post(kept, &count, NULL));
+		TEST_OK(mely_post(kept, &count, NULL));
 		test_await(&ran, ((uint64_t)n + 1) * (uint64_t)round);
 		test_run_stop(&runner, MELY_STOP_DRAIN);
 		(void)mely_trim(rt);
@@ -219,7 +219,7 @@ get_ids(void *arg)
 	uint32_t i;
 
 	for (i = 0; i < GET_IDS; i++)
-		TEST_OK(mely_color_get(rt, i % 2 ? i : i * 0x9e3779b1u, &got[self][i]));
+		TEST_OK(mely_color_of_id(rt, i % 2 ? i : i * 0x9e3779b1u, &got[self][i]));
 	return NULL;
 }
 
@@ -267,7 +267,7 @@ on_own_posts(void *arg)
 	(void)arg;
 	/* Its own posts are never refused. */
 	for (i = 0; i < 3 * MARK; i++)
-		TEST_OK(mely_color_post(marked, &count, NULL));
+		TEST_OK(mely_post(marked, &count, NULL));
 	test_add(&ran, 1);
 }
 
@@ -280,10 +280,10 @@ fill(void)
 	int i;
 
 	for (i = 0; i < MARK; i++)
-		TEST_OK(i % 2 ? mely_color_post(marked, &count, NULL)
-		    : mely_color_post_head(marked, &count, NULL));
-	TEST_EQ(mely_color_post(marked, &count, NULL), -EAGAIN);
-	TEST_EQ(mely_color_post_head(marked, &count, NULL), -EAGAIN);
+		TEST_OK(i % 2 ? mely_post(marked, &count, NULL)
+		    : mely_post_head(marked, &count, NULL));
+	TEST_EQ(mely_post(marked, &count, NULL), -EAGAIN);
+	TEST_EQ(mely_post_head(marked, &count, NULL), -EAGAIN);
 	TEST_EQ(mely_event_post(marked, &ev), -EAGAIN);
 	TEST_CHECK(!mely_event_pending(&ev));
 }
@@ -296,7 +296,7 @@ high_water_on(int cores, bool by_id)
 
 	rt = test_runtime(cores);
 	if (by_id)
-		TEST_OK(mely_color_get(rt, 0xabcdef01u, &marked));
+		TEST_OK(mely_color_of_id(rt, 0xabcdef01u, &marked));
 	else
 		marked = test_color(rt);
 	watcher = test_color(rt);
@@ -312,7 +312,7 @@ high_water_on(int cores, bool by_id)
 		TEST_EQ(test_get(&drained), (uint64_t)round);
 	}
 	/* Below the mark nothing is said. */
-	TEST_OK(mely_color_post(marked, &own_posts, NULL));
+	TEST_OK(mely_post(marked, &own_posts, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&drained), 3);
 	TEST_EQ(test_get(&ran), 6 * MARK + 1);
@@ -321,14 +321,14 @@ high_water_on(int cores, bool by_id)
 	for (round = 0; round < 20; round++) {
 		uint64_t told = test_get(&drained);
 
-		while (mely_color_post(marked, &count, NULL) == 0)
+		while (mely_post(marked, &count, NULL) == 0)
 			continue;
 		test_await(&drained, told + 1);
 	}
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_OK(mely_color_set_high_water(marked, 0, NULL, NULL));
 	for (round = 0; round < 3 * MARK; round++)
-		TEST_OK(mely_color_post(marked, &count, NULL));
+		TEST_OK(mely_post(marked, &count, NULL));
 	test_run_dry(rt);
 	TEST_OK(mely_runtime_free(rt));
 	free(watcher);
@@ -367,7 +367,7 @@ drained_at_half(void)
 	atomic_store(&ran, 0);
 	atomic_store(&drained, 0);
 	TEST_OK(mely_color_set_high_water(marked, MARK, watcher, &drained_event));
-	TEST_OK(mely_color_post(watcher, &hold, NULL));
+	TEST_OK(mely_post(watcher, &hold, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&drained), 1);
 	/* Half has run, and at most what a batch of the other color adds. */

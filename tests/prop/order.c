@@ -65,7 +65,7 @@ tails_in_order(void)
 
 	begin(1);
 	for (i = 'a'; i <= 'z'; i++)
-		TEST_OK(mely_color_post(color, &letter, c(i)));
+		TEST_OK(mely_post(color, &letter, c(i)));
 	end("abcdefghijklmnopqrstuvwxyz");
 }
 
@@ -73,12 +73,12 @@ static void
 heads_before_tails(void)
 {
 	begin(2);
-	TEST_OK(mely_color_post(color, &letter, c('a')));
-	TEST_OK(mely_color_post(color, &letter, c('b')));
-	TEST_OK(mely_color_post_head(color, &letter, c('1')));
-	TEST_OK(mely_color_post_head(color, &letter, c('2')));
-	TEST_OK(mely_color_post(color, &letter, c('c')));
-	TEST_OK(mely_color_post_head(color, &letter, c('3')));
+	TEST_OK(mely_post(color, &letter, c('a')));
+	TEST_OK(mely_post(color, &letter, c('b')));
+	TEST_OK(mely_post_head(color, &letter, c('1')));
+	TEST_OK(mely_post_head(color, &letter, c('2')));
+	TEST_OK(mely_post(color, &letter, c('c')));
+	TEST_OK(mely_post_head(color, &letter, c('3')));
 	end("123abc");
 }
 
@@ -86,8 +86,8 @@ static void
 heads_alone(void)
 {
 	begin(2);
-	TEST_OK(mely_color_post_head(color, &letter, c('1')));
-	TEST_OK(mely_color_post_head(color, &letter, c('2')));
+	TEST_OK(mely_post_head(color, &letter, c('1')));
+	TEST_OK(mely_post_head(color, &letter, c('2')));
 	end("12");
 }
 
@@ -95,12 +95,12 @@ static void
 priorities_do_not_reorder(void)
 {
 	begin(1);
-	TEST_OK(mely_color_post(color, &lazy, c('a')));
-	TEST_OK(mely_color_post(color, &urgent, c('b')));
-	TEST_OK(mely_color_post(color, &letter, c('c')));
-	TEST_OK(mely_color_post(color, &urgent, c('d')));
-	TEST_OK(mely_color_post_head(color, &lazy, c('1')));
-	TEST_OK(mely_color_post_head(color, &urgent, c('2')));
+	TEST_OK(mely_post(color, &lazy, c('a')));
+	TEST_OK(mely_post(color, &urgent, c('b')));
+	TEST_OK(mely_post(color, &letter, c('c')));
+	TEST_OK(mely_post(color, &urgent, c('d')));
+	TEST_OK(mely_post_head(color, &lazy, c('1')));
+	TEST_OK(mely_post_head(color, &urgent, c('2')));
 	end("12abcd");
 }
 
@@ -109,10 +109,10 @@ static void
 on_own_posts(void *arg)
 {
 	note((char)(intptr_t)arg);
-	TEST_OK(mely_color_post(color, &letter, c('x')));
-	TEST_OK(mely_color_post_head(color, &letter, c('1')));
-	TEST_OK(mely_color_post_head(color, &letter, c('2')));
-	TEST_OK(mely_color_post(color, &letter, c('y')));
+	TEST_OK(mely_post(color, &letter, c('x')));
+	TEST_OK(mely_post_head(color, &letter, c('1')));
+	TEST_OK(mely_post_head(color, &letter, c('2')));
+	TEST_OK(mely_post(color, &letter, c('y')));
 }
 
 static struct mely_handler own_posts = MELY_HANDLER(on_own_posts);
@@ -121,9 +121,9 @@ static void
 heads_into_taken_batch(void)
 {
 	begin(2);
-	TEST_OK(mely_color_post(color, &own_posts, c('A')));
-	TEST_OK(mely_color_post(color, &letter, c('b')));
-	TEST_OK(mely_color_post(color, &letter, c('c')));
+	TEST_OK(mely_post(color, &own_posts, c('A')));
+	TEST_OK(mely_post(color, &letter, c('b')));
+	TEST_OK(mely_post(color, &letter, c('c')));
 	end("A12bcxy");
 }
 
@@ -132,7 +132,7 @@ static void
 on_head(void *arg)
 {
 	note((char)(intptr_t)arg);
-	TEST_OK(mely_color_post_head(color, &letter, c('3')));
+	TEST_OK(mely_post_head(color, &letter, c('3')));
 }
 
 static struct mely_handler head_posts_head = MELY_HANDLER(on_head);
@@ -141,9 +141,9 @@ static void
 head_posts_a_head(void)
 {
 	begin(2);
-	TEST_OK(mely_color_post(color, &letter, c('a')));
-	TEST_OK(mely_color_post_head(color, &head_posts_head, c('1')));
-	TEST_OK(mely_color_post_head(color, &letter, c('2')));
+	TEST_OK(mely_post(color, &letter, c('a')));
+	TEST_OK(mely_post_head(color, &head_posts_head, c('1')));
+	TEST_OK(mely_post_head(color, &letter, c('2')));
 	end("123a");
 }
 
@@ -174,20 +174,20 @@ run_blocked(int cores, bool by_id)
 	begin(cores);
 	if (by_id) {
 		free(color);
-		TEST_OK(mely_color_get(rt, id, &color));
+		TEST_OK(mely_color_of_id(rt, id, &color));
 	}
-	TEST_OK(mely_color_post(color, &block, c('A')));
-	TEST_OK(mely_color_post(color, &letter, c('b')));
-	TEST_OK(mely_color_post(color, &letter, c('c')));
+	TEST_OK(mely_post(color, &block, c('A')));
+	TEST_OK(mely_post(color, &letter, c('b')));
+	TEST_OK(mely_post(color, &letter, c('c')));
 	test_run_start(&runner, rt);
 	test_await(&blocked, 1);
-	TEST_OK(mely_color_post(color, &letter, c('d')));
-	TEST_OK(mely_color_post_head(color, &letter, c('1')));
-	TEST_OK(mely_color_post_head(color, &letter, c('2')));
+	TEST_OK(mely_post(color, &letter, c('d')));
+	TEST_OK(mely_post_head(color, &letter, c('1')));
+	TEST_OK(mely_post_head(color, &letter, c('2')));
 	if (by_id)
-		TEST_OK(mely_post_head(rt, id, &letter, c('3')));
+		TEST_OK(mely_post_head_id(rt, id, &letter, c('3')));
 	else
-		TEST_OK(mely_color_post_head(color, &letter, c('3')));
+		TEST_OK(mely_post_head(color, &letter, c('3')));
 	test_add(&released, 1);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	if (strcmp(trace.text, "A123bcd") != 0)
@@ -233,8 +233,8 @@ ids_are_exact(void)
 		atomic_init(&met, 0);
 		rt = test_runtime(2);
 		test_run_start(&runner, rt);
-		TEST_OK(mely_post(rt, pairs[i][0], &other, &met));
-		TEST_OK(mely_post(rt, pairs[i][1], &other, &met));
+		TEST_OK(mely_post_id(rt, pairs[i][0], &other, &met));
+		TEST_OK(mely_post_id(rt, pairs[i][1], &other, &met));
 		test_await(&met, 2);
 		test_run_stop(&runner, MELY_STOP_DRAIN);
 		TEST_OK(mely_runtime_free(rt));

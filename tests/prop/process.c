@@ -53,21 +53,21 @@ child_of_runtime(void *arg)
 	uint64_t before;
 
 	(void)arg;
-	TEST_EQ(mely_post(rt, 1, &count, NULL), -ECHILD);
-	TEST_EQ(mely_post_head(rt, 1, &count, NULL), -ECHILD);
-	TEST_EQ(mely_color_post(kept, &count, NULL), -ECHILD);
+	TEST_EQ(mely_post_id(rt, 1, &count, NULL), -ECHILD);
+	TEST_EQ(mely_post_head_id(rt, 1, &count, NULL), -ECHILD);
+	TEST_EQ(mely_post(kept, &count, NULL), -ECHILD);
 	TEST_EQ(mely_event_post(kept, &ev), -ECHILD);
 	TEST_EQ(mely_event_post_id(rt, 1, &ev), -ECHILD);
 	TEST_EQ(mely_run(rt), -ECHILD);
 	TEST_EQ(mely_run_once(rt), -ECHILD);
-	TEST_EQ(mely_color_get(rt, 1, &color), -ECHILD);
+	TEST_EQ(mely_color_of_id(rt, 1, &color), -ECHILD);
 	TEST_EQ(mely_current_core(), -1);
 	TEST_OK(mely_runtime_renew(rt));
 	TEST_EQ(mely_runtime_renew(rt), -EINVAL);
 	before = test_get(&ran);
-	TEST_OK(mely_color_post(kept, &count, NULL));
+	TEST_OK(mely_post(kept, &count, NULL));
 	TEST_OK(mely_event_post_id(rt, 0xffffffffu, &ev));
-	TEST_OK(mely_post(rt, 2, &count, NULL));
+	TEST_OK(mely_post_id(rt, 2, &count, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), before + 3);
 	TEST_OK(mely_runtime_free(rt));
@@ -81,7 +81,7 @@ fork_of_idle_runtime(void)
 	kept = test_color(rt);
 	atomic_store(&ran, 0);
 	/* What is queued is dropped in the child, and still there in the parent. */
-	TEST_OK(mely_post(rt, 1, &count, NULL));
+	TEST_OK(mely_post_id(rt, 1, &count, NULL));
 	TEST_EQ(in_child(child_of_runtime, NULL), 42);
 	TEST_EQ(mely_runtime_renew(rt), -EINVAL);
 	test_run_dry(rt);
@@ -104,7 +104,7 @@ fork_of_running_runtime(void)
 		unsigned k;
 
 		for (k = 0; k < 1000; k++)
-			TEST_OK(mely_post(rt, k, &count, NULL));
+			TEST_OK(mely_post_id(rt, k, &count, NULL));
 		TEST_EQ(in_child(child_of_runtime, NULL), 42);
 	}
 	test_await(&ran, 10000);
@@ -123,7 +123,7 @@ on_fork(void *arg)
 
 	TEST_CHECK(pid >= 0);
 	if (pid == 0) {
-		if (mely_post(rt, 1, &count, NULL) != -ECHILD)
+		if (mely_post_id(rt, 1, &count, NULL) != -ECHILD)
 			_exit(1);
 		execl("/bin/true", "true", (char *)NULL);
 		_exit(2);
@@ -143,7 +143,7 @@ handler_forks_and_execs(void)
 	rt = test_runtime(4);
 	atomic_store(&ran, 0);
 	for (i = 0; i < 8; i++)
-		TEST_OK(mely_post(rt, i, &fork_handler, NULL));
+		TEST_OK(mely_post_id(rt, i, &fork_handler, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), 8);
 	TEST_OK(mely_runtime_free(rt));
@@ -177,7 +177,7 @@ static void
 on_endless(void *arg)
 {
 	TEST_EQ(*shared_data, 1);
-	TEST_OK(mely_post(mely_current_runtime(), (uint32_t)(uintptr_t)arg, &endless, arg));
+	TEST_OK(mely_post_id(mely_current_runtime(), (uint32_t)(uintptr_t)arg, &endless, arg));
 }
 
 /*
@@ -206,8 +206,8 @@ exits_while_busy(void *arg)
 	atexit(at_exit);
 	rt = test_runtime((int)(intptr_t)arg);
 	for (i = 0; i < 16; i++)
-		TEST_OK(mely_post(rt, (uint32_t)i, &endless, (void *)i));
-	TEST_OK(mely_post(rt, 99, &exit_now, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)i, &endless, (void *)i));
+	TEST_OK(mely_post_id(rt, 99, &exit_now, NULL));
 	(void)mely_run(rt);
 	return 1;
 }
@@ -269,8 +269,8 @@ exits_while_one_waits(void *arg)
 	TEST_EQ(dup2(*(int *)arg, 2), 2);
 	atexit(end_the_wait);
 	rt = test_runtime(2);
-	TEST_OK(mely_post(rt, 1, &exit_beside, NULL));
-	TEST_OK(mely_post(rt, 2, &waits, NULL));
+	TEST_OK(mely_post_id(rt, 1, &exit_beside, NULL));
+	TEST_OK(mely_post_id(rt, 2, &waits, NULL));
 	(void)mely_run(rt);
 	return 1;
 }
@@ -306,7 +306,7 @@ exits_and_waits(void *arg)
 	mely_wait_begin(); /* no handler: nothing */
 	mely_wait_end();
 	rt = test_runtime(2);
-	TEST_OK(mely_post(rt, 1, &exit_now, NULL));
+	TEST_OK(mely_post_id(rt, 1, &exit_now, NULL));
 	(void)mely_run(rt);
 	return 1;
 }
@@ -382,7 +382,7 @@ masks_and_names(void)
 	for (i = 0; i < 4; i++) {
 		color[i] = test_color_on(rt, i);
 		TEST_OK(mely_color_pin(color[i], i));
-		TEST_OK(mely_color_post(color[i], &look, (void *)(intptr_t)i));
+		TEST_OK(mely_post(color[i], &look, (void *)(intptr_t)i));
 	}
 	test_thread_join(test_thread(run_as_caller, NULL));
 	TEST_EQ(test_get(&looked), 4);
@@ -426,7 +426,7 @@ nothing_stays_behind(void)
 
 	for (i = 0; i < 20; i++) {
 		rt = test_runtime(5);
-		TEST_OK(mely_post(rt, 1, &count, NULL));
+		TEST_OK(mely_post_id(rt, 1, &count, NULL));
 		test_run_dry(rt);
 		TEST_OK(mely_runtime_free(rt));
 		TEST_EQ(descriptors(), fds);
@@ -457,7 +457,7 @@ runs_on(void *arg)
 	TEST_OK(mely_runtime_new(&rt, &config));
 	TEST_EQ(mely_cores(rt), 1);
 	atomic_store(&ran, 0);
-	TEST_OK(mely_post(rt, 1, &count, NULL));
+	TEST_OK(mely_post_id(rt, 1, &count, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), 1);
 	TEST_EQ(sched_getcpu(), cpu);
@@ -467,8 +467,8 @@ runs_on(void *arg)
 	config.cores = 4;
 	config.pinning = MELY_PIN_YES;
 	TEST_OK(mely_runtime_new(&rt, &config));
-	TEST_OK(mely_post(rt, 1, &count, NULL));
-	TEST_OK(mely_post(rt, 2, &count, NULL));
+	TEST_OK(mely_post_id(rt, 1, &count, NULL));
+	TEST_OK(mely_post_id(rt, 2, &count, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), 3);
 	TEST_OK(mely_runtime_free(rt));

@@ -84,11 +84,11 @@ spins_on(int cores)
 
 	make(cores, LIMIT_MS);
 	begin_holding();
-	TEST_OK(mely_color_get(rt, 7, &color));
+	TEST_OK(mely_color_of_id(rt, 7, &color));
 	TEST_OK(mely_color_set_name(color, "connection"));
 	TEST_OK(mely_color_pin(color, cores - 1));
 	test_run_start(&runner, rt);
-	TEST_OK(mely_color_post(color, &spin, NULL));
+	TEST_OK(mely_post(color, &spin, NULL));
 	snprintf(core, sizeof core, "core %d: handler on_spin", cores - 1);
 	lines_await(core, " of color 7 (connection) has run for ");
 	TEST_CHECK(lines_said(core, " ms, "));
@@ -131,7 +131,7 @@ all_cores(void)
 		begin_holding();
 		test_run_start(&runner, rt);
 		for (i = 0; i < 3; i++)
-			TEST_OK(mely_color_post(color[i], &spin, NULL));
+			TEST_OK(mely_post(color[i], &spin, NULL));
 		/* Of one handler a line a second is shown, but each is counted. */
 		while (test_counters(rt).stalls < (uint64_t)(3 * round))
 			test_nap_us(500);
@@ -177,7 +177,7 @@ waiting_for_a_byte(void)
 	begin_holding();
 	TEST_EQ(pipe(ends), 0);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 3, &reads, NULL));
+	TEST_OK(mely_post_id(rt, 3, &reads, NULL));
 	lines_await("handler on_read of color 3 has run for ", ", waiting in read");
 	if (!TEST_TSAN) { /* as in spins_on */
 		TEST_CHECK(lines_said("on_read", ", at "));
@@ -211,7 +211,7 @@ static void
 sleeping(void)
 {
 	start_holding(2);
-	TEST_OK(mely_post(rt, 4, &sleeps, NULL));
+	TEST_OK(mely_post_id(rt, 4, &sleeps, NULL));
 	test_await(&out, 1);
 	/* A line that was written just between two sleeps says something else. */
 	if (lines_said("on_sleep", ", waiting in clock_nanosleep"))
@@ -259,7 +259,7 @@ waiting_for_a_time(void)
 	TEST_EQ(setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
 	for (i = 0; i < 2; i++) {
 		start_holding(2);
-		TEST_OK(mely_post(rt, 4, &timed[i], NULL));
+		TEST_OK(mely_post_id(rt, 4, &timed[i], NULL));
 		test_await(&out, 1);
 		end();
 		TEST_OK(mely_runtime_free(rt));
@@ -321,8 +321,8 @@ limits_of_handlers(void)
 	TEST_OK(mely_color_pin(three, 2));
 	TEST_OK(mely_fd_watch(three, ends[0], MELY_FD_READ, &on_line, NULL, &watch));
 	test_run_start(&runner, rt);
-	TEST_OK(mely_color_post(one, &never, NULL));
-	TEST_OK(mely_color_post(two, &brief, NULL));
+	TEST_OK(mely_post(one, &never, NULL));
+	TEST_OK(mely_post(two, &brief, NULL));
 	TEST_EQ(write(ends[1], "x", 1), 1);
 	lines_await("core 1: handler on_short_limit", "");
 	lines_await("core 2: handler on_fd", "");
@@ -378,7 +378,7 @@ short_ones_in_a_row(void)
 	atomic_store(&too_long, 0);
 	rt = test_runtime_with(&config);
 	for (i = 0; i < 300; i++)
-		TEST_OK(mely_post(rt, 1, &brief_handler, &limit_ns));
+		TEST_OK(mely_post_id(rt, 1, &brief_handler, &limit_ns));
 	test_run_dry(rt);
 	printf("    the longest of them took %llu us\n",
 	    (unsigned long long)test_get(&longest_ns) / 1000);
@@ -416,7 +416,7 @@ off(void)
 	make(2, 0);
 	begin_holding();
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &spin, NULL));
+	TEST_OK(mely_post_id(rt, 1, &spin, NULL));
 	test_await(&in, 1);
 	TEST_EQ(monitors(), 0);
 	test_nap_us(50000);
@@ -455,7 +455,7 @@ rates(void)
 	for (i = 0; i < HANDLERS; i++)
 		mely_handler_init(&handlers[i], on_stall, names[i]);
 	for (i = 0; i < HANDLERS * EACH; i++)
-		TEST_OK(mely_post(rt, 1, &handlers[i / EACH], NULL));
+		TEST_OK(mely_post_id(rt, 1, &handlers[i / EACH], NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_counters(rt).stalls, HANDLERS * EACH);
 	for (shown = i = 0; i < lines_count(); i++)
@@ -487,7 +487,7 @@ signal_of_the_program(void)
 
 	TEST_EQ(sigaction(SIGURG, &mine, &old), 0);
 	start_holding(1);
-	TEST_OK(mely_post(rt, 1, &spin, NULL));
+	TEST_OK(mely_post_id(rt, 1, &spin, NULL));
 	lines_await("handler on_spin", "; no backtrace: the program handles signal ");
 	TEST_EQ(sigaction(SIGURG, NULL, &now), 0);
 	TEST_CHECK(now.sa_handler == on_urgent);
@@ -516,7 +516,7 @@ static void
 signal_blocked(void)
 {
 	start_holding(2);
-	TEST_OK(mely_post(rt, 1, &blocked, NULL));
+	TEST_OK(mely_post_id(rt, 1, &blocked, NULL));
 	lines_await("handler on_blocked", "; no backtrace: the thread blocks signal ");
 	atomic_store(&let_go, 1);
 	end();
@@ -536,7 +536,7 @@ no_signal(void)
 	begin_holding();
 	rt = test_runtime_with(&config);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &spin, NULL));
+	TEST_OK(mely_post_id(rt, 1, &spin, NULL));
 	lines_await("handler on_spin", "; no backtrace: stall_signal is 0");
 	atomic_store(&let_go, 1);
 	end();
@@ -563,7 +563,7 @@ to_stderr(void)
 	saved = dup(STDERR_FILENO);
 	TEST_CHECK(saved >= 0 && dup2(pipes[1], STDERR_FILENO) >= 0);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &spin, NULL));
+	TEST_OK(mely_post_id(rt, 1, &spin, NULL));
 	do {
 		TEST_CHECK(n < sizeof line - 1);
 		TEST_EQ(read(pipes[0], &line[n], 1), 1);

@@ -38,9 +38,9 @@ step(struct chain *chain, int handler)
 	if (chain->left-- == 0)
 		return;
 	if (chain->kind == BY_ID) {
-		TEST_OK(mely_post(rt, chain->id, next, chain));
+		TEST_OK(mely_post_id(rt, chain->id, next, chain));
 	} else if (chain->kind == BY_OBJECT) {
-		TEST_OK(mely_color_post(chain->color, next, chain));
+		TEST_OK(mely_post(chain->color, next, chain));
 	} else {
 		mely_event_init(&chain->event, next, chain);
 		TEST_OK(mely_event_post(chain->color, &chain->event));
@@ -144,9 +144,9 @@ handlers_are_told_apart(void)
 		memcpy(shared->name, "shared 0", sizeof shared->name);
 		shared->name[7] = (char)('0' + n % 3);
 		mely_handler_init(&shared->handler, on_shared, shared->name);
-		TEST_OK(mely_post(rt, (uint32_t)n % 5, &shared->handler, shared));
+		TEST_OK(mely_post_id(rt, (uint32_t)n % 5, &shared->handler, shared));
 	}
-	TEST_OK(mely_post(rt, 9, &unnamed, NULL));
+	TEST_OK(mely_post_id(rt, 9, &unnamed, NULL));
 	test_run_dry(rt);
 	stats = test_stats(rt, 0, 0);
 	test_stats_sums(rt, stats);
@@ -191,7 +191,7 @@ cancelled_do_not_count(void)
 	rt = test_runtime(2);
 	color = test_color(rt);
 	atomic_store(&ran, 0);
-	TEST_OK(mely_color_post(color, &canceller, NULL));
+	TEST_OK(mely_post(color, &canceller, NULL));
 	for (i = 0; i < 6; i++) {
 		mely_event_init(&victims[i], &victim, NULL);
 		TEST_OK(mely_event_post(color, &victims[i]));
@@ -229,7 +229,7 @@ times_are_no_shorter(void)
 
 	rt = test_runtime(2);
 	for (i = 0; i < 20; i++)
-		TEST_OK(mely_post(rt, i % 2, &slow, NULL));
+		TEST_OK(mely_post_id(rt, i % 2, &slow, NULL));
 	began = mely_now_ns();
 	test_run_dry(rt);
 	elapsed = mely_now_ns() - began;
@@ -287,14 +287,14 @@ delays_are_no_shorter(void)
 	atomic_store(&ran, 0);
 	atomic_store(&spinning, 0);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &block, NULL));
+	TEST_OK(mely_post_id(rt, 1, &block, NULL));
 	test_await(&spinning, 1);
 	stats = test_stats(rt, 0, 0);
 	posts = 2 * stats->delay_every;
 	mely_stats_free(stats);
 	began = mely_now_ns();
 	for (i = 0; i < posts; i++)
-		TEST_OK(mely_post(rt, 2 + i % 3, &waiter, NULL));
+		TEST_OK(mely_post_id(rt, 2 + i % 3, &waiter, NULL));
 	posted = mely_now_ns();
 	while (mely_now_ns() - posted < wait_ns)
 		test_nap_us(1000);

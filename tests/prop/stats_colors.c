@@ -44,11 +44,11 @@ waiting_colors_are_found_on(int cores)
 	object = test_color_on(rt, cores - 1);
 	TEST_OK(mely_color_set_name(object, "an \"object\""));
 	for (k = 0; k < 500; k++)
-		TEST_OK(mely_color_post(object, &nothing, NULL));
+		TEST_OK(mely_post(object, &nothing, NULL));
 	for (i = 0; i < MANY; i++)
 		for (k = 0; k <= i % 200; k++)
-			TEST_OK(mely_post(rt, i * 31, &nothing, NULL));
-	TEST_OK(mely_color_get(rt, 31 * 199, &by_id));
+			TEST_OK(mely_post_id(rt, i * 31, &nothing, NULL));
+	TEST_OK(mely_color_of_id(rt, 31 * 199, &by_id));
 	TEST_OK(mely_color_pin(by_id, 0));
 	stats = test_stats(rt, 0, LISTED);
 	TEST_EQ(stats->colors_found, MANY + 1);
@@ -118,11 +118,11 @@ spinning_cores_are_seen(void)
 		colors[i] = test_color_on(rt, (int)i);
 		TEST_OK(mely_color_pin(colors[i], (int)i));
 		TEST_OK(mely_color_set_name(colors[i], "spins"));
-		TEST_OK(mely_color_post(colors[i], &block, NULL));
+		TEST_OK(mely_post(colors[i], &block, NULL));
 	}
 	test_await(&spinning, CORES);
 	for (i = 0; i < 7; i++)
-		TEST_OK(mely_color_post(behind, &nothing, NULL));
+		TEST_OK(mely_post(behind, &nothing, NULL));
 	test_nap_us(2000);
 	stats = test_stats(rt, 0, 10);
 	test_nap_us(2000);
@@ -189,7 +189,7 @@ a_busy_color_is_counted(void)
 		const struct mely_stats_color *c;
 
 		for (; posted < test_get(&ran) + WAITING; posted++)
-			TEST_OK(mely_post(rt, 5, &handler, NULL));
+			TEST_OK(mely_post_id(rt, 5, &handler, NULL));
 		stats = test_stats(rt, 0, 1);
 		c = mely_stats_color_row(stats, 0);
 		if (c != NULL && c->id == 5 && (c->flags & MELY_STATS_COLOR_RUNNING) != 0) {
@@ -222,15 +222,15 @@ on_churn(void *arg)
 		TEST_OK(mely_color_release(old, free, old));
 		return;
 	}
-	TEST_OK(mely_post(rt, (uint32_t)(test_get(&ran) % 97) * 1000003u, &nothing, NULL));
+	TEST_OK(mely_post_id(rt, (uint32_t)(test_get(&ran) % 97) * 1000003u, &nothing, NULL));
 	if (test_get(&ran) % 4 != 0) {
-		TEST_OK(mely_color_post(old, &churn, old));
+		TEST_OK(mely_post(old, &churn, old));
 		return;
 	}
 	color = test_color(rt);
 	if (test_get(&ran) % 8 == 0)
 		TEST_OK(mely_color_set_name(color, "comes and goes"));
-	TEST_OK(mely_color_post(color, &churn, color));
+	TEST_OK(mely_post(color, &churn, color));
 	TEST_OK(mely_color_release(old, free, old));
 }
 
@@ -267,7 +267,7 @@ looks_disturb_nothing_on(int cores)
 	for (i = 0; i < 16; i++) {
 		struct mely_color *color = test_color(rt);
 
-		TEST_OK(mely_color_post(color, &churn, color));
+		TEST_OK(mely_post(color, &churn, color));
 	}
 	for (i = 0; i < 3; i++)
 		threads[i] = test_thread(look_on, i > 0 ? rt : NULL);

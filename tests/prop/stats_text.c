@@ -30,11 +30,11 @@ some_look(void)
 
 	rt = test_runtime(2);
 	for (i = 0; i < 3000; i++)
-		TEST_OK(mely_post(rt, i % 50, i % 3 == 0 ? &weird : &plain, NULL));
+		TEST_OK(mely_post_id(rt, i % 50, i % 3 == 0 ? &weird : &plain, NULL));
 	test_run_dry(rt);
 	for (i = 0; i < 30; i++)
-		TEST_OK(mely_post(rt, i % 10, &plain, NULL));
-	TEST_OK(mely_color_get(rt, 3, &color));
+		TEST_OK(mely_post_id(rt, i % 10, &plain, NULL));
+	TEST_OK(mely_color_of_id(rt, 3, &color));
 	TEST_OK(mely_color_set_name(color, WEIRD));
 	TEST_OK(mely_stats_take(rt, 0, 5, &stats));
 	TEST_OK(mely_stats_check(stats, (size_t)stats->size));

@@ -86,14 +86,14 @@ others_take_over_on(int cores)
 
 	reset(cores);
 	make_colors_on(cores - 1);
-	TEST_OK(mely_color_post(colors[0], &stuck_handler, NULL));
+	TEST_OK(mely_post(colors[0], &stuck_handler, NULL));
 	test_run_start(&runner, rt);
 	test_await(&stuck, 1);
 	for (k = 0; k < 3; k++) {
-		TEST_OK(mely_color_post(colors[0], &same_core,
+		TEST_OK(mely_post(colors[0], &same_core,
 		    (void *)(intptr_t)atomic_load(&stuck_core)));
 		for (i = 1; i < COLORS; i++)
-			TEST_OK(mely_color_post(colors[i], &elsewhere, NULL));
+			TEST_OK(mely_post(colors[i], &elsewhere, NULL));
 	}
 	/* All but the color that is stuck. */
 	test_await(&ran, 3 * (COLORS - 1));
@@ -123,7 +123,7 @@ on_fan(void *arg)
 
 	atomic_store(&stuck_core, mely_current_core());
 	for (i = 1; i < COLORS; i++)
-		TEST_OK(mely_color_post(colors[i], &elsewhere, arg));
+		TEST_OK(mely_post(colors[i], &elsewhere, arg));
 	test_await(&ran, COLORS - 1);
 }
 
@@ -134,7 +134,7 @@ producer_is_helped_on(int cores)
 {
 	reset(cores);
 	make_colors_on(0);
-	TEST_OK(mely_color_post(colors[0], &fan, NULL));
+	TEST_OK(mely_post(colors[0], &fan, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), COLORS - 1);
 	TEST_CHECK(test_counters(rt).steals + test_counters(rt).balance_steals > 0);
@@ -178,14 +178,14 @@ none_when_off(void)
 	make_colors_on(0);
 	for (k = 0; k < 5; k++)
 		for (i = 0; i < COLORS; i++)
-			TEST_OK(mely_color_post(colors[i], &local, NULL));
+			TEST_OK(mely_post(colors[i], &local, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), 5 * COLORS);
 	TEST_EQ(test_counters(rt).steals, 0);
 	/* Turned on while it is there, it happens. */
 	mely_set_stealing(rt, 1);
 	atomic_store(&ran, 0);
-	TEST_OK(mely_color_post(colors[0], &fan, NULL));
+	TEST_OK(mely_post(colors[0], &fan, NULL));
 	test_run_dry(rt);
 	TEST_CHECK(test_counters(rt).steals > 0);
 	TEST_OK(mely_runtime_free(rt));
@@ -211,7 +211,7 @@ on_pinned(void *arg)
 	TEST_EQ(mely_current_core(), p->core);
 	test_add(&ran, 1);
 	if (p->left-- > 0)
-		TEST_OK(mely_color_post(p->color, &pinned_handler, p));
+		TEST_OK(mely_post(p->color, &pinned_handler, p));
 }
 
 static void
@@ -226,12 +226,12 @@ pinned_stay_on(int cores, bool by_id)
 	for (i = 0; i < COLORS; i++) {
 		pinned[i].color = colors[i];
 		if (by_id)
-			TEST_OK(mely_color_get(rt, (uint32_t)i * 7919u, &pinned[i].color));
+			TEST_OK(mely_color_of_id(rt, (uint32_t)i * 7919u, &pinned[i].color));
 		pinned[i].core = i % 3 == 0 ? 0 : i % cores;
 		pinned[i].left = left;
 		TEST_OK(mely_color_pin(pinned[i].color, pinned[i].core));
 		TEST_EQ(mely_color_core(pinned[i].color), pinned[i].core);
-		TEST_OK(mely_color_post(pinned[i].color, &pinned_handler, &pinned[i]));
+		TEST_OK(mely_post(pinned[i].color, &pinned_handler, &pinned[i]));
 	}
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), COLORS * (left + 1));
@@ -260,7 +260,7 @@ on_moving(void *arg)
 {
 	test_add(&pin_seen[mely_current_core()], 1);
 	if (atomic_load(&moving))
-		TEST_OK(mely_color_post(arg, &move, arg));
+		TEST_OK(mely_post(arg, &move, arg));
 }
 
 static uint64_t
@@ -285,7 +285,7 @@ pin_while_busy(void)
 	make_colors_on(0);
 	atomic_store(&moving, 1);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_color_post(colors[0], &move, colors[0]));
+	TEST_OK(mely_post(colors[0], &move, colors[0]));
 	for (core = 3; core >= 0; core--) {
 		TEST_OK(mely_color_pin(colors[0], core));
 		test_await(&pin_seen[core], test_get(&pin_seen[core]) + 50);
@@ -315,7 +315,7 @@ on_spread(void *arg)
 {
 	test_spin_ns(1000);
 	test_add(&by_core[mely_current_core()], 1);
-	TEST_OK(mely_color_post(arg, &spread, arg));
+	TEST_OK(mely_post(arg, &spread, arg));
 }
 
 /* All colors on core 0, each posting to itself: every core gets some. */
@@ -328,7 +328,7 @@ skew_spreads(void)
 	reset(4);
 	make_colors_on(0);
 	for (i = 0; i < COLORS; i++)
-		TEST_OK(mely_color_post(colors[i], &spread, colors[i]));
+		TEST_OK(mely_post(colors[i], &spread, colors[i]));
 	test_run_start(&runner, rt);
 	for (i = 0; i < 4; i++)
 		test_await(&by_core[i], 100);

@@ -37,8 +37,8 @@ held_until_run(void)
 	reset();
 	rt = test_runtime(2);
 	for (round = 1; round <= 3; round++) {
-		TEST_OK(mely_post(rt, 1, &count, NULL));
-		TEST_OK(mely_post_head(rt, 0xfffffff0u, &count, NULL));
+		TEST_OK(mely_post_id(rt, 1, &count, NULL));
+		TEST_OK(mely_post_head_id(rt, 0xfffffff0u, &count, NULL));
 		TEST_OK(mely_event_post_id(rt, 70000, &ev));
 		test_nap_us(1000);
 		TEST_EQ(test_get(&ran), 3 * (uint64_t)(round - 1));
@@ -89,8 +89,8 @@ post_left(struct mely_color *color)
 			TEST_OK(mely_event_post_head(color, &left[i]));
 		else
 			TEST_OK(mely_event_post_id(rt, (uint32_t)i * 1000003u, &left[i]));
-		TEST_OK(mely_color_post(color, &count, NULL));
-		TEST_OK(mely_post(rt, (uint32_t)i, &count, NULL));
+		TEST_OK(mely_post(color, &count, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
 	}
 }
 
@@ -111,7 +111,7 @@ discard_hands_back(void)
 	run_thread = pthread_self();
 	first = test_color(rt);
 	color = test_color(rt);
-	TEST_OK(mely_color_post(first, &test_discard_handler, NULL));
+	TEST_OK(mely_post(first, &test_discard_handler, NULL));
 	post_left(color);
 	TEST_OK(mely_run(rt));
 	TEST_EQ(test_get(&ran), 0);
@@ -139,7 +139,7 @@ discard_drops(void)
 	rt = test_runtime(1);
 	first = test_color(rt);
 	color = test_color(rt);
-	TEST_OK(mely_color_post(first, &test_discard_handler, NULL));
+	TEST_OK(mely_post(first, &test_discard_handler, NULL));
 	post_left(color);
 	TEST_OK(mely_run(rt));
 	TEST_EQ(test_get(&ran), 0);
@@ -168,7 +168,7 @@ on_parent(void *arg)
 	test_add(&ran, 1);
 	if (n > 0) {
 		/* A handler's posts are accepted also while the runtime stops. */
-		TEST_OK(mely_post(mely_current_runtime(), (uint32_t)n * 77, &count, NULL));
+		TEST_OK(mely_post_id(mely_current_runtime(), (uint32_t)n * 77, &count, NULL));
 		test_add(&children, 1);
 	}
 }
@@ -182,7 +182,7 @@ produce(void *arg)
 
 	while (test_get(p->go_on) == 0) {
 		uint64_t r = test_random(&p->seed);
-		int rc = mely_post(rt, (uint32_t)(r % 50) * 0x01000193u, &parent,
+		int rc = mely_post_id(rt, (uint32_t)(r % 50) * 0x01000193u, &parent,
 		    (void *)(uintptr_t)(r >> 40 & 3));
 
 		TEST_CHECK(rc == 0 || rc == -ESHUTDOWN);
@@ -276,7 +276,7 @@ on_stop_and_wait(void *arg)
 	(void)mely_stop(mely_current_runtime(), MELY_STOP_DRAIN);
 	test_add(&stopping, 1);
 	test_await(&go, 1);
-	TEST_OK(mely_post(rt, 5, &count, NULL));
+	TEST_OK(mely_post_id(rt, 5, &count, NULL));
 }
 
 static struct mely_handler stop_and_wait = MELY_HANDLER(on_stop_and_wait);
@@ -295,10 +295,10 @@ outside_is_refused(void)
 	rt = test_runtime(2);
 	color = test_color(rt);
 	test_run_start(&runner, rt);
-	TEST_OK(mely_post(rt, 1, &stop_and_wait, NULL));
+	TEST_OK(mely_post_id(rt, 1, &stop_and_wait, NULL));
 	test_await(&stopping, 1);
-	TEST_EQ(mely_post(rt, 2, &count, NULL), -ESHUTDOWN);
-	TEST_EQ(mely_color_post_head(color, &count, NULL), -ESHUTDOWN);
+	TEST_EQ(mely_post_id(rt, 2, &count, NULL), -ESHUTDOWN);
+	TEST_EQ(mely_post_head(color, &count, NULL), -ESHUTDOWN);
 	TEST_EQ(mely_event_post(color, &ev), -ESHUTDOWN);
 	TEST_CHECK(!mely_event_pending(&ev));
 	test_add(&go, 1);
@@ -316,7 +316,7 @@ on_forever(void *arg)
 {
 	(void)arg;
 	test_add(&ran, 1);
-	TEST_OK(mely_post(mely_current_runtime(), 6, arg, arg));
+	TEST_OK(mely_post_id(mely_current_runtime(), 6, arg, arg));
 }
 
 static struct mely_handler forever = MELY_HANDLER(on_forever);
@@ -334,7 +334,7 @@ deadline_ends_drain(void)
 	config.drain_deadline_ns = 20000000;
 	config.handback = count_handback;
 	rt = test_runtime_with(&config);
-	TEST_OK(mely_post(rt, 6, &forever, &forever));
+	TEST_OK(mely_post_id(rt, 6, &forever, &forever));
 	test_run_start(&runner, rt);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_EQ(test_get(&handed), 1);
@@ -353,7 +353,7 @@ drain_becomes_discard(void)
 	config.drain_deadline_ns = 0;
 	config.handback = count_handback;
 	rt = test_runtime_with(&config);
-	TEST_OK(mely_post(rt, 6, &forever, &forever));
+	TEST_OK(mely_post_id(rt, 6, &forever, &forever));
 	test_run_start(&runner, rt);
 	TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
 	test_await(&ran, test_get(&ran) + 100);
@@ -377,7 +377,7 @@ runs_dry_again_and_again(void)
 		rt = test_runtime(cores[i]);
 		for (round = 0; round < test_scale(40); round++) {
 			for (k = 0; k < 40; k++)
-				TEST_OK(mely_post(rt, k, &count, NULL));
+				TEST_OK(mely_post_id(rt, k, &count, NULL));
 			test_run_dry(rt);
 		}
 		TEST_EQ(test_get(&ran), 40 * (uint64_t)round);
@@ -406,7 +406,7 @@ busy_while_it_runs(void)
 	test_run_start(&runner, rt);
 	TEST_EQ(mely_run(rt), -EBUSY);
 	TEST_EQ(mely_runtime_free(rt), -EBUSY);
-	TEST_OK(mely_post(rt, 1, &busy, NULL));
+	TEST_OK(mely_post_id(rt, 1, &busy, NULL));
 	test_await(&ran, 1);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_OK(mely_runtime_free(rt));

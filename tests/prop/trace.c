@@ -246,7 +246,7 @@ cancelled(void)
 	TEST_OK(mely_trace_start(rt, path));
 	TEST_OK(mely_event_post(color, &ev));
 	TEST_OK(mely_event_cancel(&ev, NULL, NULL));
-	TEST_OK(mely_post(rt, 7, &nothing, NULL));
+	TEST_OK(mely_post_id(rt, 7, &nothing, NULL));
 	test_run_dry(rt);
 	TEST_OK(mely_trace_stop(rt));
 	TEST_OK(mely_runtime_free(rt));
@@ -286,15 +286,15 @@ names(void)
 	quoted.name = "say \"a\\b\"\n\x7f";
 	broken.name = "\xff\xc0\x80 \xed\xa0\x80";
 	foreign.name = "Gr\xc3\xb6\xc3\x9f" "e \xf0\x9f\x8e\xa8";
-	TEST_OK(mely_color_get(rt, 7, &seven));
+	TEST_OK(mely_color_of_id(rt, 7, &seven));
 	TEST_OK(mely_color_set_name(seven, "the seventh"));
 	TEST_OK(mely_color_set_name(color, "before"));
 	TEST_OK(mely_trace_start(rt, path));
-	TEST_OK(mely_post(rt, 7, &quoted, NULL));
-	TEST_OK(mely_post(rt, 4000000000u, &broken, NULL));
+	TEST_OK(mely_post_id(rt, 7, &quoted, NULL));
+	TEST_OK(mely_post_id(rt, 4000000000u, &broken, NULL));
 	test_run_dry(rt);
 	TEST_OK(mely_color_set_name(color, "after \"it\""));
-	TEST_OK(mely_color_post(color, &foreign, NULL));
+	TEST_OK(mely_post(color, &foreign, NULL));
 	test_run_dry(rt);
 	TEST_OK(mely_trace_stop(rt));
 	TEST_OK(mely_runtime_free(rt));
@@ -375,8 +375,8 @@ die(void (*fn)(void *arg))
 		setenv("MELY_TRACE", path, 1);
 		rt = test_runtime(2);
 		for (i = 0; i < 100; i++)
-			TEST_OK(mely_post(rt, (uint32_t)i, &nothing, NULL));
-		TEST_OK(mely_post(rt, 99, &last, NULL));
+			TEST_OK(mely_post_id(rt, (uint32_t)i, &nothing, NULL));
+		TEST_OK(mely_post_id(rt, 99, &last, NULL));
 		(void)mely_run(rt);
 		_exit(99);
 	}
@@ -463,7 +463,7 @@ forked(void)
 		TEST_EQ(mely_trace_start(rt, path), -ECHILD);
 		TEST_EQ(mely_trace_stop(rt), -EALREADY);
 		TEST_OK(mely_runtime_renew(rt));
-		TEST_OK(mely_post(rt, 1, &nothing, NULL));
+		TEST_OK(mely_post_id(rt, 1, &nothing, NULL));
 		test_run_dry(rt);
 		exit(0);
 	}

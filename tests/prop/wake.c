@@ -45,7 +45,7 @@ every_ping_is_answered_on(int cores, unsigned rounds)
 	for (i = 1; i <= rounds; i++) {
 		uint64_t r = test_random(&seed);
 
-		TEST_OK(mely_post(rt, (uint32_t)(r >> 8) % 97, &ping, NULL));
+		TEST_OK(mely_post_id(rt, (uint32_t)(r >> 8) % 97, &ping, NULL));
 		spin_until(i);
 		/* Mostly at once, often within the spin before a sleep, at times long after. */
 		if (r % 4 == 1)
@@ -157,7 +157,7 @@ on_burst(void *arg)
 	struct burst *burst = arg;
 	uint64_t before = test_get(&helped);
 
-	TEST_OK(mely_color_post(burst->other, &helper, NULL));
+	TEST_OK(mely_post(burst->other, &helper, NULL));
 	while (test_get(&helped) == before)
 		sched_yield();
 }
@@ -177,7 +177,7 @@ sleepers_are_woken_on(int cores)
 	burst.other = test_color_on(rt, 0);
 	test_run_start(&runner, rt);
 	for (i = 1; i <= test_scale(1000); i++) {
-		TEST_OK(mely_color_post(burst.own, &burst_handler, &burst));
+		TEST_OK(mely_post(burst.own, &burst_handler, &burst));
 		test_await(&helped, i);
 		if (i % 4 == 0)
 			test_nap_us(300);
@@ -262,7 +262,7 @@ busy_needs_no_wakeups(void)
 	atomic_store(&answers, 0);
 	rt = test_runtime(1);
 	for (i = 0; i < n; i++)
-		TEST_OK(mely_post(rt, i % 64, &ping, NULL));
+		TEST_OK(mely_post_id(rt, i % 64, &ping, NULL));
 	test_run_dry(rt);
 	counters = test_counters(rt);
 	TEST_EQ(test_get(&answers), n);

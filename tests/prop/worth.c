@@ -74,9 +74,9 @@ sums(void)
 
 	test_config(&config, 2);
 	make(&config);
-	TEST_OK(mely_color_post(colors[0], &plain, NULL));
+	TEST_OK(mely_post(colors[0], &plain, NULL));
 	TEST_EQ(weight(colors[0]), 100 * SIXTEENTHS);
-	TEST_OK(mely_color_post_head(colors[0], &dear, NULL));
+	TEST_OK(mely_post_head(colors[0], &dear, NULL));
 	TEST_EQ(weight(colors[0]), 200 * SIXTEENTHS);
 	TEST_OK(mely_event_post(colors[0], &mine));
 	TEST_EQ(weight(colors[0]), 300 * SIXTEENTHS);
@@ -84,14 +84,14 @@ sums(void)
 	mely_event_set_time(&timed, 70);
 	TEST_OK(mely_event_post_head(colors[0], &timed));
 	TEST_EQ(weight(colors[0]), 370 * SIXTEENTHS);
-	TEST_OK(mely_color_post_timed(colors[0], &dear, NULL, 40));
+	TEST_OK(mely_post_timed(colors[0], &dear, NULL, 40));
 	TEST_EQ(weight(colors[0]), 374 * SIXTEENTHS);
 	/* What was posted before a switch counts as it did, what comes after as it now does. */
 	TEST_OK(mely_set_heuristics(rt, MELY_STEAL_TIME_LEFT));
-	TEST_OK(mely_color_post(colors[0], &dear, NULL));
+	TEST_OK(mely_post(colors[0], &dear, NULL));
 	TEST_EQ(weight(colors[0]), 1374 * SIXTEENTHS);
 	TEST_OK(mely_set_heuristics(rt, 0));
-	TEST_OK(mely_color_post(colors[0], &dear, NULL));
+	TEST_OK(mely_post(colors[0], &dear, NULL));
 	TEST_EQ(weight(colors[0]), 1374 * SIXTEENTHS);
 	TEST_OK(mely_event_cancel(&mine, NULL, NULL));
 	TEST_EQ(weight(colors[0]), 1274 * SIXTEENTHS);
@@ -116,9 +116,9 @@ discarded(void)
 	test_config(&config, 2);
 	make(&config);
 	for (i = 0; i < COLORS; i++)
-		TEST_OK(mely_color_post(colors[i], i % 2 ? &dear : &unknown, NULL));
+		TEST_OK(mely_post(colors[i], i % 2 ? &dear : &unknown, NULL));
 	TEST_CHECK(weight(colors[1]) > 0);
-	TEST_OK(mely_color_post_head(colors[0], &test_discard_handler, NULL));
+	TEST_OK(mely_post_head(colors[0], &test_discard_handler, NULL));
 	TEST_OK(mely_run(rt));
 	for (i = 0; i < COLORS; i++)
 		TEST_EQ(weight(colors[i]), 0);
@@ -152,13 +152,13 @@ on_play(void *arg)
 		other = &players[r % COLORS];
 		switch (r >> 32 & 7) {
 		case 0:
-			TEST_OK(mely_color_post(other->color, &plain, NULL));
+			TEST_OK(mely_post(other->color, &plain, NULL));
 			break;
 		case 1:
-			TEST_OK(mely_color_post_head(other->color, &unknown, NULL));
+			TEST_OK(mely_post_head(other->color, &unknown, NULL));
 			break;
 		case 2:
-			TEST_OK(mely_color_post_timed(other->color, &dear, NULL, (uint32_t)r));
+			TEST_OK(mely_post_timed(other->color, &dear, NULL, (uint32_t)r));
 			break;
 		case 3:
 			(void)mely_event_post(p->color, &p->event);
@@ -180,7 +180,7 @@ on_play(void *arg)
 		}
 	}
 	if (p->left > 0)
-		TEST_OK(mely_color_post(p->color, p->left % 2 ? &play : &play_dear, p));
+		TEST_OK(mely_post(p->color, p->left % 2 ? &play : &play_dear, p));
 }
 
 static void
@@ -201,7 +201,7 @@ mixed_on(int cores, uint32_t batch)
 		mely_event_init(&p->event, i % 3 ? &unknown : &dear, NULL);
 		mely_event_init(&p->timed, &dear, NULL);
 		mely_event_set_time(&p->timed, 1000u << i);
-		TEST_OK(mely_color_post(p->color, &play, p));
+		TEST_OK(mely_post(p->color, &play, p));
 	}
 	test_run_dry(rt);
 	for (i = 0; i < COLORS; i++) {
@@ -260,9 +260,9 @@ rob(unsigned heuristics)
 	make(&config);
 	TEST_OK(mely_set_heuristics(rt, heuristics));
 	TEST_OK(mely_color_pin(colors[0], 0));
-	TEST_OK(mely_color_post(colors[0], &stuck, NULL));
+	TEST_OK(mely_post(colors[0], &stuck, NULL));
 	for (i = 1; i < COLORS; i++)
-		TEST_OK(mely_color_post(colors[i], kinds[i % 3], colors[i]));
+		TEST_OK(mely_post(colors[i], kinds[i % 3], colors[i]));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), COLORS - 1);
 	/* These, and maybe the one that stops it. */

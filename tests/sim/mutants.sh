@@ -136,7 +136,8 @@ plant()
 	mv "$2/$file.new" "$2/$file"
 	# A header is seen by all of them.
 	case $file in
-	*.h) changed=("$2"/*.c) ;;
+	*.h) mapfile -t changed < <(find "$2" -name '*.c' -not -path "$2/fifo/*" \
+	    -not -path "$2/check/*") ;;
 	*) changed=("$2/$file") ;;
 	esac
 }

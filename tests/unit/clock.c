@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "unit.h"
-#include "clock.h"
+#include "base/clock.h"
 
 static void
 never_goes_back(void **state)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * colortab.c: the table of colors by id: exact whatever the pattern of ids, bounded in bytes an
+ * color/table.c: the table of colors by id: exact whatever the pattern of ids, bounded in bytes an
  * idle id, and all of it is given back by a trim, but for what somebody holds.
  */
 #include <stdlib.h>
 
 #include "unit.h"
 #include <mely/mely.h>
-#include "colortab.h"
+#include "color/table.h"
 
 static struct mely_runtime *
 runtime(void)
@@ -83,7 +83,7 @@ exact_and_small(void **state)
 	}
 }
 
-/* Colors from mely_color_get stay where they are through a trim. */
+/* Colors from mely_color_of_id stay where they are through a trim. */
 static void
 held_ones_stay(void **state)
 {
@@ -91,14 +91,14 @@ held_ones_stay(void **state)
 	struct mely_color *dense, *scattered, *again;
 
 	(void)state;
-	assert_int_equal(mely_color_get(rt, 5, &dense), 0);
-	assert_int_equal(mely_color_get(rt, 0xfffffff5u, &scattered), 0);
+	assert_int_equal(mely_color_of_id(rt, 5, &dense), 0);
+	assert_int_equal(mely_color_of_id(rt, 0xfffffff5u, &scattered), 0);
 	(void)look_up(rt, 6);
 	(void)look_up(rt, 0xfffffff6u);
 	assert_true(melyint_colortab_trim(rt) > 0);
-	assert_int_equal(mely_color_get(rt, 5, &again), 0);
+	assert_int_equal(mely_color_of_id(rt, 5, &again), 0);
 	assert_ptr_equal(again, dense);
-	assert_int_equal(mely_color_get(rt, 0xfffffff5u, &again), 0);
+	assert_int_equal(mely_color_of_id(rt, 0xfffffff5u, &again), 0);
 	assert_ptr_equal(again, scattered);
 	assert_int_equal(mely_runtime_free(rt), 0);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "coreq.h"
+#include "queue/coreq.h"
 
 enum { COLORS = 40 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "evq.h"
+#include "queue/evq.h"
 
 enum { EVENTS = 5, STEPS = 6 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "libasync/fifo.h"
+#include "fifo/fifo.h"
 
 enum { COLORS = 5, MAX = 64 };
 

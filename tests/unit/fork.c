@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "core.h"
+#include "core/core.h"
 
 enum { FORKS = 100 };
 enum { HANG_S = 30 }; /* a child that takes so long hangs */
@@ -208,7 +208,7 @@ names_do_not_hang(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++)
-		assert_int_equal(mely_color_get(rt, (uint32_t)i + 1, &named[i]), 0);
+		assert_int_equal(mely_color_of_id(rt, (uint32_t)i + 1, &named[i]), 0);
 	MELY_STORE(&naming, true, relaxed); /* the thread starts afterwards */
 	assert_int_equal(pthread_create(&thread, NULL, names, NULL), 0);
 	for (i = 0; i < FORKS; i++)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "handlers.h"
+#include "core/handlers.h"
 
 static void
 one(void *arg)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "hist.h"
+#include "base/hist.h"
 
 static void
 buckets_join(void **state)

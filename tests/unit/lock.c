@@ -7,7 +7,7 @@
 #include <sched.h>
 
 #include "unit.h"
-#include "lock.h"
+#include "base/lock.h"
 
 enum { THREADS = 16, ROUNDS = 2000 };
 

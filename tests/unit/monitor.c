@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "clock.h"
-#include "monitor.h"
+#include "base/clock.h"
+#include "look/watchdog/monitor.h"
 
 enum { CORES = 2, HANG_S = 60 };
 
@@ -248,7 +248,7 @@ rests_while_all_sleep(void **state)
 		/* A core awakes and stays awake: it goes on looking. */
 		atomic_store(&let_go, false);
 		atomic_store(&held, false);
-		assert_int_equal(mely_post(rt, (uint32_t)round, &hold, NULL), 0);
+		assert_int_equal(mely_post_id(rt, (uint32_t)round, &hold, NULL), 0);
 		while (!atomic_load(&held))
 			nap();
 		await_looks(&awake, looks + 5);
@@ -295,7 +295,7 @@ goes_by_the_shortest_period(void **state)
 	await_rest();
 	looks = atomic_load(&often.looks);
 	atomic_store(&let_go, false);
-	assert_int_equal(mely_post(rt, 1, &hold, NULL), 0);
+	assert_int_equal(mely_post_id(rt, 1, &hold, NULL), 0);
 	await_looks(&often, looks + 5);
 	atomic_store(&let_go, true);
 	stop();

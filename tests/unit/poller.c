@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "iostate.h"
-#include "poller.h"
-#include "stuck.h"
-#include "watch.h"
+#include "io/state.h"
+#include "io/poller.h"
+#include "sched/stuck.h"
+#include "io/watch.h"
 
 static struct mely_runtime *rt;
 static struct melyint_core *one, *two;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "unit.h"
-#include "pool.h"
+#include "queue/pool.h"
 
 enum { MANY = 5000 };
 

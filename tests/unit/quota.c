@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "topo.h"
+#include "life/topo.h"
 
 static char root[] = "/tmp/mely-quota-XXXXXX";
 

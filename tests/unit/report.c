@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "report.h"
-#include "symbols.h"
-#include "syscalls.h"
+#include "look/report.h"
+#include "look/watchdog/symbols.h"
+#include "base/syscalls.h"
 
 static void
 lines_are_cut(void **state)

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "unit.h"
-#include "slots.h"
-#include "watch.h"
+#include "io/slots.h"
+#include "io/watch.h"
 
 static struct melyint_slots slots;
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "socket.h"
+#include "look/live/socket.h"
 
 enum { NOBODY = 65534, TAKERS = 8 };
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "unit.h"
-#include "stable.h"
+#include "base/stable.h"
 
 struct record {
 	uint64_t a, b, c;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "stealq.h"
+#include "queue/stealq.h"
 
 enum { COLORS = 5000 };
 

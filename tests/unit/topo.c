@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "core.h"
+#include "core/core.h"
 
 static struct mely_runtime *rt;
 

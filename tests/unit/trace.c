@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "trace_scratch.h"
+#include "look/trace/scratch.h"
 
 enum { RECORDS = 8, RINGS = 3 };
 

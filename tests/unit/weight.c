@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "unit.h"
-#include "core.h"
-#include "measure.h"
-#include "weight.h"
+#include "core/core.h"
+#include "core/measure.h"
+#include "core/weight.h"
 
 enum { ALL = MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN };
 enum { FULL = MELYINT_WEIGH_PENALTY_MEASURED_LEARNED }; /* what follows from these */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hist.h: log-linear histograms of nanoseconds. Values below 8 have a bucket each, every octave
+ * above has 8, so that a bucket is at most 12.5 % wide; the last takes all from 2^36 ns up. One
+ * writer, any readers: the number of values is the sum of the buckets and is not kept apart, so
+ * that a reader never sees the two disagree.
+ */
+#ifndef MELYINT_BASE_HIST_H
+#define MELYINT_BASE_HIST_H
+
+#include <mely/stats.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+enum {
+	MELYINT_HIST_SUB_LOG = 3,  /* buckets of an octave, as a power of two */
+	MELYINT_HIST_TOP_LOG = 36, /* where the last bucket begins */
+	MELYINT_HIST_BUCKETS =
+	    ((MELYINT_HIST_TOP_LOG - MELYINT_HIST_SUB_LOG + 1) << MELYINT_HIST_SUB_LOG) + 1
+};
+_Static_assert(MELYINT_HIST_BUCKETS == MELY_STATS_BUCKETS, "as in the public header");
+
+/* Written by its owner alone, read by anyone. */
+struct melyint_hist {
+	_Atomic uint64_t sum_ns;
+	_Atomic uint64_t max_ns;
+	_Atomic uint64_t buckets[MELYINT_HIST_BUCKETS];
+};
+
+/* The sum of some, for who reads them. */
+struct melyint_hist_sum {
+	uint64_t count;
+	uint64_t sum_ns;
+	uint64_t max_ns;
+	uint64_t buckets[MELYINT_HIST_BUCKETS];
+};
+
+MELY_INLINE uint32_t
+melyint_hist_bucket_of(uint64_t ns)
+{
+	unsigned log;
+
+	if (ns < 1u << MELYINT_HIST_SUB_LOG)
+		return (uint32_t)ns;
+	if (ns >> MELYINT_HIST_TOP_LOG != 0)
+		return MELYINT_HIST_BUCKETS - 1;
+	log = 63u - (unsigned)__builtin_clzll(ns) - MELYINT_HIST_SUB_LOG;
+	/* The leading bit of the shifted value counts as one more octave. */
+	return (log << MELYINT_HIST_SUB_LOG) + (uint32_t)(ns >> log);
+}
+
+/* Owner. */
+void melyint_hist_add(struct melyint_hist *hist, uint64_t ns);
+
+/* Add what one holds to a sum. Any thread. */
+void melyint_hist_sum(const struct melyint_hist *hist, struct melyint_hist_sum *sum);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slab.c: entries cut from blocks; see slab.h. A slab with room is in a list, a full one is in
+ * none; an entry finds its slab by its address.
+ */
+#include "base/pages.h"
+#include "base/slab.h"
+
+enum { ENTRIES = MELYINT_BLOCK / sizeof(struct melyint_entry) - 1 };
+
+struct melyint_slab {
+	_Alignas(struct melyint_entry) struct melyint_slab *next;
+	struct melyint_slab *prev;
+	struct melyint_entry *free;
+	uint32_t used;
+	uint32_t cut; /* entries that have been used at all */
+	_Alignas(struct melyint_entry) struct melyint_entry entries[ENTRIES];
+};
+_Static_assert(sizeof(struct melyint_slab) <= MELYINT_BLOCK, "a slab fits in a block");
+
+static void
+add(struct melyint_slabs *slabs, struct melyint_slab *slab)
+{
+	if (slabs->roomy == NULL) {
+		slab->next = slab->prev = slab;
+		slabs->roomy = slab;
+	} else {
+		slab->next = slabs->roomy;
+		slab->prev = slabs->roomy->prev;
+		slab->prev->next = slab->next->prev = slab;
+	}
+}
+
+static void
+take_out(struct melyint_slabs *slabs, struct melyint_slab *slab)
+{
+	if (slabs->roomy == slab)
+		slabs->roomy = slab->next != slab ? slab->next : NULL;
+	slab->next->prev = slab->prev;
+	slab->prev->next = slab->next;
+}
+
+struct melyint_entry *
+melyint_entry_new(struct melyint_slabs *slabs)
+{
+	struct melyint_slab *slab = slabs->roomy;
+	struct melyint_entry *e;
+
+	if (slab == NULL) {
+		slab = melyint_block_new();
+		if (slab == NULL)
+			return NULL;
+		add(slabs, slab);
+	}
+	if (slab->free != NULL) {
+		e = slab->free;
+		slab->free = e->free;
+	} else {
+		e = &slab->entries[slab->cut++];
+	}
+	if (++slab->used == ENTRIES)
+		take_out(slabs, slab);
+	return e;
+}
+
+void
+melyint_entry_free(struct melyint_slabs *slabs, struct melyint_entry *e)
+{
+	struct melyint_slab *slab =
+	    (struct melyint_slab *)((uintptr_t)e & ~(uintptr_t)(MELYINT_BLOCK - 1));
+
+	e->free = slab->free;
+	slab->free = e;
+	if (slab->used-- == ENTRIES)
+		add(slabs, slab);
+	if (slab->used == 0 && slab->next != slab) {
+		take_out(slabs, slab);
+		melyint_block_free(slab);
+	}
+}
+
+void
+melyint_slabs_fini(struct melyint_slabs *slabs)
+{
+	while (slabs->roomy != NULL) {
+		struct melyint_slab *slab = slabs->roomy;
+
+		take_out(slabs, slab);
+		melyint_block_free(slab);
+	}
+}

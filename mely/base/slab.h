@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slab.h: memory for the colors of scattered ids: entries of two cache lines, cut from blocks of
+ * pages. No locks: the table's mutex is held by the caller.
+ */
+#ifndef MELYINT_BASE_SLAB_H
+#define MELYINT_BASE_SLAB_H
+
+#include <mely/color.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+struct melyint_entry {
+	struct mely_color color;
+	_Atomic(struct melyint_entry *) next; /* in its hash chain */
+	struct melyint_entry *free;           /* in its slab, or in a grave */
+};
+_Static_assert(sizeof(struct melyint_entry) == 2 * MELY_CACHE_LINE, "entries fill cache lines");
+
+struct melyint_slab;
+
+struct melyint_slabs {
+	struct melyint_slab *roomy; /* those with room, circular */
+};
+
+/* NULL: no memory. */
+struct melyint_entry *melyint_entry_new(struct melyint_slabs *slabs);
+/* A slab that gets empty goes back to the system, unless it is the only one with room. */
+void melyint_entry_free(struct melyint_slabs *slabs, struct melyint_entry *e);
+/* All entries have been freed. */
+void melyint_slabs_fini(struct melyint_slabs *slabs);
+
+#endif

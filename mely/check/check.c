@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check.c: see check/check.h: where each thread is, and the way from the runtime into the
+ * program's functions and back.
+ *
+ * Keys of edges: an event's is its address; the others are addresses with something added that no
+ * event has (KEY_ below).
+ */
+#include "check/check.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "check/edge.h"
+#include "check/fiber.h"
+#include "core/core.h"
+#include "sched/run.h"
+#include "io/state.h"
+#include "io/poller.h"
+#include "io/timer.h"
+#include "check/tsan.h"
+#include "io/watch.h"
+
+enum key {
+	KEY_RUN,       /* of a runtime: what came before the run; check/fiber.c follows it */
+	KEY_STARTED,   /* of a watcher: what came before its start */
+	KEY_OVER,      /* of a watcher: what its handler has done */
+	KEY_WORKED,    /* of a runtime: what helpers have done for it */
+	KEY_PASSED,    /* of a runtime: what mely_run_once has run */
+	KEY_RELEASED   /* of a color: what came before its release */
+};
+
+#define KEY(object, key) ((const char *)(object) + (key))
+
+/* This thread. */
+static MELY_TLS struct {
+	void *runtime;                 /* the runtime's fiber; NULL: not needed so far */
+	bool ignored;                  /* what that does is not looked at */
+	void *program;                 /* on whose behalf the runtime works; NULL: nobody's */
+	void *entered;                 /* the program's fiber that called the runtime */
+	bool inside;                   /* on the runtime's fiber */
+	bool own;                      /* the event in hand is the library's */
+	bool last_known;
+	bool tls_known;
+	struct melyint_colorfiber *color; /* of the running batch */
+	struct melyint_edge *post;     /* of the event in hand */
+	struct mely_event *event;      /* the same, when it is an embedded one of the program's */
+	void (*handler)(void *arg);    /* its function */
+	const void *pass;              /* in mely_run_once: where what runs is collected */
+	long last;            /* what the color of the last batch has done */
+	struct melyint_check_where outside; /* of a thread of the runtime's own */
+} here;
+
+static bool forked; /* set in the child, while it has one thread */
+
+/* Is there anything to tell, and anybody to tell it? */
+MELY_INLINE bool
+on(void)
+{
+	return __tsan_create_fiber != NULL && !forked;
+}
+
+MELY_INLINE void
+go_to(void *fiber)
+{
+	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
+}
+
+/* ---- the runtime's fiber --------------------------------------------------------------------- */
+
+static pthread_key_t thread_key;
+static _Atomic int runtime_fibers; /* how many there are; anyone */
+
+/* What the current fiber does is not looked at (until the end). */
+static void
+ignore(bool begins)
+{
+	if (begins) {
+		AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+		AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+		AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+	} else {
+		AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+		AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+		AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+	}
+}
+
+/* The thread ends; it is on its own fiber. */
+static void
+thread_ends(void *fiber)
+{
+	void *own = __tsan_get_current_fiber();
+
+	if (!on())
+		return;
+	go_to(fiber);
+	ignore(false);
+	go_to(own);
+	melyint_fiber_end(fiber);
+	MELY_SUB(&runtime_fibers, 1, relaxed); /* a count */
+	here.runtime = NULL;
+	here.ignored = false;
+}
+
+static void
+make_thread_key(void)
+{
+	if (pthread_key_create(&thread_key, thread_ends) != 0)
+		melyint_bug(__FILE__, __LINE__, "no thread key for the color checker");
+}
+
+static void
+begin_runtime_fiber(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	here.ignored = true;
+	__tsan_set_fiber_name(here.runtime, "the runtime itself");
+	ignore(true);
+	MELY_ADD(&runtime_fibers, 1, relaxed); /* a count */
+	(void)pthread_once(&once, make_thread_key);
+	(void)pthread_setspecific(thread_key, here.runtime); /* without memory it is not freed */
+}
+
+void
+melyint_check_enter(struct melyint_check_where *where)
+{
+	where->program = here.program;
+	where->entered = here.entered;
+	where->inside = here.inside;
+	if (!on() || here.inside)
+		return;
+	here.entered = here.program = __tsan_get_current_fiber();
+	if (here.runtime == NULL)
+		here.runtime = melyint_fiber_new();
+	melyint_fiber_leave_for(here.runtime);
+	here.inside = true;
+	if (!here.ignored)
+		begin_runtime_fiber();
+}
+
+void
+melyint_check_leave(const struct melyint_check_where *where)
+{
+	if (on() && !where->inside)
+		melyint_fiber_leave_for(here.entered);
+	here.program = where->program;
+	here.entered = where->entered;
+	here.inside = where->inside;
+}
+
+void
+melyint_check_thread(bool begins)
+{
+	if (begins)
+		melyint_check_enter(&here.outside);
+	else
+		melyint_check_leave(&here.outside);
+	here.program = NULL;
+}
+
+void
+melyint_check_attend(bool begins)
+{
+	here.program = begins ? NULL : here.entered;
+}
+
+/* Not on the runtime's fiber: it may be the second thread that makes ThreadSanitizer give up, and
+ * whoever holds locks at a fork must be there afterwards. */
+void
+melyint_check_fork(bool begins, bool child)
+{
+	if (!on())
+		return;
+	if (begins && here.runtime != NULL && here.entered == NULL) {
+		(void)pthread_setspecific(thread_key, NULL);
+		thread_ends(here.runtime);
+	}
+	ignore(begins);
+	/* relaxed: the child has one thread */
+	if (child && (MELY_LOAD(&runtime_fibers, relaxed) != 0 || melyint_colorfiber_any()))
+		forked = true;
+}
+
+void
+melyint_check_signals(void)
+{
+	if (on())
+		melyint_fiber_let_signals_in();
+}
+
+void *
+melyint_check_signal_begin(void)
+{
+	void *fiber = NULL;
+
+	if (on() && here.runtime != NULL) {
+		fiber = __tsan_get_current_fiber();
+		go_to(here.runtime);
+		ignore(true); /* once more: a handler on that fiber begins without */
+	}
+	return fiber;
+}
+
+void
+melyint_check_signal_end(void *fiber)
+{
+	if (fiber != NULL) {
+		ignore(false);
+		go_to(fiber);
+	}
+}
+
+void
+melyint_check_out(void)
+{
+	if (!on())
+		return;
+	here.inside = false;
+	go_to(here.entered);
+}
+
+void
+melyint_check_in(void)
+{
+	if (!on())
+		return;
+	melyint_fiber_leave_for(here.runtime);
+	here.inside = true;
+}
+
+static void
+know_tls(void)
+{
+	if (!here.tls_known)
+		melyint_tls_share();
+	here.tls_known = true;
+}
+
+/* ---- posts ----------------------------------------------------------------------------------- */
+
+void
+melyint_check_posted(struct mely_event *ev, bool pooled)
+{
+	if (!on() || !here.inside)
+		return;
+	if (pooled)
+		melyint_edge_set(ev, here.program);
+	else
+		melyint_edge_add(ev, here.program);
+}
+
+void
+melyint_check_unposted(struct mely_event *ev)
+{
+	if (on() && here.inside)
+		melyint_edge_set(ev, NULL);
+}
+
+void
+melyint_check_taken_back(struct mely_event *ev)
+{
+	struct melyint_edge *edge;
+
+	if (!on() || !here.inside)
+		return;
+	edge = melyint_edge_take(ev);
+	melyint_edge_follow(edge, here.program);
+	melyint_edge_free(edge);
+}
+
+void
+melyint_check_promise(struct mely_event *ev)
+{
+	if (on() && here.inside && ev != NULL)
+		melyint_edge_add(ev, here.program);
+}
+
+void
+melyint_check_for_last(bool last)
+{
+	void *fiber = here.program;
+
+	if (!on() || !here.inside || (last && !here.last_known))
+		return;
+	if (last) {
+		here.program = melyint_fiber_new();
+		melyint_edge_acquire(&here.last, here.program);
+	} else if (fiber != NULL) {
+		here.program = NULL;
+		melyint_fiber_end(fiber);
+	}
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* fn(arg) as fiber. */
+static void
+call_as(void *fiber, void (*fn)(void *arg), void *arg)
+{
+	here.inside = false;
+	here.program = NULL;
+	go_to(fiber);
+	fn(arg);
+	if (!on())
+		return;
+	melyint_fiber_leave_for(here.runtime);
+	here.inside = true;
+}
+
+/* What an embedded event says has been read, in its color, for its handler: whoever writes to it
+ * without coming after that uses it again too early. By its address alone: it may be gone. */
+static void
+read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
+{
+	go_to(fiber);
+	__tsan_func_entry((char *)(uintptr_t)fn + 1);
+	__tsan_read_range(ev, sizeof *ev);
+	__tsan_func_exit();
+	melyint_fiber_leave_for(here.runtime);
+}
+
+/* The event in hand, as its color. */
+static void
+call_in_color(void (*fn)(void *arg), void *arg)
+{
+	void *fiber = here.color->fiber;
+
+	melyint_edge_follow(here.post, fiber);
+	melyint_edge_free(here.post);
+	here.post = NULL;
+	if (here.event != NULL)
+		read_event(fiber, here.event, here.handler);
+	here.event = NULL;
+	call_as(fiber, fn, arg);
+}
+
+void
+melyint_check_next(struct mely_event *ev)
+{
+	if (!on())
+		return;
+	melyint_edge_free(here.post);
+	here.post = melyint_edge_take(ev);
+	here.own = melyint_watch_is_ours(ev->_handler) || melyint_poller_is_inner(ev->_handler) ||
+	    melyint_timer_is_message(ev->_handler);
+	here.event = here.own || (ev->_flags & MELYINT_EV_POOLED) ? NULL : ev;
+	here.handler = ev->_handler->fn;
+	here.program = NULL;
+}
+
+void
+melyint_check_call(void (*fn)(void *arg), void *arg)
+{
+	if (!on() || here.own || here.color == NULL)
+		fn(arg);
+	else
+		call_in_color(fn, arg);
+}
+
+static void
+run_batch(void *arg)
+{
+	melyint_batch_run(arg);
+}
+
+void
+melyint_check_batch(struct melyint_core *core)
+{
+	struct mely_color *color = core->batch.color;
+	struct melyint_colorfiber *outer = here.color, *cf;
+
+	if (!on() || color == &core->self_color) {
+		here.color = NULL;
+		melyint_batch_run(core);
+		here.color = outer;
+		here.last_known = false;
+		return;
+	}
+	know_tls();
+	cf = here.color = melyint_colorfiber_get(color);
+	melyint_stack_call(&cf->stack, run_batch, core);
+	if (!on())
+		return;
+	melyint_edge_free(here.post);
+	here.post = NULL;
+	here.program = NULL;
+	melyint_edge_release(&here.last, cf->fiber);
+	here.last_known = true;
+	if (here.pass != NULL)
+		melyint_edge_add(here.pass, cf->fiber);
+	here.color = outer;
+	melyint_colorfiber_put(cf);
+}
+
+/* ---- watchers and helpers -------------------------------------------------------------------- */
+
+void
+melyint_check_watch_made(struct melyint_watch *w)
+{
+	if (!on() || !here.inside)
+		return;
+	melyint_edge_set(KEY(w, KEY_STARTED), here.program);
+	melyint_edge_set(KEY(w, KEY_OVER), NULL);
+}
+
+void
+melyint_check_watch_gone(struct melyint_watch *w)
+{
+	if (!on() || !here.inside)
+		return;
+	melyint_edge_set(KEY(w, KEY_STARTED), NULL);
+	melyint_edge_set(KEY(w, KEY_OVER), NULL);
+}
+
+void
+melyint_check_watch_over(struct melyint_watch *w)
+{
+	if (on() && here.inside)
+		melyint_edge_follow_key(KEY(w, KEY_OVER), here.program);
+}
+
+void
+melyint_check_watch_call(struct melyint_watch *w)
+{
+	if (!on() || here.color == NULL) {
+		w->fn(w->arg);
+		return;
+	}
+	melyint_edge_follow_key(KEY(w, KEY_STARTED), here.color->fiber);
+	call_in_color(w->fn, w->arg);
+	if (!on())
+		return;
+	melyint_edge_set(KEY(w, KEY_OVER), here.color->fiber);
+	/* What ends with it is posted after it. */
+	here.program = here.color->fiber;
+}
+
+struct job {
+	struct melyint_watch *watch;
+	void *fiber;
+};
+
+static void
+run_job(void *arg)
+{
+	struct job *job = arg;
+
+	call_as(job->fiber, job->watch->u.work.fn, job->watch->arg);
+}
+
+void
+melyint_check_work_call(struct melyint_watch *w, const char *name)
+{
+	struct job job = {w, NULL};
+	struct melyint_stack stack;
+	char label[64];
+
+	if (!on() || !here.inside) {
+		w->u.work.fn(w->arg);
+		return;
+	}
+	know_tls();
+	job.fiber = melyint_fiber_new();
+	(void)snprintf(label, sizeof label, "helper work (%s)", name);
+	__tsan_set_fiber_name(job.fiber, label);
+	melyint_stack_make(&stack);
+	melyint_edge_follow_key(KEY(w, KEY_STARTED), job.fiber);
+	melyint_stack_call(&stack, run_job, &job);
+	melyint_edge_set(KEY(w, KEY_STARTED), job.fiber);
+	melyint_edge_add(KEY(w->io->rt, KEY_WORKED), job.fiber);
+	melyint_fiber_end(job.fiber);
+	melyint_stack_free(&stack);
+}
+
+/* ---- colors ---------------------------------------------------------------------------------- */
+
+void
+melyint_check_released(struct mely_color *color)
+{
+	if (on() && here.inside)
+		melyint_edge_set(KEY(color, KEY_RELEASED), here.program);
+}
+
+void
+melyint_check_named(struct mely_color *color, const char *name)
+{
+	if (on() && here.inside)
+		melyint_colorfiber_name(color, name);
+}
+
+struct call {
+	void *fiber;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+static void
+run_call(void *arg)
+{
+	struct call *call = arg;
+
+	call_as(call->fiber, call->fn, call->arg);
+}
+
+/* On the core that ran its last event, or, when it was idle, on the thread that released it. */
+void
+melyint_check_release_call(struct mely_color *color, void (*fn)(void *arg), void *arg)
+{
+	struct melyint_edge *released;
+	struct melyint_colorfiber *cf;
+	void *program = here.program;
+
+	if (!on() || !here.inside) {
+		if (fn != NULL)
+			fn(arg);
+		return;
+	}
+	released = melyint_edge_take(KEY(color, KEY_RELEASED));
+	if (program != NULL) {
+		cf = melyint_colorfiber_find(color);
+		if (cf != NULL)
+			melyint_colorfiber_end(cf, program);
+		melyint_check_out();
+		if (fn != NULL)
+			fn(arg);
+		melyint_check_in();
+	} else {
+		struct call call = {NULL, fn, arg};
+
+		cf = melyint_colorfiber_get(color);
+		call.fiber = cf->fiber;
+		melyint_edge_follow(released, cf->fiber);
+		if (fn != NULL)
+			melyint_stack_call(&cf->stack, run_call, &call);
+		if (on())
+			melyint_colorfiber_end(cf, NULL);
+	}
+	melyint_edge_free(released);
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+void
+melyint_check_run_begin(struct mely_runtime *rt)
+{
+	static bool said; /* once is enough, and twice no harm */
+
+	if (__tsan_create_fiber == NULL && !said) {
+		said = true;
+		melyint_say("color check: the program was not compiled with -fsanitize=thread: "
+		    "nothing is checked");
+	}
+	if (on() && here.inside)
+		melyint_edge_set(KEY(rt, KEY_RUN), here.program);
+}
+
+void
+melyint_check_run_end(struct mely_runtime *rt)
+{
+	if (!on() || !here.inside)
+		return;
+	melyint_colorfiber_end_all(rt, here.entered);
+	melyint_edge_follow_key(KEY(rt, KEY_WORKED), here.entered);
+}
+
+void
+melyint_check_exit(struct mely_runtime *rt)
+{
+	if (on() && here.inside)
+		melyint_colorfiber_end_idle(rt, here.entered);
+}
+
+void
+melyint_check_report(struct mely_runtime *rt, bool begins)
+{
+	if (!on())
+		return;
+	if (begins) {
+		melyint_edge_follow_key(KEY(rt, KEY_RUN), here.entered);
+		melyint_check_out();
+	} else {
+		melyint_check_in();
+		melyint_edge_add(KEY(rt, KEY_WORKED), here.entered);
+	}
+}
+
+void
+melyint_check_pass(struct mely_runtime *rt, bool begins)
+{
+	if (!on() || !here.inside)
+		return;
+	here.pass = begins ? KEY(rt, KEY_PASSED) : NULL;
+	if (!begins)
+		melyint_edge_follow_key(KEY(rt, KEY_PASSED), here.entered);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * edge.h: edges of the color checker: "what this fiber has done so far comes before what that
+ * one does from now on". An edge is a word that ThreadSanitizer takes for an atomic; the one fiber
+ * stores to it with release, the other loads it with acquire. Edges are found by an address of the
+ * runtime's or the program's (the key), which is not touched.
+ *
+ * Any thread, on the runtime's fiber of its thread.
+ */
+#ifndef MELYINT_CHECK_EDGE_H
+#define MELYINT_CHECK_EDGE_H
+
+#include <stdbool.h>
+
+struct melyint_edge {
+	long word;
+	const void *key;
+	struct melyint_edge *next; /* of its bucket, or spare */
+};
+
+/* The edge of key comes from fiber alone; NULL: from nobody, and there is none any more. */
+void melyint_edge_set(const void *key, void *fiber);
+/* The edge of key comes from fiber, too. */
+void melyint_edge_add(const void *key, void *fiber);
+/* The edge of key, in the table no more; or NULL. */
+struct melyint_edge *melyint_edge_take(const void *key);
+/* fiber comes after it. NULL edges are no edges. */
+void melyint_edge_follow(const struct melyint_edge *edge, void *fiber);
+/* fiber comes after the edge of key, which stays. */
+void melyint_edge_follow_key(const void *key, void *fiber);
+/* A taken edge is no longer needed. */
+void melyint_edge_free(struct melyint_edge *edge);
+
+/* For words kept elsewhere. */
+void melyint_edge_release(long *word, void *fiber);
+void melyint_edge_acquire(const long *word, void *fiber);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * color.c: color objects, pins, and what can be asked of a color. Any thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "check/check.h"
+#include "color/ext.h"
+#include "color/table.h"
+#include "core/core.h"
+#include "sched/park.h"
+
+void
+melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,
+    unsigned flags)
+{
+	/* Not the owner: where the color is to be, look-ups may be looking at it already. */
+	color->_tails = NULL;
+	color->_next = color->_prev = NULL;
+	color->_id = id;
+	color->_priority = 0;
+	memset(&color->_u, 0, sizeof color->_u);
+	/* relaxed, both: published by the owner */
+	MELY_STORE(&color->_heads, NULL, relaxed);
+	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	MELY_STORE(&color->_flags, (uint16_t)flags, relaxed); /* published by the owner */
+	/* release: pairs with the acquire in color/table.h, where an owner makes a color exist */
+	MELY_STORE(&color->_owner, owner, release);
+}
+
+int
+mely_color_init_on(struct mely_color *color, struct mely_runtime *rt, int core)
+{
+	if (core < 0 || core >= rt->cores_count || ((uintptr_t)color & (MELY_CACHE_LINE - 1)) != 0)
+		return -EINVAL;
+	/* acquire: pairs with the store in the child of a fork */
+	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
+		return -ECHILD;
+	melyint_color_setup(color, &rt->cores[core], 0, MELYINT_COLOR_OBJECT);
+	return 0;
+}
+
+int
+mely_color_init(struct mely_color *color, struct mely_runtime *rt)
+{
+	struct melyint_core *self = melyint_self;
+
+	if (self != NULL && self->rt == rt)
+		return mely_color_init_on(color, rt, self->index);
+	/* relaxed: only spreads them */
+	return mely_color_init_on(color, rt,
+	    (int)(MELY_ADD(&rt->placed, 1, relaxed) % (uint32_t)rt->cores_count));
+}
+
+int
+mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
+{
+	struct melyint_core *owner, *self = melyint_self;
+	unsigned flags;
+	bool idle;
+
+	melyint_outbox_deliver_all(mely_color_runtime(color), self); /* E of NOTE(outbox) */
+	owner = melyint_color_lock(color);
+	flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock, as all below */
+
+	if (!(flags & MELYINT_COLOR_OBJECT) || (flags & MELYINT_COLOR_RELEASED)) {
+		melyint_lock_drop(&owner->lock);
+		return flags & MELYINT_COLOR_OBJECT ? -EALREADY : -EINVAL;
+	}
+	if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED)
+		melyint_core_unworthy(owner, color);
+	melyint_check_released(color);
+	MELY_OR(&color->_flags, MELYINT_COLOR_RELEASED, relaxed);
+	color->_u._release._fn = fn;
+	color->_u._release._arg = arg;
+	idle = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_IDLE;
+	melyint_lock_drop(&owner->lock);
+	if (idle)
+		melyint_color_finish(color);
+	return 0;
+}
+
+/* Nobody may give back what somebody has the address of. */
+static void
+hold(struct mely_color *color)
+{
+	/* relaxed, both: set under the table's mutex or in a handler of the color, when no trim can
+	 * take it */
+	if (!(MELY_LOAD(&color->_flags, relaxed) &
+	    (MELYINT_COLOR_OBJECT | MELYINT_COLOR_HELD | MELYINT_COLOR_PINNED)))
+		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
+}
+
+int
+mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color)
+{
+	struct melyint_core *self = melyint_self;
+	bool dead;
+
+	do {
+		struct melyint_core *owner;
+		int error = melyint_colortab_enter(rt, self, id, color);
+
+		if (error != 0)
+			return error;
+		owner = melyint_color_lock(*color);
+		/* relaxed: under the lock; C of NOTE(colortab) */
+		dead = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_DEAD) != 0;
+		if (!dead)
+			MELY_OR(&(*color)->_flags, MELYINT_COLOR_HELD, relaxed);
+		melyint_lock_drop(&owner->lock);
+		melyint_colortab_leave(rt, self);
+	} while (dead && melyint_colortab_settle(rt));
+	return 0;
+}
+
+struct mely_color *
+mely_current_color(void)
+{
+	struct melyint_core *self = melyint_self;
+
+	if (self == NULL || self->batch.color == NULL)
+		return NULL;
+	hold(self->batch.color);
+	return self->batch.color;
+}
+
+struct mely_runtime *
+mely_current_runtime(void)
+{
+	struct melyint_core *self = melyint_self;
+
+	return self != NULL && self->batch.color != NULL ? self->rt : NULL;
+}
+
+int
+mely_current_core(void)
+{
+	struct melyint_core *self = melyint_self;
+
+	return self != NULL && self->batch.color != NULL ? self->index : -1;
+}
+
+uint32_t
+mely_color_id(const struct mely_color *color)
+{
+	return color->_id;
+}
+
+int
+mely_color_is_object(const struct mely_color *color)
+{
+	return (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT) != 0; /* never changes */
+}
+
+struct mely_runtime *
+mely_color_runtime(const struct mely_color *color)
+{
+	/* acquire: as in melyint_color_lock */
+	return MELY_LOAD(&color->_owner, acquire)->rt;
+}
+
+int
+mely_color_core(const struct mely_color *color)
+{
+	/* acquire: as in melyint_color_lock */
+	return MELY_LOAD(&color->_owner, acquire)->index;
+}
+
+/* ---- pins ------------------------------------------------------------------------------------ */
+
+void
+melyint_color_arrive(struct mely_color *color)
+{
+	struct melyint_core *home = melyint_color_lock(color);
+	bool woken;
+
+	melyint_core_link(home, color);
+	/* relaxed: the drain looks under all locks */
+	MELY_SUB(&home->rt->arriving, 1, relaxed);
+	woken = melyint_wake_locked(home);
+	melyint_lock_drop(&home->lock);
+	if (woken)
+		melyint_wake_finish(melyint_self, home);
+	else
+		melyint_offer(melyint_self, home); /* it may have been unpinned on its way */
+}
+
+int
+mely_color_pin(struct mely_color *color, int core)
+{
+	struct mely_runtime *rt = mely_color_runtime(color);
+	struct melyint_core *owner, *home;
+	unsigned flags, state;
+	bool moves;
+
+	if (core != MELY_ANY_CORE && (core < 0 || core >= rt->cores_count))
+		return -EINVAL;
+	owner = melyint_color_lock(color);
+	/* relaxed, all: under the lock */
+	flags = MELY_LOAD(&color->_flags, relaxed) & ((1u << MELYINT_COLOR_PIN_SHIFT) - 1);
+	state = MELY_LOAD(&color->_state, relaxed);
+	home = core == MELY_ANY_CORE ? owner : &rt->cores[core];
+	moves = home != owner &&
+	    (state == MELYINT_COLOR_IDLE || state == MELYINT_COLOR_QUEUED);
+	/* Out and in again, as the hints count pinned ones apart. */
+	if (state == MELYINT_COLOR_QUEUED)
+		melyint_core_unlink(owner, color);
+	if (core == MELY_ANY_CORE)
+		flags &= ~(unsigned)MELYINT_COLOR_PINNED;
+	else
+		flags |= MELYINT_COLOR_PINNED | (unsigned)core << MELYINT_COLOR_PIN_SHIFT;
+	MELY_STORE(&color->_flags, (uint16_t)(flags | MELYINT_COLOR_HELD), relaxed);
+	if (state == MELYINT_COLOR_QUEUED && !moves)
+		melyint_core_link(owner, color);
+	if (state == MELYINT_COLOR_QUEUED && moves) {
+		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		MELY_ADD(&rt->arriving, 1, relaxed); /* in no queue: a drain must know of it */
+	}
+	if (moves) {
+		/* release: pairs with the acquire in melyint_color_lock */
+		MELY_STORE(&color->_owner, home, release);
+	}
+	melyint_lock_drop(&owner->lock);
+	if (moves && state == MELYINT_COLOR_QUEUED)
+		melyint_color_arrive(color);
+	else if (core == MELY_ANY_CORE && state == MELYINT_COLOR_QUEUED)
+		melyint_offer(melyint_self, owner); /* others may take it now */
+	return 0;
+}

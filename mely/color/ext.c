@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ext.c: names and high-water marks of colors, in a small hash table per runtime, behind a
+ * mutex; colors without either never come here. Any thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "check/check.h"
+#include "color/ext.h"
+#include "sched/post.h"
+#include "look/trace/tracer.h"
+
+enum { BUCKETS_MIN = 16 };
+
+struct entry {
+	struct entry *next;
+	const struct mely_color *color;
+	char *name;
+	uint32_t mark;     /* 0: none */
+	uint32_t pending;  /* counted posts that have not run */
+	bool crossed;      /* a post was refused since it last drained */
+	struct mely_color *drained_color;
+	struct mely_event *drained;
+};
+
+struct melyint_colorext {
+	pthread_mutex_t lock;
+	size_t buckets_count, entries_count;
+	struct entry **buckets;
+};
+
+static size_t
+hash(const struct mely_color *color, size_t buckets)
+{
+	uint64_t h = (uint64_t)(uintptr_t)color >> 6;
+
+	h *= 0x9e3779b97f4a7c15u;
+	return (size_t)(h >> 32) & (buckets - 1);
+}
+
+int
+melyint_colorext_new(struct melyint_colorext **table)
+{
+	struct melyint_colorext *t = calloc(1, sizeof *t);
+
+	if (t == NULL)
+		return -ENOMEM;
+	t->buckets = calloc(BUCKETS_MIN, sizeof *t->buckets);
+	if (t->buckets == NULL) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->buckets_count = BUCKETS_MIN;
+	pthread_mutex_init(&t->lock, NULL);
+	*table = t;
+	return 0;
+}
+
+void
+melyint_colorext_free(struct melyint_colorext *table)
+{
+	size_t i;
+
+	if (table == NULL)
+		return;
+	for (i = 0; i < table->buckets_count; i++) {
+		while (table->buckets[i] != NULL) {
+			struct entry *e = table->buckets[i];
+
+			table->buckets[i] = e->next;
+			free(e->name);
+			free(e);
+		}
+	}
+	free(table->buckets);
+	pthread_mutex_destroy(&table->lock);
+	free(table);
+}
+
+void
+melyint_colorext_lock(struct melyint_colorext *table)
+{
+	pthread_mutex_lock(&table->lock);
+}
+
+void
+melyint_colorext_unlock(struct melyint_colorext *table)
+{
+	pthread_mutex_unlock(&table->lock);
+}
+
+static struct melyint_colorext *
+table_of(const struct mely_color *color)
+{
+	/* acquire: as in melyint_color_lock; only the runtime is taken from it */
+	return MELY_LOAD(&color->_owner, acquire)->rt->colorext;
+}
+
+static struct entry **
+find(struct melyint_colorext *t, const struct mely_color *color)
+{
+	struct entry **e = &t->buckets[hash(color, t->buckets_count)];
+
+	while (*e != NULL && (*e)->color != color)
+		e = &(*e)->next;
+	return e;
+}
+
+static void
+grow(struct melyint_colorext *t)
+{
+	size_t count = t->buckets_count * 2, i;
+	struct entry **buckets = calloc(count, sizeof *buckets);
+
+	if (buckets == NULL)
+		return; /* longer chains, no harm */
+	for (i = 0; i < t->buckets_count; i++) {
+		while (t->buckets[i] != NULL) {
+			struct entry *e = t->buckets[i];
+			size_t h = hash(e->color, count);
+
+			t->buckets[i] = e->next;
+			e->next = buckets[h];
+			buckets[h] = e;
+		}
+	}
+	free(t->buckets);
+	t->buckets = buckets;
+	t->buckets_count = count;
+}
+
+/* The entry of a color, made when missing. Under the table's lock. */
+static struct entry *
+obtain(struct melyint_colorext *t, const struct mely_color *color)
+{
+	struct entry **slot = find(t, color), *e = *slot;
+
+	if (e != NULL)
+		return e;
+	e = calloc(1, sizeof *e);
+	if (e == NULL)
+		return NULL;
+	e->color = color;
+	*slot = e;
+	if (++t->entries_count > t->buckets_count)
+		grow(t);
+	return e;
+}
+
+static void
+set_flag(struct mely_color *color, unsigned flag, bool on)
+{
+	struct melyint_core *owner = melyint_color_lock(color);
+
+	if (on)
+		MELY_OR(&color->_flags, (uint16_t)flag, relaxed); /* under the lock */
+	else
+		MELY_AND(&color->_flags, (uint16_t)~flag, relaxed);
+	melyint_lock_drop(&owner->lock);
+}
+
+int
+mely_color_set_name(struct mely_color *color, const char *name)
+{
+	struct melyint_colorext *t = table_of(color);
+	char *copy = name != NULL ? strdup(name) : NULL;
+	struct entry *e;
+
+	if (name != NULL && copy == NULL)
+		return -ENOMEM;
+	pthread_mutex_lock(&t->lock);
+	e = obtain(t, color);
+	if (e != NULL) {
+		free(e->name);
+		e->name = copy;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (e == NULL) {
+		free(copy);
+		return -ENOMEM;
+	}
+	set_flag(color, MELYINT_COLOR_NAMED, name != NULL);
+	melyint_trace_named(mely_color_runtime(color), color, name);
+	melyint_check_named(color, name);
+	return 0;
+}
+
+void
+melyint_colorext_each_name(struct melyint_colorext *t,
+    void (*fn)(void *arg, const struct mely_color *color, const char *name), void *arg)
+{
+	size_t i;
+
+	pthread_mutex_lock(&t->lock);
+	for (i = 0; i < t->buckets_count; i++) {
+		const struct entry *e;
+
+		for (e = t->buckets[i]; e != NULL; e = e->next) {
+			if (e->name != NULL)
+				fn(arg, e->color, e->name);
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+int
+mely_color_name(const struct mely_color *color, char *buf, size_t size)
+{
+	return melyint_colorext_name(table_of(color), color, buf, size);
+}
+
+int
+melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color, char *buf,
+    size_t size)
+{
+	struct entry *e;
+	int length = 0;
+
+	if (size > 0)
+		buf[0] = '\0';
+	pthread_mutex_lock(&t->lock);
+	e = *find(t, color);
+	if (e != NULL && e->name != NULL)
+		length = snprintf(buf, size, "%s", e->name);
+	pthread_mutex_unlock(&t->lock);
+	return length;
+}
+
+int
+mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
+    struct mely_color *drained_color, struct mely_event *drained)
+{
+	struct melyint_colorext *t = table_of(color);
+	struct entry *e;
+
+	melyint_check_promise(drained);
+	/* relaxed: posts from now on count, soon enough */
+	MELY_STORE(&mely_color_runtime(color)->marks, true, relaxed);
+	pthread_mutex_lock(&t->lock);
+	e = obtain(t, color);
+	if (e != NULL) {
+		e->mark = events_max;
+		e->crossed = false;
+		e->drained_color = drained_color;
+		e->drained = drained;
+	}
+	pthread_mutex_unlock(&t->lock);
+	if (e == NULL)
+		return -ENOMEM;
+	set_flag(color, MELYINT_COLOR_MARKED, events_max != 0);
+	return 0;
+}
+
+bool
+melyint_mark_admit(struct mely_color *color)
+{
+	struct melyint_colorext *t = table_of(color);
+	struct entry *e;
+	bool room = true;
+
+	pthread_mutex_lock(&t->lock);
+	e = *find(t, color);
+	if (e != NULL) {
+		room = e->mark == 0 || e->pending < e->mark;
+		if (room)
+			e->pending++;
+		else
+			e->crossed = true;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return room;
+}
+
+void
+melyint_mark_ran(struct mely_color *color)
+{
+	struct melyint_colorext *t = table_of(color);
+	struct mely_color *drained_color = NULL;
+	struct mely_event *drained = NULL;
+	struct entry *e;
+
+	pthread_mutex_lock(&t->lock);
+	e = *find(t, color);
+	if (e != NULL && e->pending > 0) {
+		e->pending--;
+		if (e->crossed && e->pending <= e->mark / 2) {
+			e->crossed = false;
+			drained = e->drained;
+			drained_color = e->drained_color;
+		}
+	}
+	pthread_mutex_unlock(&t->lock);
+	/* -EALREADY: the program has not come to run the last one yet; it is told anyway */
+	if (drained != NULL && drained_color != NULL)
+		(void)melyint_post(drained_color, drained, MELYINT_POST_INTERNAL);
+}
+
+void
+melyint_color_finish(struct mely_color *color)
+{
+	void (*fn)(void *arg) = color->_u._release._fn;
+	void *arg = color->_u._release._arg;
+
+	/* relaxed: no core knows the color any more */
+	if (MELY_LOAD(&color->_flags, relaxed) & (MELYINT_COLOR_NAMED | MELYINT_COLOR_MARKED)) {
+		struct melyint_colorext *t = table_of(color);
+		struct entry **slot, *e;
+
+		pthread_mutex_lock(&t->lock);
+		slot = find(t, color);
+		e = *slot;
+		if (e != NULL) {
+			*slot = e->next;
+			t->entries_count--;
+		}
+		pthread_mutex_unlock(&t->lock);
+		if (e != NULL && e->name != NULL) {
+			melyint_trace_named(mely_color_runtime(color), color, NULL);
+			free(e->name);
+		}
+		free(e);
+	}
+	melyint_check_release_call(color, fn, arg);
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.c: the table of colors by id.
+ *
+ * Chunks of 1,024 colors for dense ids: the first DENSE_ALWAYS ids, and others below DENSE_LIMIT as
+ * long as the chunks that exist are at least a quarter used. Everything else is an entry of its own
+ * in a hash table whose buckets are replaced as it grows. An id is in one of the two, decided when
+ * it is first used. Chunks and the slabs that entries are cut from are blocks of pages, so that an
+ * idle dense color costs its 64 bytes and nothing else.
+ *
+ * NOTE(colortab)
+ *   A. Readers walk chunk pointers and hash chains with acquire loads; writers, under the table's
+ *      mutex, publish complete colors with release stores. Nothing a reader may be standing on is
+ *      changed or freed before a grace period has passed.
+ *   B. A core is a reader from the look-up until its turn ends at the latest. Another thread counts
+ *      itself in table->readers from enter to leave.
+ *   C. Giving back (trim): under the table's mutex and the lock of its owner, an idle color that
+ *      nobody holds is marked DEAD, then unlinked. A poster that had looked it up before finds the
+ *      mark under the same owner's lock and looks up anew (sched/post.c), so the old object takes
+ *      no event any more and the id can be made again at once.
+ *   D. The memory is freed after a grace period: every core has passed a turn, or was seen asleep
+ *      or without a thread, under its lock; and the count of outside readers was 0 once. A core in
+ *      a long handler makes the trim wait.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "color/table.h"
+#include "base/pages.h"
+#include "base/slab.h"
+
+enum {
+	CHUNK = MELYINT_DENSE_CHUNK,
+	DENSE_ALWAYS = 16384,
+	DENSE_LIMIT = MELYINT_DENSE_LIMIT,
+	DIRECTORY = DENSE_LIMIT / CHUNK,
+	DENSITY = 4,          /* at least 1 of 4 */
+	BUCKETS_MIN = 64
+};
+
+/* A color exists when its owner is set. */
+_Static_assert(CHUNK * sizeof(struct mely_color) == MELYINT_BLOCK, "a chunk is a block");
+
+struct buckets {
+	size_t count;
+	struct buckets *older; /* replaced ones, freed with the table or by a trim */
+	_Atomic(struct melyint_entry *) chain[];
+};
+
+struct melyint_colortab {
+	struct melyint_dense dense; /* what look-ups of dense ids need */
+	struct mely_runtime *rt;
+	_Atomic(struct buckets *) buckets;
+	_Alignas(MELY_CACHE_LINE) pthread_mutex_t lock;
+	size_t chunks, colors, scattered;   /* chunks, colors in them, and others; under the lock */
+	struct melyint_slabs slabs;         /* where entries are cut from; under the lock */
+	uint16_t *used;                     /* colors of each chunk; under the lock */
+	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t readers; /* outside threads */
+};
+
+static struct buckets *
+buckets_new(size_t count, struct buckets *older)
+{
+	struct buckets *b = calloc(1, sizeof *b + count * sizeof b->chain[0]);
+
+	if (b != NULL) {
+		b->count = count;
+		b->older = older;
+	}
+	return b;
+}
+
+static void
+buckets_free(struct buckets *b)
+{
+	while (b != NULL) {
+		struct buckets *older = b->older;
+
+		free(b);
+		b = older;
+	}
+}
+
+/* ---- making and freeing the table ------------------------------------------------------------ */
+
+int
+melyint_colortab_new(struct mely_runtime *rt, struct melyint_colortab **table)
+{
+	struct melyint_colortab *t = aligned_alloc(MELY_CACHE_LINE, sizeof *t);
+	struct buckets *b = buckets_new(BUCKETS_MIN, NULL);
+
+	if (t != NULL)
+		memset(t, 0, sizeof *t);
+	if (t == NULL || b == NULL)
+		goto no_memory;
+	t->rt = rt;
+	t->dense.directory = calloc(DIRECTORY, sizeof t->dense.directory[0]);
+	t->used = calloc(DIRECTORY, sizeof t->used[0]);
+	if (t->dense.directory == NULL || t->used == NULL)
+		goto no_memory;
+	pthread_mutex_init(&t->lock, NULL);
+	/* relaxed: nobody else knows the table yet */
+	MELY_STORE(&t->buckets, b, relaxed);
+	*table = t;
+	return 0;
+no_memory:
+	if (t != NULL) {
+		free(t->dense.directory);
+		free(t->used);
+	}
+	free(b);
+	free(t);
+	return -ENOMEM;
+}
+
+void
+melyint_colortab_free(struct melyint_colortab *t)
+{
+	struct buckets *b;
+	size_t i;
+
+	if (t == NULL)
+		return;
+	/* relaxed, all: nobody else knows the table any more */
+	for (i = 0; i < DIRECTORY && t->chunks > 0; i++) {
+		uintptr_t entry = MELY_LOAD(&t->dense.directory[i], relaxed);
+		struct mely_color *chunk = melyint_dense_chunk(entry);
+
+		if (chunk != NULL) {
+			t->chunks--;
+			melyint_block_free(chunk);
+		}
+	}
+	free(t->dense.directory);
+	free(t->used);
+	b = MELY_LOAD(&t->buckets, relaxed);
+	for (i = 0; i < b->count; i++) {
+		struct melyint_entry *e = MELY_LOAD(&b->chain[i], relaxed);
+
+		while (e != NULL) {
+			struct melyint_entry *next = MELY_LOAD(&e->next, relaxed);
+
+			melyint_entry_free(&t->slabs, e);
+			e = next;
+		}
+	}
+	melyint_slabs_fini(&t->slabs);
+	buckets_free(b);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+static size_t
+hash(uint32_t id, size_t count)
+{
+	return (size_t)((id * 0x9e3779b97f4a7c15u) >> 32) & (count - 1);
+}
+
+static struct mely_color *
+find_scattered(struct melyint_colortab *t, uint32_t id)
+{
+	/* acquire, all: A of NOTE(colortab) */
+	struct buckets *b = MELY_LOAD(&t->buckets, acquire);
+	struct melyint_entry *e = MELY_LOAD(&b->chain[hash(id, b->count)], acquire);
+
+	while (e != NULL && e->color._id != id)
+		e = MELY_LOAD(&e->next, acquire);
+	return e != NULL ? &e->color : NULL;
+}
+
+static struct mely_color *
+find(struct melyint_colortab *t, uint32_t id)
+{
+	struct mely_color *color = melyint_dense_find(&t->dense, id);
+
+	/* An id below DENSE_LIMIT may be scattered all the same. */
+	return MELY_LIKELY(color != NULL) ? color : find_scattered(t, id);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static struct melyint_core *
+home_of(struct mely_runtime *rt, uint32_t id)
+{
+	return &rt->cores[id % (uint32_t)rt->cores_count];
+}
+
+/* The chunk for an id, if it is to live in one. Under the lock. */
+static struct mely_color *
+obtain_chunk(struct melyint_colortab *t, uint32_t id)
+{
+	struct mely_color *chunk;
+
+	if (id >= DENSE_LIMIT)
+		return NULL;
+	/* relaxed: under the lock */
+	chunk = melyint_dense_chunk(MELY_LOAD(&t->dense.directory[id / CHUNK], relaxed));
+	if (chunk != NULL)
+		return chunk;
+	if (id >= DENSE_ALWAYS && t->chunks * CHUNK > t->colors * DENSITY + DENSE_ALWAYS)
+		return NULL;
+	chunk = melyint_block_new();
+	if (chunk == NULL)
+		return NULL;
+	t->chunks++;
+	t->used[id / CHUNK] = 0;
+	/* release: A of NOTE(colortab) */
+	MELY_STORE(&t->dense.directory[id / CHUNK], (uintptr_t)chunk, release);
+	return chunk;
+}
+
+/* Under the lock. Readers go on with the old buckets: their chains are still whole, as entries
+ * are only ever pushed at the front of new chains that share the tails. */
+static void
+resize(struct melyint_colortab *t, size_t count)
+{
+	struct buckets *old = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
+	struct buckets *b = buckets_new(count, old);
+	size_t i;
+
+	if (b == NULL)
+		return; /* longer chains, no harm */
+	for (i = 0; i < old->count; i++) {
+		struct melyint_entry *e = MELY_LOAD(&old->chain[i], relaxed);
+
+		while (e != NULL) {
+			struct melyint_entry *next = MELY_LOAD(&e->next, relaxed);
+			size_t h = hash(e->color._id, b->count);
+
+			/* Redirecting an entry can lead a reader of the old chain into a new one,
+			 * which may lack what it looks for: it then comes here, under the lock. */
+			MELY_STORE(&e->next, MELY_LOAD(&b->chain[h], relaxed), release);
+			MELY_STORE(&b->chain[h], e, relaxed);
+			e = next;
+		}
+	}
+	/* release: A of NOTE(colortab) */
+	MELY_STORE(&t->buckets, b, release);
+}
+
+static struct mely_color *
+make_scattered(struct melyint_colortab *t, uint32_t id)
+{
+	struct buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
+	struct melyint_entry *e = melyint_entry_new(&t->slabs);
+	size_t h;
+
+	if (e == NULL)
+		return NULL;
+	melyint_color_setup(&e->color, home_of(t->rt, id), id, 0);
+	if (++t->scattered > b->count) {
+		resize(t, b->count * 2);
+		b = MELY_LOAD(&t->buckets, relaxed);
+	}
+	h = hash(id, b->count);
+	MELY_STORE(&e->next, MELY_LOAD(&b->chain[h], relaxed), relaxed);
+	/* release: A of NOTE(colortab) */
+	MELY_STORE(&b->chain[h], e, release);
+	return &e->color;
+}
+
+static struct mely_color *
+make_dense(struct melyint_colortab *t, struct mely_color *chunk, uint32_t id)
+{
+	struct mely_color *color = &chunk[id % CHUNK];
+
+	/* Its owner, stored last, makes it exist. */
+	melyint_color_setup(color, home_of(t->rt, id), id, 0);
+	t->colors++;
+	if (++t->used[id / CHUNK] == CHUNK) {
+		/* release: A of NOTE(colortab) */
+		MELY_STORE(&t->dense.directory[id / CHUNK], (uintptr_t)chunk | MELYINT_DENSE_FULL,
+		    release);
+	}
+	return color;
+}
+
+static MELY_NOINLINE struct mely_color *
+make_slow(struct melyint_colortab *t, uint32_t id)
+{
+	struct mely_color *color, *chunk;
+
+	pthread_mutex_lock(&t->lock);
+	color = find(t, id);
+	if (color == NULL) {
+		chunk = obtain_chunk(t, id);
+		color = chunk != NULL ? make_dense(t, chunk, id) : make_scattered(t, id);
+	}
+	pthread_mutex_unlock(&t->lock);
+	return color;
+}
+
+int
+melyint_colortab_enter(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
+    struct mely_color **color)
+{
+	struct melyint_colortab *t = rt->colors;
+
+	/* acquire: pairs with the release stores of the life cycle */
+	if (MELY_UNLIKELY(MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED))
+		return -ECHILD;
+	if (self == NULL || self->rt != rt) {
+		/* acq_rel: pairs with the trim's exchange on the same word; a reader that
+		 * comes after it sees what was unlinked before it */
+		MELY_ADD(&t->readers, 1, acq_rel);
+	}
+	*color = find(t, id);
+	if (MELY_UNLIKELY(*color == NULL))
+		*color = make_slow(t, id);
+	if (*color != NULL)
+		return 0;
+	melyint_colortab_leave(rt, self);
+	return -ENOMEM;
+}
+
+void
+melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self)
+{
+	if (self == NULL || self->rt != rt) {
+		/* release: what we did with the color happens before a trim that sees us gone */
+		MELY_SUB(&rt->colors->readers, 1, release);
+	}
+}
+
+bool
+melyint_colortab_settle(struct mely_runtime *rt)
+{
+	pthread_mutex_lock(&rt->colors->lock);
+	pthread_mutex_unlock(&rt->colors->lock);
+	return true;
+}
+
+size_t
+melyint_colortab_bytes(const struct melyint_colortab *t)
+{
+	struct melyint_colortab *table = (struct melyint_colortab *)(uintptr_t)t;
+	size_t bytes;
+
+	pthread_mutex_lock(&table->lock);
+	/* relaxed: under the lock */
+	bytes = t->chunks * MELYINT_BLOCK + t->scattered * sizeof(struct melyint_entry) +
+	    MELY_LOAD(&table->buckets, relaxed)->count * sizeof(void *);
+	pthread_mutex_unlock(&table->lock);
+	return bytes;
+}
+
+void
+melyint_colortab_lock(struct melyint_colortab *t)
+{
+	pthread_mutex_lock(&t->lock);
+}
+
+void
+melyint_colortab_unlock(struct melyint_colortab *t)
+{
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- giving back ----------------------------------------------------------------------------- */
+
+/* D of NOTE(colortab). No lock held. */
+static void
+wait_for_grace(struct melyint_colortab *t)
+{
+	struct mely_runtime *rt = t->rt;
+	const struct timespec nap = {0, 50000};
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		struct melyint_core *core = &rt->cores[i];
+		uint64_t seen = 0;
+		bool first = true;
+
+		for (;;) {
+			uint64_t turns;
+			bool quiet;
+
+			melyint_lock_take(&core->lock);
+			quiet = !core->attended ||
+			    MELY_LOAD(&core->sleep, relaxed) != MELYINT_AWAKE; /* under the lock */
+			turns = core->turns;
+			melyint_lock_drop(&core->lock);
+			if (quiet || (!first && turns != seen))
+				break;
+			if (first)
+				seen = turns;
+			first = false;
+			nanosleep(&nap, NULL);
+		}
+	}
+	/* acq_rel: pairs with the additions and subtractions of the readers */
+	while (MELY_ADD(&t->readers, 0, acq_rel) != 0)
+		sched_yield();
+}
+
+/* C of NOTE(colortab): mark a color that is idle and free of anything that points to it. */
+static bool
+bury(struct mely_color *color)
+{
+	struct melyint_core *owner = melyint_color_lock(color);
+	/* relaxed, all: under the owner's lock */
+	bool spare = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_IDLE &&
+	    (MELY_LOAD(&color->_flags, relaxed) & ~MELYINT_COLOR_MIXED) == 0;
+
+	if (spare)
+		MELY_STORE(&color->_flags, MELYINT_COLOR_DEAD, relaxed);
+	melyint_lock_drop(&owner->lock);
+	return spare;
+}
+
+static void
+unbury(struct mely_color *color)
+{
+	struct melyint_core *owner = melyint_color_lock(color);
+
+	MELY_STORE(&color->_flags, 0, relaxed); /* under the owner's lock */
+	melyint_lock_drop(&owner->lock);
+}
+
+/* Does this place of a chunk hold a color? Under the table's mutex. */
+static bool
+exists(const struct mely_color *color)
+{
+	return MELY_LOAD(&color->_owner, relaxed) != NULL; /* set under the mutex */
+}
+
+/* Bury a chunk whole or not at all. Under the table's mutex. */
+static bool
+bury_chunk(struct mely_color *chunk)
+{
+	int i, j;
+
+	for (i = 0; i < CHUNK; i++) {
+		if (!exists(&chunk[i]) || bury(&chunk[i]))
+			continue;
+		for (j = 0; j < i; j++) {
+			if (exists(&chunk[j]))
+				unbury(&chunk[j]);
+		}
+		return false;
+	}
+	return true;
+}
+
+/* The graves: what has been unlinked, until the grace period is over. */
+struct graves {
+	struct mely_color *chunks; /* linked by the last color's _next: nobody looks at it there */
+	struct melyint_entry *entries;     /* linked by free */
+};
+
+static void
+unlink_chunks(struct melyint_colortab *t, struct graves *graves)
+{
+	size_t i;
+
+	for (i = 0; i < DIRECTORY; i++) {
+		/* relaxed: under the mutex */
+		struct mely_color *chunk =
+		    melyint_dense_chunk(MELY_LOAD(&t->dense.directory[i], relaxed));
+
+		if (chunk == NULL || !bury_chunk(chunk))
+			continue;
+		t->chunks--;
+		t->colors -= t->used[i];
+		/* release: A of NOTE(colortab) */
+		MELY_STORE(&t->dense.directory[i], 0, release);
+		chunk[CHUNK - 1]._next = graves->chunks;
+		graves->chunks = chunk;
+	}
+}
+
+static void
+unlink_entries(struct melyint_colortab *t, struct graves *graves)
+{
+	struct buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
+	size_t i;
+
+	for (i = 0; i < b->count; i++) {
+		_Atomic(struct melyint_entry *) *link = &b->chain[i];
+		struct melyint_entry *e;
+
+		/* relaxed loads: under the mutex; the release stores: A of NOTE(colortab) */
+		while ((e = MELY_LOAD(link, relaxed)) != NULL) {
+			if (!bury(&e->color)) {
+				link = &e->next;
+				continue;
+			}
+			MELY_STORE(link, MELY_LOAD(&e->next, relaxed), release);
+			t->scattered--;
+			e->free = graves->entries;
+			graves->entries = e;
+		}
+	}
+}
+
+size_t
+melyint_colortab_trim(struct mely_runtime *rt)
+{
+	struct melyint_colortab *t = rt->colors;
+	struct graves graves = {NULL, NULL};
+	struct buckets *older, *b;
+	size_t bytes = 0, count;
+
+	pthread_mutex_lock(&t->lock);
+	unlink_chunks(t, &graves);
+	unlink_entries(t, &graves);
+	b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
+	for (count = b->count; count > BUCKETS_MIN && count > 4 * t->scattered; count /= 2)
+		;
+	if (count != b->count)
+		resize(t, count);
+	b = MELY_LOAD(&t->buckets, relaxed);
+	older = b->older;
+	b->older = NULL;
+	pthread_mutex_unlock(&t->lock);
+
+	wait_for_grace(t);
+	buckets_free(older);
+	while (graves.chunks != NULL) {
+		struct mely_color *chunk = graves.chunks;
+
+		graves.chunks = chunk[CHUNK - 1]._next;
+		melyint_block_free(chunk);
+		bytes += MELYINT_BLOCK;
+	}
+	pthread_mutex_lock(&t->lock);
+	while (graves.entries != NULL) {
+		struct melyint_entry *e = graves.entries;
+
+		graves.entries = e->free;
+		melyint_entry_free(&t->slabs, e);
+		bytes += sizeof *e;
+	}
+	pthread_mutex_unlock(&t->lock);
+	return bytes;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * post.c: posting under the other scheduler, in place of sched/post.c. Any thread. Every post locks
+ * the core that owns the color and appends to its FIFO, a handler's to its own color, too. A color
+ * stays where its number or a steal has put it: nothing is adopted and nothing held in an outbox.
+ * Who may post, and what is refused, is in post_rules.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check/check.h"
+#include "color/table.h"
+#include "core/core.h"
+#include "look/trace/observe.h"
+#include "sched/park.h"
+#include "sched/post.h"
+
+/* ---- the FIFO ------------------------------------------------------------------------------- */
+
+/* Under the owner's lock, of a color whose events are on their way to its FIFO. */
+static void
+append_away(struct mely_color *color, struct mely_event *ev)
+{
+	uint32_t count = melyint_fifo_count_away(color);
+
+	color->_tails = melyint_fifo_insert(color->_tails, color, count, ev);
+	melyint_fifo_set_count_away(color, count + 1);
+}
+
+int
+melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev, unsigned flags)
+{
+	/* relaxed, all: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
+	unsigned state = MELY_LOAD(&color->_state, relaxed);
+
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
+		return MELYINT_APPEND_DEAD;
+	MELY_STORE(&ev->_color, color, release); /* pairs with the acquire in cancel.c */
+	if (flags & MELYINT_POST_HEAD)
+		ev->_flags |= MELYINT_EV_HEAD;
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* The event keeps the color's address: no trim may free it. */
+		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
+		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
+		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
+	}
+	if (MELY_UNLIKELY(state == MELYINT_COLOR_MOVING)) {
+		append_away(color, ev);
+		return MELYINT_APPEND_QUEUED;
+	}
+	melyint_fifo_add(&owner->ready, color, ev);
+	if (state != MELYINT_COLOR_IDLE)
+		return MELYINT_APPEND_QUEUED;
+	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+	melyint_core_count_waiting(owner, color, 1);
+	return MELYINT_APPEND_LINKED;
+}
+
+bool
+melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	melyint_fifo_remove(&owner->ready, color, ev);
+	/* relaxed, both: under the lock */
+	if (melyint_fifo_count(color) != 0 ||
+	    MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_QUEUED)
+		return false;
+	melyint_core_count_waiting(owner, color, -1u);
+	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	return true;
+}
+
+/* The event has been claimed. */
+static int
+enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	struct melyint_core *owner = melyint_color_lock(color);
+	bool woken;
+	int how;
+
+	if (self != NULL && self->rt != owner->rt)
+		self = NULL;
+	/* Under the lock, where a run can not come before. */
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev);
+	if (self == NULL)
+		/* relaxed: a count */
+		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));
+	else
+		melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+	if (self != NULL && owner != self)
+		MELY_COUNT(&self->counters.posts_remote, 1);
+	how = melyint_append_locked(owner, color, ev, flags);
+	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
+	melyint_lock_drop(&owner->lock);
+	if (woken)
+		melyint_wake_finish(self, owner);
+	else if (how == MELYINT_APPEND_LINKED)
+		melyint_offer(self, owner);
+	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
+}
+
+#include "sched/post_rules.h" /* uses enqueue */
+
+/* ---- pooled events -------------------------------------------------------------------------- */
+
+static int
+post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_handler *handler,
+    void *arg, uint32_t time_ns, unsigned flags)
+{
+	struct mely_event *ev =
+	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
+	int error;
+
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	ev->_handler = handler;
+	ev->_arg = arg;
+	ev->_time = time_ns;
+	ev->_flags = MELYINT_EV_POOLED;
+	melyint_check_posted(ev, true);
+	/* A handler's posts to its own color are never refused. */
+	if (self != NULL && self->batch.color == color)
+		return enqueue(self, color, ev, flags);
+	error = post_ruled(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		free(ev);
+	return error;
+}
+
+#include "sched/post_calls.h" /* uses post_pooled */
+
+int
+mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_color *color;
+	int error;
+
+	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
+	if (MELY_UNLIKELY(color == NULL))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	error = post_pooled(self, color, handler, arg, 0, 0);
+	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fd.c: descriptors and their watchers.
+ *
+ * NOTE(readiness)
+ *   A descriptor is registered once, edge-triggered, for the directions watched so far; epoll
+ *   hands back its number and the generation of the registration, so that what comes late for
+ *   one that is gone, or has moved, is known as such.
+ *   A. A poller that finds readiness adds it to the watcher's `ready`, and posts the watcher's
+ *      event if that is at REST. All under the descriptor's lock.
+ *   B. The trampoline takes `ready` and clears it before the program's handler runs. What is
+ *      found while it runs is therefore newer than what the handler was told, though the handler
+ *      may have consumed it.
+ *   C. Afterwards an edge-triggered watcher is posted again if `ready` is not empty. A
+ *      level-triggered one is looked at (poll) unless the handler said that it is drained and
+ *      nothing was found meanwhile; `ready` is cleared before the look, so what is found during
+ *      it counts too. No edge is lost: it came before the look and is seen, or after and is kept.
+ *   What a poller found can be stale when the handler runs, because the handler's last run, on
+ *   another core, took the data meanwhile: a read may say EAGAIN.
+ *
+ * NOTE(follow)
+ *   A descriptor follows its read watcher's color (the write watcher's if there is no other): if
+ *   the event has run on one and the same other core for fd_residency_ms or fd_residency_events
+ *   events, that core moves the registration to its own poller, under a new generation. A fresh
+ *   registration reports what is ready, so nothing is lost between the two.
+ */
+#include "io/fd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "check/check.h"
+#include "io/poller.h"
+
+enum { READS, WRITES };
+
+#define INTEREST_READ (EPOLLIN | EPOLLRDHUP)
+#define INTEREST_WRITE EPOLLOUT
+
+/* The handler that runs on this thread. */
+static MELY_TLS struct {
+	struct melyint_watch *watch;
+	uint8_t ready;
+	bool drained;
+} current;
+
+static void run(void *arg);
+static bool end_child(struct melyint_watch *w);
+
+/* ---- registration; under the descriptor's lock ----------------------------------------------- */
+
+static struct melyint_fd *
+record_of(struct melyint_io *io, int fd)
+{
+	return melyint_stable_at(&io->fds, (uint32_t)fd);
+}
+
+static struct melyint_poller *
+poller_of(struct melyint_io *io, unsigned core)
+{
+	return io->rt->cores[core].poller;
+}
+
+static int
+control(struct melyint_io *io, struct melyint_fd *record, int op)
+{
+	struct epoll_event ev = {.events = record->interest | EPOLLET};
+
+	ev.data.u64 = (uint64_t)record->gen << 32 | (uint32_t)record->fd;
+	return epoll_ctl(poller_of(io, record->core)->fds_epfd, op, record->fd, &ev) < 0 ?
+	    -errno : 0;
+}
+
+static void
+new_generation(struct melyint_fd *record)
+{
+	if (++record->gen == 0)
+		record->gen = 1;
+}
+
+/* Enter it into the poller of a core, under a new generation. On failure nothing has changed. */
+static int
+register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
+{
+	uint16_t core_before = record->core;
+	uint32_t gen_before = record->gen;
+	int r;
+
+	new_generation(record);
+	record->core = (uint16_t)core;
+	r = control(io, record, EPOLL_CTL_ADD);
+	/* Left over from a descriptor closed while a duplicate of it lived on. */
+	if (r == -EEXIST)
+		r = control(io, record, EPOLL_CTL_MOD);
+	if (r < 0) {
+		record->core = core_before;
+		record->gen = gen_before;
+		return r;
+	}
+	record->away_events = 0;
+	/* relaxed: a hint for melyint_poller_look */
+	MELY_ADD(&poller_of(io, core)->fds, 1, relaxed);
+	return 0;
+}
+
+/* Take it out of the poller of a core. closing: the kernel does that. */
+static void
+unregister_from(struct melyint_io *io, struct melyint_fd *record, unsigned core, bool closing)
+{
+	struct melyint_poller *poller = poller_of(io, core);
+
+	if (!closing)
+		(void)epoll_ctl(poller->fds_epfd, EPOLL_CTL_DEL, record->fd, NULL);
+	/* relaxed: as in register_on */
+	MELY_SUB(&poller->fds, 1, relaxed);
+}
+
+/* Watch a direction more. */
+static int
+widen(struct melyint_io *io, struct melyint_fd *record, uint32_t interest, unsigned core)
+{
+	uint32_t before = record->interest;
+	int r;
+
+	record->interest |= interest;
+	if (before == 0)
+		r = register_on(io, record, core);
+	else
+		r = control(io, record, EPOLL_CTL_MOD); /* reports what is ready now */
+	if (r < 0)
+		record->interest = before;
+	return r;
+}
+
+static unsigned
+home_core(struct mely_color *color, struct mely_runtime *rt)
+{
+	int core;
+
+	if (rt->config.pollers == 1)
+		return 0;
+	if (mely_current_color() == color)
+		return (unsigned)melyint_self->index;
+	core = mely_color_core(color);
+	return core < 0 || core >= rt->cores_count ? 0 : (unsigned)core;
+}
+
+/* NOTE(follow). After the handler of w has run here. */
+static void
+follow(struct melyint_watch *w, struct melyint_core *here)
+{
+	struct melyint_io *io = w->io;
+	struct melyint_fd *record = w->u.fd.record;
+	const struct mely_config *config = &io->rt->config;
+	unsigned there = (unsigned)here->index, before;
+
+	if (MELY_LIKELY(record->core == there)) {
+		record->away_events = 0;
+		return;
+	}
+	if (config->pollers == 1 || record->interest == 0 ||
+	    (w->u.fd.direction == WRITES && record->watch[READS] != NULL))
+		return;
+	if (record->away_events == 0 || record->away_core != there) {
+		record->away_core = (uint16_t)there;
+		record->away_events = 0;
+		record->away_ticks = melyint_ticks();
+	}
+	if (++record->away_events < config->fd_residency_events && melyint_ticks() -
+	    record->away_ticks < melyint_ns_to_ticks(config->fd_residency_ms * 1000000ull)) {
+		MELY_COUNT(&here->counters.fd_moves_put_off, 1);
+		return;
+	}
+	before = record->core;
+	if (register_on(io, record, there) < 0) {
+		/* Out of watches, say: it stays, and the count begins anew. */
+		record->away_events = 0;
+		return;
+	}
+	unregister_from(io, record, before, false);
+	MELY_COUNT(&here->counters.fd_moves, 1);
+}
+
+/* ---- readiness ------------------------------------------------------------------------------- */
+
+static uint8_t
+readiness(uint32_t events, unsigned direction)
+{
+	uint8_t ready = 0;
+
+	if (direction == READS) {
+		if (events & EPOLLIN)
+			ready |= MELY_READY_READ;
+		if (events & EPOLLRDHUP)
+			ready |= MELY_READY_HANGUP;
+	} else if (events & EPOLLOUT) {
+		ready |= MELY_READY_WRITE;
+	}
+	if (events & EPOLLHUP)
+		ready |= MELY_READY_HANGUP;
+	if (events & EPOLLERR)
+		ready |= MELY_READY_ERROR;
+	return ready;
+}
+
+static void
+post_ready(struct melyint_watch *w)
+{
+	melyint_watch_post(w);
+	if (melyint_self != NULL)
+		MELY_COUNT(&melyint_self->counters.readiness, 1);
+}
+
+/* A of NOTE(readiness). */
+void
+melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
+{
+	struct melyint_fd *record = record_of(io, (int)(uint32_t)data);
+	unsigned direction;
+
+	if (record == NULL)
+		return;
+	melyint_lock_take(&record->lock);
+	if (MELY_UNLIKELY(record->gen != (uint32_t)(data >> 32) || record->interest == 0)) {
+		melyint_lock_drop(&record->lock);
+		return;
+	}
+	for (direction = READS; direction <= WRITES; direction++) {
+		struct melyint_watch *w = record->watch[direction];
+		uint8_t ready;
+
+		if (w == NULL)
+			continue;
+		ready = readiness(events, direction);
+		w->u.fd.ready |= ready;
+		if (ready != 0 && w->stage == MELYINT_STAGE_REST && !w->u.fd.off)
+			post_ready(w);
+	}
+	melyint_lock_drop(&record->lock);
+}
+
+static uint8_t
+look_at(int fd, unsigned direction)
+{
+	struct pollfd p = {.fd = fd};
+
+	/* poll and epoll use the same bits on Linux. */
+	p.events = direction == READS ? POLLIN | POLLRDHUP : POLLOUT;
+	if (poll(&p, 1, 0) <= 0 || (p.revents & POLLNVAL))
+		return 0;
+	return readiness((uint32_t)p.revents, direction);
+}
+
+/* C of NOTE(readiness); the guard is held, and dropped for the look. */
+static void
+look_again(struct melyint_watch *w)
+{
+	struct melyint_watch_fd *f = &w->u.fd;
+	int fd = f->record->fd;
+	uint8_t ready;
+
+	f->ready = 0;
+	f->again = false;
+	melyint_lock_drop(&f->record->lock);
+	ready = look_at(fd, f->direction);
+	melyint_lock_take(&f->record->lock);
+	f->ready |= ready;
+}
+
+/* The trampoline. */
+static void
+run(void *arg)
+{
+	struct melyint_watch *w = arg;
+	struct melyint_watch_fd *f = &w->u.fd;
+	bool drained;
+
+	if (!melyint_watch_enter(w))
+		return;
+	current.watch = w;
+	current.ready = f->ready;
+	current.drained = false;
+	f->ready = 0;
+	melyint_lock_drop(&f->record->lock);
+	if (w->kind != MELYINT_KIND_CHILD || end_child(w))
+		melyint_check_watch_call(w);
+	drained = current.drained;
+	current.watch = NULL;
+	current.ready = 0;
+	melyint_lock_take(&f->record->lock);
+	if (!w->stopped && !f->off && !f->edge && (!drained || f->ready != 0 || f->again))
+		look_again(w);
+	if (!melyint_watch_leave(w))
+		return;
+	follow(w, melyint_self);
+	if (f->ready != 0 && !f->off)
+		post_ready(w);
+	melyint_watch_drop(w);
+}
+
+/* ---- watchers -------------------------------------------------------------------------------- */
+
+static int
+watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind kind,
+    const struct melyint_watch_ask *ask_of, mely_watch *id, struct melyint_watch **made)
+{
+	struct mely_runtime *rt = mely_color_runtime(color);
+	struct melyint_io *io = rt->io;
+	struct melyint_watch_ask ask = *ask_of;
+	struct melyint_fd *record;
+	struct melyint_watch *w;
+	int r;
+
+	record = melyint_stable_reach(&io->fds, (uint32_t)fd);
+	if (record == NULL)
+		return -ENOMEM;
+	melyint_lock_take(&record->lock);
+	if (record->watch[direction] != NULL) {
+		melyint_lock_drop(&record->lock);
+		return -EEXIST;
+	}
+	ask.kind = kind;
+	ask.color = color;
+	ask.trampoline = run;
+	ask.guard = &record->lock;
+	r = melyint_watch_new(io, &ask, &w);
+	if (r < 0) {
+		melyint_lock_drop(&record->lock);
+		return r;
+	}
+	record->fd = fd;
+	w->u.fd.record = record;
+	w->u.fd.direction = (uint8_t)direction;
+	/* Before anything can run that may look for it. */
+	*id = melyint_watch_id(w);
+	record->watch[direction] = w;
+	r = widen(io, record, direction == READS ? INTEREST_READ : INTEREST_WRITE,
+	    home_core(color, rt));
+	if (r < 0) {
+		record->watch[direction] = NULL;
+		*id = 0;
+		w->stopped = true;
+		melyint_watch_drop(w);
+		return r;
+	}
+	*made = w; /* under its guard */
+	return 0;
+}
+
+int
+mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_handler *handler,
+    void *arg, mely_watch *id)
+{
+	struct melyint_watch_ask ask = {.handler = handler, .arg = arg};
+	unsigned direction = flags & (MELY_FD_READ | MELY_FD_WRITE);
+	struct melyint_watch *w;
+	int r;
+
+	if (color == NULL || handler == NULL || handler->fn == NULL || id == NULL ||
+	    (flags & ~(unsigned)(MELY_FD_READ | MELY_FD_WRITE | MELY_FD_EDGE)) != 0 ||
+	    (direction != MELY_FD_READ && direction != MELY_FD_WRITE))
+		return -EINVAL;
+	if (fd < 0)
+		return -EBADF;
+	r = melyint_io_usable(mely_color_runtime(color));
+	if (r == 0)
+		r = watch(color, fd, direction == MELY_FD_READ ? READS : WRITES, MELYINT_KIND_FD,
+		    &ask, id, &w);
+	if (r < 0)
+		return r;
+	w->u.fd.edge = (flags & MELY_FD_EDGE) != 0;
+	melyint_watch_drop(w);
+	return 0;
+}
+
+int
+melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,
+    struct mely_handler *handler, void *arg, mely_watch *id)
+{
+	struct melyint_watch_ask ask = {.handler = handler, .arg = arg};
+	struct melyint_watch *w;
+	int r;
+
+	r = watch(color, pidfd, READS, MELYINT_KIND_CHILD, &ask, id, &w);
+	if (r < 0)
+		return r;
+	w->u.fd.pid = pid;
+	melyint_watch_drop(w);
+	return 0;
+}
+
+/* Under the guard: take it from its descriptor, which is no longer registered after the last. */
+static void
+unlink_watch(struct melyint_watch *w, bool closing)
+{
+	struct melyint_fd *record = w->u.fd.record;
+
+	record->watch[w->u.fd.direction] = NULL;
+	if (record->watch[READS] != NULL || record->watch[WRITES] != NULL)
+		return;
+	unregister_from(w->io, record, record->core, closing);
+	new_generation(record);
+	record->interest = 0;
+}
+
+/* In the trampoline of a child's watcher. True: it has ended and is reaped; its id is stale. */
+static bool
+end_child(struct melyint_watch *w)
+{
+	int fd;
+	bool ended;
+
+	melyint_watch_guard(w);
+	/* Under the guard, so that the pidfd is not closed and its child not given up meanwhile. */
+	fd = w->u.fd.record->fd;
+	ended = !w->stopped && melyint_child_reap(w->u.fd.pid, fd);
+	if (ended) {
+		unlink_watch(w, true);
+		w->stopped = true;
+	}
+	melyint_watch_drop(w); /* the event in flight keeps it */
+	if (ended)
+		close(fd);
+	return ended;
+}
+
+int
+melyint_fd_stop(struct mely_runtime *rt, mely_watch id, enum melyint_kind kind,
+    struct mely_color *done_color, struct mely_event *done)
+{
+	struct melyint_watch *w = melyint_watch_hold_live(rt->io, id, kind);
+	bool child = kind == MELYINT_KIND_CHILD;
+	int fd, r;
+
+	if (w == NULL)
+		return -ENOENT;
+	fd = w->u.fd.record->fd;
+	unlink_watch(w, child);
+	r = melyint_watch_stop(w, done_color, done);
+	melyint_watch_drop(w);
+	if (child)
+		close(fd); /* the library's own */
+	return r;
+}
+
+static int
+unforked(const struct mely_runtime *rt)
+{
+	if (rt == NULL)
+		return -EINVAL;
+	/* relaxed: set before the child of a fork has another thread */
+	return MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED ? -ECHILD : 0;
+}
+
+int
+mely_fd_stop_notify(struct mely_runtime *rt, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	int r = unforked(rt);
+
+	if (r == 0 && done != NULL && done_color == NULL)
+		r = -EINVAL;
+	return r < 0 ? r : melyint_fd_stop(rt, id, MELYINT_KIND_FD, done_color, done);
+}
+
+int
+mely_fd_stop(struct mely_runtime *rt, mely_watch id)
+{
+	return mely_fd_stop_notify(rt, id, NULL, NULL);
+}
+
+int
+mely_fd_close(struct mely_runtime *rt, int fd)
+{
+	struct melyint_fd *record;
+	unsigned direction;
+
+	int r = unforked(rt);
+
+	if (r < 0 || fd < 0)
+		return r < 0 ? r : -EBADF;
+	record = record_of(rt->io, fd);
+	for (direction = READS; record != NULL && direction <= WRITES; direction++) {
+		struct melyint_watch *w;
+
+		melyint_lock_take(&record->lock);
+		w = record->watch[direction];
+		if (w == NULL) {
+			melyint_lock_drop(&record->lock);
+			continue;
+		}
+		/* No EPOLL_CTL_DEL: close does it, and what a living duplicate of the
+		 * descriptor still makes epoll say is of an old generation. */
+		unlink_watch(w, true);
+		(void)melyint_watch_stop(w, NULL, NULL);
+		melyint_watch_drop(w);
+	}
+	/* EINTR: Linux has closed it. */
+	return close(fd) < 0 && errno != EINTR ? -errno : 0;
+}
+
+int
+mely_fd_enable(struct mely_runtime *rt, mely_watch id, int on)
+{
+	struct melyint_watch *w;
+	struct melyint_watch_fd *f;
+	int r = unforked(rt);
+
+	if (r < 0)
+		return r;
+	w = melyint_watch_hold_live(rt->io, id, MELYINT_KIND_FD);
+	if (w == NULL)
+		return -ENOENT;
+	f = &w->u.fd;
+	if (!on) {
+		f->off = true;
+		(void)melyint_watch_unpost(w);
+	} else if (f->off) {
+		f->off = false;
+		f->again = w->stage != MELYINT_STAGE_REST; /* its own handler calls */
+		w->refs++;
+		if (w->stage == MELYINT_STAGE_REST && !f->edge)
+			look_again(w);
+		w->refs--;
+		if (w->stage == MELYINT_STAGE_REST && !w->stopped && f->ready != 0)
+			post_ready(w);
+	}
+	melyint_watch_drop(w);
+	return 0;
+}
+
+/* ---- in the handler -------------------------------------------------------------------------- */
+
+unsigned
+mely_fd_ready(void)
+{
+	return current.ready;
+}
+
+void
+mely_fd_drained(void)
+{
+	current.drained = true;
+}

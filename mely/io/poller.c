@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * poller.c: the poller of a core.
+ *
+ * NOTE(two places to wait)
+ *   The epoll set of a core holds its descriptors and its wake-up eventfd, all edge-triggered;
+ *   the eventfd is never read, each write is a new edge. The libev loop of the core holds its
+ *   timers, and the epoll set as one watcher, so that a core may wait in either. Waiting in the
+ *   set is one system call that also brings what is ready; waiting in the loop takes a second
+ *   one for that, and the nested set makes the kernel's wake-up dearer. So a core waits
+ *     in the set   when no timer is armed, however long;
+ *     in the set   for at most BRISK_NS when timers are armed and it did not wait long last
+ *                  time: timers are late by no more than that, and a server between two requests
+ *                  pays what a bare epoll loop pays;
+ *     in the loop  otherwise: an idle core is woken for no other reason than a timer.
+ *   Signals do not pass through libev: its handler would write to its loop only while a thread
+ *   waits inside (io/signal.c).
+ *
+ * NOTE(hold)
+ *   Whoever uses the loop, or waits in the set, holds the poller. Its owner does while it looks,
+ *   ticks or sleeps; another core does that looks in the place of an owner that has not come back
+ *   (NOTE(stuck) in stuck.c); and any thread that arms or disarms a timer (timer.c). Only the
+ *   owner's sleep is long. The owner, awake, waits for nobody: where another one holds the poller,
+ *   it is being looked after. Order: hold before a watcher's guard; who has a guard only tries.
+ *
+ * NOTE(single)
+ *   With one poller for all, descriptors are in a set of their own (fds_epfd), nested one-shot
+ *   in the set of core 0. When it reports, the Epoll event is posted to color 0; that event
+ *   looks, posts readiness, and arms the nesting again. So color 0 may be stolen like any other.
+ *
+ * NOTE(fork)
+ *   in_loop tells a forked child whether the copy it has of a loop was caught in the middle of a
+ *   change by another thread; then the copy is left alone, and only its descriptor leaks.
+ */
+#include "io/poller.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "check/check.h"
+#include "io/fd.h"
+#include "io/state.h"
+#include "look/trace/observe.h"
+#include "sched/post.h"
+#include "io/signal.h"
+#include "io/timer.h"
+#include "core/weight.h"
+
+enum {
+	BRISK_NS = 1000000,
+	TICK_NS = 250000,   /* the loop is not entered more often than this */
+	EXACT_NS = 20000000, /* waits up to this are asked for in ns, longer ones in ms */
+	LONGEST_MS = 3600000
+};
+
+static void look_inside(void *arg);
+
+static struct mely_handler inner_handler MELY_LASTING = {.fn = look_inside, .name = "Epoll",
+    .time_ns = MELYINT_OWN_HANDLER_NS, .penalty = 1};
+
+/* ---- libev ----------------------------------------------------------------------------------- */
+
+static void
+on_release(struct ev_loop *loop)
+{
+	struct melyint_poller *p = ev_userdata(loop);
+
+	/* relaxed, here and below: read in the child of a fork only, NOTE(fork) */
+	MELY_STORE(&p->in_loop, false, relaxed);
+}
+
+static void
+on_acquire(struct ev_loop *loop)
+{
+	struct melyint_poller *p = ev_userdata(loop);
+
+	MELY_STORE(&p->in_loop, true, relaxed);
+	/* It may have waited for long: C of NOTE(tally). */
+	melyint_self->tallies.clock_ticks = melyint_ticks();
+}
+
+static void
+on_nested(struct ev_loop *loop, struct ev_io *io, int revents)
+{
+	struct melyint_poller *p = io->data;
+
+	(void)loop;
+	(void)revents;
+	p->nested_ready = true;
+}
+
+static void
+on_limit(struct ev_loop *loop, struct ev_timer *timer, int revents)
+{
+	(void)loop;
+	(void)timer;
+	(void)revents;
+}
+
+static void
+run_loop(struct melyint_poller *p, int how)
+{
+	MELY_STORE(&p->in_loop, true, relaxed);
+	p->loop_now_ns = 0;
+	ev_run(p->loop, how);
+	/* What it was set to by a callback is older than the loop's now. */
+	p->loop_now_ns = 0;
+	MELY_STORE(&p->in_loop, false, relaxed);
+	p->ran_ticks = melyint_ticks();
+}
+
+uint64_t
+melyint_poller_loop_now(struct melyint_poller *p)
+{
+	if (p->loop_now_ns == 0) {
+		uint64_t now_ns = melyint_now_ns();
+
+		ev_now_update(p->loop);
+		p->loop_now_ns = now_ns;
+	}
+	return p->loop_now_ns;
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static void
+clock_was_set(struct melyint_poller *p)
+{
+	uint64_t expirations;
+
+	/* Fails with ECANCELED: that is the news. */
+	if (read(p->clockfd, &expirations, sizeof(expirations)) < 0)
+		melyint_timer_clock_set(p);
+}
+
+/* What is no descriptor of the program. */
+static void
+found_own(struct melyint_poller *p, uint64_t what, bool asleep)
+{
+	switch (what) {
+	case MELYINT_POLL_WAKE:
+		if (!asleep)
+			p->woken = true;
+		break;
+	case MELYINT_POLL_SIGNAL:
+		melyint_signal_deliver(p->core->rt->io);
+		break;
+	case MELYINT_POLL_CLOCK:
+		clock_was_set(p);
+		break;
+	case MELYINT_POLL_STUCK:
+		break; /* to be awake is what it was for: NOTE(stuck) in stuck.c */
+	default:
+		MELY_ASSERT(what == MELYINT_POLL_INNER);
+		(void)melyint_post(p->inner_color, &p->inner, MELYINT_POST_INTERNAL);
+	}
+}
+
+/* To the ns. -ENOSYS where that can not be had. */
+static int
+wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
+{
+#ifdef SYS_epoll_pwait2
+	static _Atomic bool missing; /* anyone */
+	struct timespec ts = {0, (long)timeout_ns};
+	int n;
+
+	/* relaxed, both: whoever does not see it yet finds out by itself */
+	if (MELY_LOAD(&missing, relaxed))
+		return -ENOSYS;
+	n = (int)syscall(SYS_epoll_pwait2, epfd, found, MELYINT_POLL_BATCH, &ts, NULL, 0);
+	melyint_check_signals();
+	if (n >= 0 || errno != ENOSYS)
+		return n;
+	MELY_STORE(&missing, true, relaxed);
+#else
+	(void)epfd;
+	(void)found;
+	(void)timeout_ns;
+#endif
+	return -ENOSYS;
+}
+
+/* Timeouts are rounded up. */
+static int
+wait_set(int epfd, struct epoll_event *found, uint64_t timeout_ns)
+{
+	int timeout_ms = -1, n;
+
+	if (timeout_ns == 0) {
+		timeout_ms = 0;
+	} else if (timeout_ns < EXACT_NS) {
+		n = wait_exactly(epfd, found, timeout_ns);
+		if (n != -ENOSYS)
+			return n;
+		timeout_ms = (int)(timeout_ns / 1000000 + 1);
+	} else if (timeout_ns < UINT64_MAX) {
+		timeout_ns = timeout_ns / 1000000 + 1;
+		/* Returning early is allowed. */
+		timeout_ms = timeout_ns < LONGEST_MS ? (int)timeout_ns : LONGEST_MS;
+	}
+	return epoll_wait(epfd, found, MELYINT_POLL_BATCH, timeout_ms);
+}
+
+static int
+gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
+{
+	struct melyint_io *io = p->core->rt->io;
+	int i, n;
+
+	n = wait_set(p->epfd, p->found, timeout_ns);
+	MELY_COUNT(&melyint_self->counters.polls, 1);
+	if (n > 0)
+		melyint_self->tallies.clock_ticks = melyint_ticks(); /* as in on_acquire */
+	for (i = 0; i < n; i++) {
+		uint64_t data = p->found[i].data.u64;
+
+		if (MELY_LIKELY(data >> 32 != 0))
+			melyint_fd_found(io, data, p->found[i].events);
+		else
+			found_own(p, data, asleep);
+	}
+	return n < 0 ? 0 : n;
+}
+
+int
+melyint_poller_look(struct melyint_core *core)
+{
+	struct melyint_poller *p = core->poller;
+	int found;
+
+	/* relaxed: a descriptor that comes later is found by the next look */
+	if (MELY_LOAD(&p->fds, relaxed) == 0 || !melyint_lock_try(&p->hold))
+		return 0;
+	found = gather(p, 0, false);
+	melyint_lock_drop(&p->hold);
+	return found;
+}
+
+static void
+nest_again(struct melyint_poller *p)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLONESHOT};
+
+	ev.data.u64 = MELYINT_POLL_INNER;
+	(void)epoll_ctl(p->epfd, EPOLL_CTL_MOD, p->fds_epfd, &ev);
+}
+
+/* NOTE(single): the Epoll event. */
+static void
+look_inside(void *arg)
+{
+	struct melyint_poller *p = arg;
+	struct melyint_io *io = p->core->rt->io;
+	struct epoll_event found[MELYINT_POLL_BATCH];
+	int i, n;
+
+	n = wait_set(p->fds_epfd, found, 0);
+	MELY_COUNT(&melyint_self->counters.polls, 1);
+	for (i = 0; i < n; i++)
+		melyint_fd_found(io, found[i].data.u64, found[i].events);
+	nest_again(p);
+}
+
+bool
+melyint_poller_is_inner(const struct mely_handler *handler)
+{
+	return handler == &inner_handler;
+}
+
+void
+melyint_poller_begin_run(struct melyint_core *core)
+{
+	/* The Epoll event may have been dropped at the end of the last run. */
+	if (core->poller->fds_epfd != core->poller->epfd)
+		nest_again(core->poller);
+}
+
+void
+melyint_poller_tick(struct melyint_core *core)
+{
+	struct melyint_poller *p = core->poller;
+
+	if (melyint_lock_try(&p->hold)) {
+		if (p->armed != 0 &&
+		    melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS)) {
+			if (MELYINT_OBSERVED(poll))
+				melyint_observe_poll(core);
+			run_loop(p, EVRUN_NOWAIT);
+			if (MELYINT_OBSERVED(poll))
+				melyint_observe_polled(core, core, 0);
+		}
+		melyint_lock_drop(&p->hold);
+	}
+	if (core->index == 0)
+		melyint_signal_tick(core->rt->io);
+}
+
+bool
+melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
+{
+	struct melyint_poller *p = core->poller;
+
+	int found = 0;
+
+	MELY_DEBUG_ASSERT(self == melyint_self && self != core);
+	if (!melyint_lock_try(&p->hold))
+		return false;
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_poll(self);
+	/* relaxed, both: what comes later is found the next time. Signals have no descriptor of
+	 * the program's, and are core 0's. */
+	if (MELY_LOAD(&p->fds, relaxed) != 0 || (core->index == 0 &&
+	    MELY_LOAD(&core->rt->io->signals, relaxed) != 0))
+		found = gather(p, 0, false);
+	if (p->armed != 0)
+		run_loop(p, EVRUN_NOWAIT);
+	melyint_lock_drop(&p->hold);
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_polled(self, core, found);
+	MELY_COUNT(&self->counters.polls_taken, 1);
+	return true;
+}
+
+/* ---- sleeping -------------------------------------------------------------------------------- */
+
+static void
+sleep_in_loop(struct melyint_poller *p, uint64_t timeout_ns)
+{
+	uint64_t began = melyint_ticks();
+	bool limited = timeout_ns != UINT64_MAX;
+
+	p->nested_ready = false;
+	MELY_STORE(&p->in_loop, true, relaxed);
+	if (limited) {
+		ev_now_update(p->loop);
+		ev_timer_set(&p->limit, (double)timeout_ns / 1e9, 0.);
+		ev_timer_start(p->loop, &p->limit);
+	}
+	run_loop(p, EVRUN_ONCE);
+	if (limited) {
+		MELY_STORE(&p->in_loop, true, relaxed);
+		ev_timer_stop(p->loop, &p->limit);
+		MELY_STORE(&p->in_loop, false, relaxed);
+	}
+	if (p->nested_ready)
+		gather(p, 0, true);
+	p->brisk = melyint_ticks() - began < melyint_ns_to_ticks(BRISK_NS);
+}
+
+static void
+sleep_in_set(struct melyint_poller *p, uint64_t timeout_ns)
+{
+	bool came;
+
+	if (p->armed == 0) {
+		gather(p, timeout_ns, true);
+		return;
+	}
+	came = gather(p, timeout_ns < BRISK_NS ? timeout_ns : BRISK_NS, true) > 0;
+	if (timeout_ns >= BRISK_NS)
+		p->brisk = came;
+	if (melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(BRISK_NS))
+		run_loop(p, EVRUN_NOWAIT);
+}
+
+void
+melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
+{
+	struct melyint_poller *p = core->poller;
+
+	melyint_lock_take(&p->hold);
+	if (p->woken) {
+		p->woken = false;
+		timeout_ns = 0;
+	}
+	if (p->armed == 0 || p->brisk || timeout_ns <= BRISK_NS)
+		sleep_in_set(p, timeout_ns);
+	else
+		sleep_in_loop(p, timeout_ns);
+	melyint_lock_drop(&p->hold);
+}
+
+void
+melyint_poller_wake(struct melyint_core *core)
+{
+	uint64_t one = 1;
+	int error = errno;
+
+	/* Can only fail when the counter is full, which takes 2^64 wake-ups. */
+	if (write(core->poller->wakefd, &one, sizeof(one)) < 0)
+		errno = error;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int
+melyint_poller_watch_clock(struct melyint_poller *p)
+{
+	struct itimerspec never = {{0, 0}, {0, 0}};
+	struct epoll_event ev = {.events = EPOLLIN};
+	int fd;
+
+	if (p->clockfd >= 0)
+		return 0;
+	fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	/* Far away, but armed: a jump of the clock cancels it, which makes it readable. */
+	never.it_value.tv_sec = (time_t)INT64_MAX / 2000000000;
+	ev.data.u64 = MELYINT_POLL_CLOCK;
+	if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0 ||
+	    epoll_ctl(p->epfd, EPOLL_CTL_ADD, fd, &ev) < 0) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	p->clockfd = fd;
+	/* relaxed: as in melyint_poller_look; it counts as a descriptor from now on */
+	MELY_ADD(&p->fds, 1, relaxed);
+	return 0;
+}
+
+static int
+add(int epfd, int fd, uint32_t events, uint64_t what)
+{
+	struct epoll_event ev = {.events = events};
+
+	ev.data.u64 = what;
+	return epoll_ctl(epfd, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+static int
+add_stuckfd(struct melyint_poller *p, int fd)
+{
+	/* One sleeper is enough. */
+	int r = add(p->epfd, fd, EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, MELYINT_POLL_STUCK);
+
+	/* Where that is not known (before Linux 4.5, in a sandbox) all sleepers wake. */
+	return r == -EINVAL ? add(p->epfd, fd, EPOLLIN | EPOLLET, MELYINT_POLL_STUCK) : r;
+}
+
+static int
+open_loop(struct melyint_poller *p)
+{
+	p->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_NOINOTIFY |
+	    EVFLAG_NOSIGMASK | EVFLAG_NOTIMERFD);
+	if (p->loop == NULL)
+		return -ENOMEM;
+	ev_set_userdata(p->loop, p);
+	ev_set_loop_release_cb(p->loop, on_release, on_acquire);
+	ev_io_init(&p->nested, on_nested, p->epfd, EV_READ);
+	p->nested.data = p;
+	ev_io_start(p->loop, &p->nested);
+	ev_timer_init(&p->limit, on_limit, 0., 0.);
+	return 0;
+}
+
+static void
+close_all(struct melyint_poller *p)
+{
+	/* relaxed: true only in the child of a fork, which has one thread. NOTE(fork) */
+	if (p->loop != NULL && !MELY_LOAD(&p->in_loop, relaxed))
+		ev_loop_destroy(p->loop);
+	if (p->clockfd >= 0)
+		close(p->clockfd);
+	if (p->fds_epfd >= 0 && p->fds_epfd != p->epfd)
+		close(p->fds_epfd);
+	if (p->wakefd >= 0)
+		close(p->wakefd);
+	if (p->epfd >= 0)
+		close(p->epfd);
+	p->loop = NULL;
+	p->epfd = p->fds_epfd = p->wakefd = p->clockfd = -1;
+}
+
+/* NOTE(single) */
+static int
+open_single(struct melyint_poller *p)
+{
+	int r = 0;
+
+	/* The color is the same in the child of a fork, where it can't be asked for yet. */
+	if (p->inner_color == NULL)
+		r = mely_color_of_id(p->core->rt, 0, &p->inner_color);
+	if (r < 0)
+		return r;
+	mely_event_init(&p->inner, &inner_handler, p);
+	p->fds_epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (p->fds_epfd < 0)
+		return -errno;
+	return add(p->epfd, p->fds_epfd, EPOLLIN | EPOLLONESHOT, MELYINT_POLL_INNER);
+}
+
+static int
+open_all(struct melyint_poller *p)
+{
+	int r;
+
+	p->epfd = p->fds_epfd = p->wakefd = p->clockfd = -1;
+	p->epfd = epoll_create1(EPOLL_CLOEXEC);
+	p->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (p->epfd < 0 || p->wakefd < 0)
+		return -errno;
+	p->fds_epfd = p->epfd;
+	r = add(p->epfd, p->wakefd, EPOLLIN | EPOLLET, MELYINT_POLL_WAKE);
+	if (r == 0 && p->core->rt->io->stuckfd >= 0)
+		r = add_stuckfd(p, p->core->rt->io->stuckfd);
+	if (r == 0 && p->core->rt->config.pollers == 1 && p->core->index == 0)
+		r = open_single(p);
+	if (r == 0)
+		r = open_loop(p);
+	return r;
+}
+
+int
+melyint_poller_init(struct melyint_core *core)
+{
+	struct melyint_poller *p = aligned_alloc(MELY_CACHE_LINE, sizeof(*p));
+	int r;
+
+	if (p == NULL)
+		return -ENOMEM;
+	memset(p, 0, sizeof(*p));
+	p->core = core;
+	r = open_all(p);
+	if (r < 0) {
+		close_all(p);
+		free(p);
+		return r;
+	}
+	core->poller = p;
+	return 0;
+}
+
+void
+melyint_poller_fini(struct melyint_core *core)
+{
+	if (core->poller != NULL) {
+		close_all(core->poller);
+		free(core->poller);
+	}
+	core->poller = NULL;
+}
+
+int
+melyint_poller_renew(struct melyint_core *core)
+{
+	struct melyint_poller *p = core->poller;
+	struct mely_color *inner_color = p->inner_color;
+	int r;
+
+	close_all(p);
+	memset(p, 0, sizeof(*p));
+	p->core = core;
+	p->inner_color = inner_color;
+	r = open_all(p);
+	if (r < 0)
+		close_all(p);
+	return r;
+}

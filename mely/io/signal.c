@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.c: see io/signal.h.
+ *
+ * Signals are the process's, so this is the one part of the I/O with state outside a runtime.
+ * The eventfd is made once and kept: a handler that runs on some thread may be about to write
+ * to it at any time.
+ *
+ * Locks: `lock` before a watcher's guard.
+ */
+#include "io/signal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "check/check.h"
+#include "io/poller.h"
+#include "io/watch.h"
+
+enum { SIGNALS = 65 };
+
+static pthread_mutex_t lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	/* under the lock */
+	struct melyint_io *owner;
+	struct melyint_watch *watches;
+	struct sigaction before;
+	/* anyone */
+	_Atomic uint32_t hits;
+} signals[SIGNALS];
+
+static _Atomic uint32_t caught_count; /* anyone */
+static _Atomic int wakefd = -1;       /* written under the lock; anyone */
+static _Atomic pid_t wakefd_pid;      /* whose it is: a forked child must not write to it */
+
+static void
+caught(int signum)
+{
+	int error = errno;
+	void *aside = melyint_check_signal_begin();
+	uint64_t one = 1;
+	int fd;
+
+	/* release: pairs with the acquire in melyint_signal_deliver, which then sees the hit */
+	MELY_ADD(&signals[signum].hits, 1, relaxed);
+	MELY_ADD(&caught_count, 1, release);
+	/* relaxed, both: set before the handler was installed */
+	fd = MELY_LOAD(&wakefd, relaxed);
+	/* Fails only when the counter is full, and then it is readable anyway. */
+	if (MELY_LOAD(&wakefd_pid, relaxed) == getpid() && write(fd, &one, sizeof(one)) < 0)
+		fd = -1;
+	melyint_check_signal_end(aside);
+	errno = error;
+}
+
+bool
+melyint_signal_news(struct melyint_io *io)
+{
+	/* relaxed, both: a hint; melyint_signal_deliver looks properly */
+	return MELY_LOAD(&caught_count, relaxed) != MELY_LOAD(&io->signals_seen, relaxed);
+}
+
+static void
+deliver_to(struct melyint_watch *w)
+{
+	melyint_watch_guard(w);
+	if (w->stage == MELYINT_STAGE_REST)
+		melyint_watch_post(w);
+	else
+		w->u.signal.again = true;
+	melyint_watch_drop(w);
+}
+
+void
+melyint_signal_deliver(struct melyint_io *io)
+{
+	int signum;
+
+	/* acquire: pairs with the release in caught. relaxed: core 0 writes it, or who relieves
+	 * core 0; both hold its poller */
+	MELY_STORE(&io->signals_seen, MELY_LOAD(&caught_count, acquire), relaxed);
+	pthread_mutex_lock(&lock);
+	for (signum = 1; signum < SIGNALS; signum++) {
+		struct melyint_watch *w;
+
+		/* relaxed: ordered by caught_count; one that comes later counts there too */
+		if (signals[signum].owner != io ||
+		    MELY_EXCHANGE(&signals[signum].hits, 0, relaxed) == 0)
+			continue;
+		for (w = signals[signum].watches; w != NULL; w = w->u.signal.next)
+			deliver_to(w);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+run(void *arg)
+{
+	struct melyint_watch *w = arg;
+
+	if (!melyint_watch_enter(w))
+		return;
+	w->u.signal.again = false; /* what came until now is what the handler is told of */
+	melyint_lock_drop(&w->own);
+	melyint_check_watch_call(w);
+	melyint_watch_guard(w);
+	if (!melyint_watch_leave(w))
+		return;
+	if (w->u.signal.again)
+		melyint_watch_post(w);
+	melyint_watch_drop(w);
+}
+
+/* ---- after a fork ---------------------------------------------------------------------------- */
+
+static bool
+of_parent(void)
+{
+	/* relaxed: set by the first thread of this process that watches a signal */
+	return MELY_LOAD(&wakefd_pid, relaxed) != getpid();
+}
+
+/* The child of a fork: the runtimes that own signals are the parent's. */
+static void
+forget_parent(void)
+{
+	int signum;
+	/* relaxed, in here: under the lock, or before there is a second thread */
+	int fd = MELY_LOAD(&wakefd, relaxed);
+
+	for (signum = 1; signum < SIGNALS; signum++) {
+		if (signals[signum].owner != NULL)
+			(void)sigaction(signum, &signals[signum].before, NULL);
+		signals[signum].owner = NULL;
+		signals[signum].watches = NULL;
+	}
+	MELY_STORE(&wakefd, -1, relaxed);
+	MELY_STORE(&wakefd_pid, getpid(), relaxed);
+	if (fd >= 0)
+		close(fd);
+}
+
+void
+melyint_signal_renew(struct melyint_io *io)
+{
+	/* relaxed: the child has one thread */
+	MELY_STORE(&io->signals, 0, relaxed);
+	if (of_parent()) {
+		/* Another thread of the parent may have held it. */
+		pthread_mutex_init(&lock, NULL);
+		forget_parent();
+	}
+}
+
+/* ---- watching; under the lock ---------------------------------------------------------------- */
+
+static int
+open_wakefd(struct melyint_io *io)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
+	/* relaxed, in here: written under the lock */
+	int fd = MELY_LOAD(&wakefd, relaxed);
+
+	if (fd < 0) {
+		fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (fd < 0)
+			return -errno;
+		MELY_STORE(&wakefd, fd, relaxed);
+	}
+	ev.data.u64 = MELYINT_POLL_SIGNAL;
+	if (epoll_ctl(io->rt->cores[0].poller->epfd, EPOLL_CTL_ADD, fd, &ev) < 0 &&
+	    errno != EEXIST)
+		return -errno;
+	return 0;
+}
+
+static int
+claim(struct melyint_io *io, int signum)
+{
+	struct sigaction action = {.sa_handler = caught, .sa_flags = SA_RESTART};
+	int r;
+
+	if (signals[signum].owner == io)
+		return 0;
+	if (signals[signum].owner != NULL)
+		return -EBUSY;
+	r = open_wakefd(io);
+	if (r < 0)
+		return r;
+	/* relaxed: nobody owns it */
+	MELY_STORE(&signals[signum].hits, 0, relaxed);
+	sigfillset(&action.sa_mask);
+	if (sigaction(signum, &action, &signals[signum].before) < 0)
+		return -errno;
+	signals[signum].owner = io;
+	return 0;
+}
+
+static void
+yield_if_unused(int signum)
+{
+	if (signals[signum].owner == NULL || signals[signum].watches != NULL)
+		return;
+	(void)sigaction(signum, &signals[signum].before, NULL);
+	signals[signum].owner = NULL;
+}
+
+static bool
+watchable(int signum)
+{
+	switch (signum) {
+	case SIGKILL: case SIGSTOP:
+	/* Their handlers must not return to the instruction that caused them. */
+	case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGTRAP: case SIGSYS:
+		return false;
+	default:
+		return signum > 0 && signum < SIGNALS;
+	}
+}
+
+static int
+watch(struct melyint_io *io, int signum, const struct melyint_watch_ask *ask, mely_watch *id)
+{
+	struct melyint_watch *w;
+	int r;
+
+	r = claim(io, signum);
+	if (r < 0)
+		return r;
+	r = melyint_watch_new(io, ask, &w);
+	if (r < 0) {
+		yield_if_unused(signum);
+		return r;
+	}
+	w->u.signal.signum = signum;
+	w->u.signal.next = signals[signum].watches;
+	w->u.signal.link = &signals[signum].watches;
+	if (w->u.signal.next != NULL)
+		w->u.signal.next->u.signal.link = &w->u.signal.next;
+	signals[signum].watches = w;
+	/* relaxed: a glance; the eventfd says it properly */
+	MELY_ADD(&io->signals, 1, relaxed);
+	*id = melyint_watch_id(w);
+	melyint_watch_drop(w);
+	return 0;
+}
+
+int
+mely_signal_watch(struct mely_color *color, int signum, struct mely_handler *handler, void *arg,
+    mely_watch *id)
+{
+	struct melyint_watch_ask ask = {.kind = MELYINT_KIND_SIGNAL, .color = color,
+	    .handler = handler, .arg = arg, .trampoline = run};
+	int r;
+
+	if (color == NULL || handler == NULL || handler->fn == NULL || id == NULL ||
+	    !watchable(signum))
+		return -EINVAL;
+	r = melyint_io_usable(mely_color_runtime(color));
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&lock);
+	if (of_parent())
+		forget_parent();
+	r = watch(mely_color_runtime(color)->io, signum, &ask, id);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static int
+stop(struct melyint_io *io, mely_watch id)
+{
+	struct melyint_watch *w = melyint_watch_hold_live(io, id, MELYINT_KIND_SIGNAL);
+	int r;
+
+	if (w == NULL)
+		return -ENOENT;
+	*w->u.signal.link = w->u.signal.next;
+	if (w->u.signal.next != NULL)
+		w->u.signal.next->u.signal.link = w->u.signal.link;
+	yield_if_unused(w->u.signal.signum);
+	/* relaxed: as in watch */
+	MELY_SUB(&io->signals, 1, relaxed);
+	r = melyint_watch_stop(w, NULL, NULL);
+	melyint_watch_drop(w);
+	return r;
+}
+
+int
+mely_signal_stop(struct mely_runtime *rt, mely_watch id)
+{
+	int r;
+
+	if (rt == NULL)
+		return -EINVAL;
+	/* relaxed: set before the child of a fork has another thread */
+	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
+		return -ECHILD;
+	pthread_mutex_lock(&lock);
+	r = stop(rt->io, id);
+	pthread_mutex_unlock(&lock);
+	return r;
+}

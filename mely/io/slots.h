@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slots.h: the ids of watchers and work. An id is a generation (high half) and a slot (low half).
+ * The generation of a slot is odd while the slot is taken and grows by one when it is taken and
+ * when it is freed; a slot whose generation has run out is never used again. So an id is exact:
+ * two takings never share one, and 0 is none.
+ *
+ * The memory of slots (struct melyint_watch) is kept until the table is finished and may be
+ * looked at by any thread; watch.h says how to do that safely.
+ *
+ * NOTE(closing): a taker holds the record's guard before it publishes an odd generation, and
+ * checks `closing` under the table's lock together with that; the stopper sets `closing` under
+ * the same lock and then walks the table, holding each guard. So a record is either refused or
+ * met by the walk.
+ */
+#ifndef MELYINT_IO_SLOTS_H
+#define MELYINT_IO_SLOTS_H
+
+#include "base/stable.h"
+
+struct melyint_watch;
+
+struct melyint_slots {
+	struct melyint_stable records;
+	struct melyint_lock lock;
+	uint32_t free;              /* lock: first free slot + 1; 0: none */
+	bool closing;               /* lock */
+	_Atomic uint32_t used;      /* lock; read by anyone: slots below were once taken */
+};
+
+void melyint_slots_init(struct melyint_slots *slots);
+void melyint_slots_fini(struct melyint_slots *slots);
+/*
+ * Take a slot. guard is the lock the record is to be under, held by the caller, or NULL for the
+ * record's own, which is then taken here. 0, -ENOMEM, -ESHUTDOWN while closing unless `late`.
+ */
+int melyint_slots_take(struct melyint_slots *slots, struct melyint_lock *guard, bool late,
+    struct melyint_watch **record);
+/* Make the record's id stale; under its guard. */
+void melyint_slots_retire(struct melyint_watch *record);
+/* Give a retired slot back; no lock of a record held. */
+void melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *record);
+void melyint_slots_close(struct melyint_slots *slots, bool closing);
+
+/* The record of an id's slot, which may belong to another generation by now; or NULL. */
+struct melyint_watch *melyint_slots_at(struct melyint_slots *slots, uint32_t slot);
+
+MELY_INLINE uint32_t
+melyint_slots_used(struct melyint_slots *slots)
+{
+	/* acquire: pairs with the release in melyint_slots_take */
+	return MELY_LOAD(&slots->used, acquire);
+}
+
+#endif

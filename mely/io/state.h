@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state.h: the I/O of a runtime as its life cycle sees it.
+ *
+ * Order of the calls: init once the cores exist; begin_stop when a stop has begun; discard when it
+ * ends, all cores parked, and left_over for each event still queued; then begin_run, for the next
+ * run, or fini. renew stands for fini and init
+ * in the child of a fork.
+ */
+#ifndef MELYINT_IO_STATE_H
+#define MELYINT_IO_STATE_H
+
+#include "core/core.h"
+#include "io/slots.h"
+
+struct melyint_work_pool;
+
+struct melyint_io {
+	struct mely_runtime *rt;    /* constant */
+	struct melyint_slots slots;
+	struct melyint_stable fds;  /* struct melyint_fd by descriptor; io/fd.c */
+	struct melyint_work_pool *work; /* constant; work.c */
+	/* helper work accepted whose completion has not been posted; anyone */
+	_Atomic uint32_t pending;
+	_Atomic bool discarding;    /* no new helper work; anyone */
+	_Atomic bool closing;       /* as slots.closing, for a glance */
+	_Atomic uint32_t signals;   /* watchers of signals; anyone */
+	_Atomic uint32_t signals_seen; /* io/signal.c */
+	int stuckfd;                /* constant: timerfd in every poller, or -1; stuck.c */
+	uint64_t stuck_ticks;       /* constant: a core is stuck after that; 0: never */
+	uint64_t pull_ticks;        /* constant: and after that its colors are pulled */
+	_Atomic uint64_t stuck_until; /* until then stuckfd is armed; anyone */
+};
+
+int melyint_io_init(struct mely_runtime *rt);
+void melyint_io_fini(struct mely_runtime *rt);
+
+/* When a stop has ended and no core runs: watchers are accepted again, held for the next run. */
+void melyint_io_begin_run(struct mely_runtime *rt);
+/*
+ * A stop has begun: every watcher is stopped and no new one accepted. Any one thread. What is
+ * running runs to its end; queued readiness is cancelled, helper work goes on.
+ */
+void melyint_io_begin_stop(struct mely_runtime *rt);
+/* Helper work whose completion has not been posted: a drain waits for 0. Any thread. */
+uint32_t melyint_io_pending(struct mely_runtime *rt);
+/* At the end of a stop, cores parked: hand back work not begun, wait for what runs. */
+void melyint_io_discard(struct mely_runtime *rt);
+/*
+ * At the end of a stop, cores parked: is this queued event of handler *handler and argument *arg
+ * one of the I/O's? No: 0. MELYINT_LEFT_USER: it stood for the program's handler and argument,
+ * which are put in their place; hand them back (with no embedded event). MELYINT_LEFT_OWN: the
+ * library's own business, now settled; drop it.
+ */
+enum { MELYINT_LEFT_USER = 1, MELYINT_LEFT_OWN };
+int melyint_io_left_over(struct mely_handler **handler, void **arg);
+
+/* In the child of a fork: new pollers, no watchers, no helpers. 0 or a negative errno. */
+int melyint_io_renew(struct mely_runtime *rt);
+
+/* May rt take on watchers? 0, -ESHUTDOWN, -ECHILD. Any thread. */
+int melyint_io_usable(struct mely_runtime *rt);
+
+/* Is this thread in a handler of rt? */
+MELY_INLINE bool
+melyint_io_inside(const struct mely_runtime *rt)
+{
+	return melyint_self != NULL && melyint_self->rt == rt;
+}
+
+#endif

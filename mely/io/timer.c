@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timer.c: timers, each in the libev loop of one core.
+ *
+ * NOTE(timers)
+ *   The record, under its guard, says what is wanted (due_ns, repeat_ns, stopped); the loop is
+ *   brought in line by whoever holds its poller (NOTE(hold) in poller.c): as a rule the very thread
+ *   that changed the record, in settle(), also where the loop's core is another one, or stuck. Only
+ *   where that core sleeps, which is inside its poller, settle() sends the record's message to the
+ *   core's own color. A timer that fires looks at the record first: stopped or not due yet
+ *   (it was pushed forward, or the wall clock was set back, or libev's sum of doubles was a hair
+ *   short) it does not run. So a stop is exact however late the message, and pushing a timer
+ *   forward touches nothing but the record: the loop finds out when the old time comes.
+ *
+ *   A wall-clock timer is armed for a little less than what is left, in steps that get shorter,
+ *   so that a clock that is slewed meanwhile does not make it late; a clock that is set makes
+ *   clockfd ready, and all of them are armed anew.
+ */
+#include "io/timer.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "check/check.h"
+#include "io/state.h"
+#include "sched/post.h"
+#include "core/weight.h"
+
+enum { WALL_FINAL_NS = 1000000000, WALL_STEP = 64 };
+
+static MELY_TLS uint64_t current_overruns;
+
+static void message(void *arg);
+
+/* Before what the program posts to the core after it: a handler that comes first in the same
+ * wake-up and does not come back would hold up the timer, though others look at the poller. */
+static struct mely_handler message_handler MELY_LASTING =
+    MELY_HANDLER_WITH(message, MELYINT_OWN_HANDLER_NS, 1, MELY_PRIORITY_MAX);
+
+static uint64_t
+wall_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t
+now_of(const struct melyint_watch *w)
+{
+	return w->u.timer.wall ? wall_now_ns() : melyint_now_ns();
+}
+
+static struct melyint_poller *
+poller_of(const struct melyint_watch *w)
+{
+	return w->io->rt->cores[w->u.timer.core].poller;
+}
+
+static bool
+wanted(const struct melyint_watch *w)
+{
+	return !w->stopped && !w->u.timer.over;
+}
+
+/* ---- holding the poller, under the guard ----------------------------------------------------- */
+
+static void
+link_wall(struct melyint_poller *p, struct melyint_watch *w)
+{
+	struct melyint_watch_timer *t = &w->u.timer;
+
+	/* Without it a jump of the clock is noticed at the next step only. */
+	(void)melyint_poller_watch_clock(p);
+	t->next = p->walls;
+	t->link = &p->walls;
+	if (t->next != NULL)
+		t->next->u.timer.link = &t->next;
+	p->walls = w;
+}
+
+static void
+out_of_loop(struct melyint_poller *p, struct melyint_watch *w)
+{
+	struct melyint_watch_timer *t = &w->u.timer;
+
+	t->armed = false;
+	w->refs--;
+	p->armed--;
+	if (t->wall) {
+		*t->link = t->next;
+		if (t->next != NULL)
+			t->next->u.timer.link = t->link;
+	}
+}
+
+static void fire(struct ev_loop *loop, struct ev_timer *timer, int revents);
+
+static void
+arm(struct melyint_poller *p, struct melyint_watch *w)
+{
+	struct melyint_watch_timer *t = &w->u.timer;
+	uint64_t now_ns, left_ns;
+	/* relaxed, here and in disarm: NOTE(fork) in poller.c */
+	bool inside = MELY_LOAD(&p->in_loop, relaxed);
+
+	MELY_STORE(&p->in_loop, true, relaxed);
+	now_ns = melyint_poller_loop_now(p);
+	if (t->wall) {
+		uint64_t wall_ns = wall_now_ns();
+
+		left_ns = t->due_ns > wall_ns ? t->due_ns - wall_ns : 0;
+		if (left_ns > WALL_FINAL_NS)
+			left_ns -= left_ns / WALL_STEP;
+		left_ns += melyint_now_ns() - now_ns;
+	} else {
+		left_ns = t->due_ns > now_ns ? t->due_ns - now_ns : 0;
+	}
+	t->armed_ns = now_ns + left_ns;
+	ev_timer_init(&t->timer, fire, (double)left_ns / 1e9, 0.);
+	t->timer.data = w;
+	ev_timer_start(p->loop, &t->timer);
+	MELY_STORE(&p->in_loop, inside, relaxed);
+	t->armed = true;
+	w->refs++;
+	p->armed++;
+	if (t->wall)
+		link_wall(p, w);
+}
+
+static void
+disarm(struct melyint_poller *p, struct melyint_watch *w)
+{
+	bool inside = MELY_LOAD(&p->in_loop, relaxed);
+
+	MELY_STORE(&p->in_loop, true, relaxed);
+	ev_timer_stop(p->loop, &w->u.timer.timer);
+	MELY_STORE(&p->in_loop, inside, relaxed);
+	out_of_loop(p, w);
+}
+
+static void
+bring_in_line(struct melyint_poller *p, struct melyint_watch *w)
+{
+	if (w->u.timer.armed)
+		disarm(p, w);
+	if (wanted(w))
+		arm(p, w);
+}
+
+/* It is due at now_ns at the latest. */
+static void
+expire(struct melyint_watch *w, uint64_t now_ns)
+{
+	struct melyint_watch_timer *t = &w->u.timer;
+
+	if (t->repeat_ns != 0) {
+		uint64_t turns = 1 + (now_ns - t->due_ns) / t->repeat_ns;
+
+		t->due_ns += turns * t->repeat_ns;
+		t->overruns += turns;
+		if (w->stage == MELYINT_STAGE_REST)
+			t->overruns--; /* this one is not missed */
+	} else {
+		t->over = true;
+		t->again = w->stage == MELYINT_STAGE_RUNNING;
+	}
+	if (w->stage == MELYINT_STAGE_REST)
+		melyint_watch_post(w);
+}
+
+static void
+fire(struct ev_loop *loop, struct ev_timer *timer, int revents)
+{
+	struct melyint_poller *p = ev_userdata(loop);
+	struct melyint_watch *w = timer->data;
+	uint64_t now_ns;
+
+	(void)revents;
+	melyint_watch_guard(w);
+	out_of_loop(p, w);
+	if (wanted(w)) {
+		now_ns = now_of(w);
+		if (now_ns >= w->u.timer.due_ns)
+			expire(w, now_ns);
+		if (wanted(w))
+			arm(p, w);
+	}
+	melyint_watch_drop(w);
+}
+
+static void
+message(void *arg)
+{
+	struct melyint_watch *w = arg;
+	struct melyint_poller *p = melyint_self->poller;
+
+	melyint_lock_take(&p->hold);
+	melyint_watch_guard(w);
+	MELY_ASSERT(p == poller_of(w));
+	w->u.timer.messaged = false;
+	w->refs--;
+	bring_in_line(p, w);
+	melyint_watch_drop(w);
+	melyint_lock_drop(&p->hold);
+}
+
+void
+melyint_timer_clock_set(struct melyint_poller *p)
+{
+	struct melyint_watch *w, *next;
+
+	/* What is armed anew is linked in front, where we have been. */
+	for (w = p->walls; w != NULL; w = next) {
+		next = w->u.timer.next;
+		melyint_watch_guard(w);
+		bring_in_line(p, w);
+		melyint_watch_drop(w);
+	}
+}
+
+/* ---- any thread ------------------------------------------------------------------------------ */
+
+static void
+send_message(struct melyint_watch *w)
+{
+	w->u.timer.messaged = true;
+	w->refs++;
+	if (melyint_post(&w->io->rt->cores[w->u.timer.core].self_color, &w->u.timer.message,
+	    MELYINT_POST_INTERNAL) < 0) {
+		/* Only in the child of a fork, where no loop runs. */
+		w->u.timer.messaged = false;
+		w->refs--;
+	}
+}
+
+/* Under the guard: does the loop not follow the record, and no message is on its way? Chooses the
+ * loop of a timer that is in none. */
+static bool
+unsettled(struct melyint_watch *w)
+{
+	struct melyint_watch_timer *t = &w->u.timer;
+	struct mely_runtime *rt = w->io->rt;
+
+	if (t->messaged)
+		return false;
+	if (t->armed)
+		return !wanted(w) || t->wall || t->due_ns < t->armed_ns;
+	if (wanted(w)) {
+		int core = melyint_io_inside(rt) ? melyint_self->index : mely_color_core(w->color);
+
+		t->core = (uint16_t)(core < 0 || core >= rt->cores_count ? 0 : core);
+	}
+	return wanted(w);
+}
+
+/* Whoever holds the poller may be waiting for the guard. */
+static void
+step_aside(struct melyint_watch *w)
+{
+	w->refs++;
+	w->u.timer.aside++;
+	melyint_watch_drop(w);
+	sched_yield();
+	melyint_watch_guard(w);
+	w->u.timer.aside--;
+	w->refs--;
+}
+
+/* Under the guard, which may be dropped meanwhile: see to it that the loop follows the record.
+ * NOTE(timers) */
+static void
+settle(struct melyint_watch *w)
+{
+	while (unsettled(w)) {
+		struct melyint_poller *p = poller_of(w);
+
+		if (melyint_lock_try(&p->hold)) {
+			bring_in_line(p, w);
+			melyint_lock_drop(&p->hold);
+			return;
+		}
+		/* relaxed: a hint. One that falls asleep now finds the message, as any post; one
+		 * that is awake does not hold it for long, nor does anybody else. */
+		if (MELY_LOAD(&p->core->sleep, relaxed) != MELYINT_AWAKE) {
+			send_message(w);
+			return;
+		}
+		step_aside(w);
+	}
+}
+
+static uint64_t
+due_after(bool wall, uint64_t when_ns)
+{
+	uint64_t now_ns;
+
+	if (wall)
+		return when_ns < UINT64_MAX / 2 ? when_ns : UINT64_MAX / 2;
+	now_ns = melyint_now_ns();
+	return when_ns < UINT64_MAX / 2 - now_ns ? now_ns + when_ns : UINT64_MAX / 2;
+}
+
+/* So long that no sum overflows. */
+static uint64_t
+bounded(uint64_t repeat_ns)
+{
+	return repeat_ns < UINT64_MAX / 4 ? repeat_ns : UINT64_MAX / 4;
+}
+
+static void
+run(void *arg)
+{
+	struct melyint_watch *w = arg;
+
+	if (!melyint_watch_enter(w))
+		return;
+	current_overruns = w->u.timer.overruns;
+	w->u.timer.overruns = 0;
+	melyint_lock_drop(&w->own);
+	melyint_check_watch_call(w);
+	current_overruns = 0;
+	melyint_watch_guard(w);
+	if (!melyint_watch_leave(w))
+		return;
+	if (w->u.timer.again) {
+		w->u.timer.again = false;
+		melyint_watch_post(w);
+	} else if (w->u.timer.over) {
+		w->stopped = true; /* a one-shot timer that has run is gone */
+	}
+	melyint_watch_drop(w);
+}
+
+int
+mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns, unsigned flags,
+    struct mely_handler *handler, void *arg, mely_watch *timer)
+{
+	struct melyint_watch_ask ask = {.kind = MELYINT_KIND_TIMER, .color = color,
+	    .handler = handler, .arg = arg, .trampoline = run};
+	struct melyint_watch *w;
+	int r;
+
+	if (color == NULL || handler == NULL || handler->fn == NULL || timer == NULL ||
+	    (flags & ~(unsigned)MELY_TIMER_WALL) != 0)
+		return -EINVAL;
+	r = melyint_io_usable(mely_color_runtime(color));
+	if (r == 0)
+		r = melyint_watch_new(mely_color_runtime(color)->io, &ask, &w);
+	if (r < 0)
+		return r;
+	w->u.timer.wall = (flags & MELY_TIMER_WALL) != 0;
+	w->u.timer.due_ns = due_after(w->u.timer.wall, when_ns);
+	w->u.timer.repeat_ns = bounded(repeat_ns);
+	mely_event_init(&w->u.timer.message, &message_handler, w);
+	*timer = melyint_watch_id(w);
+	settle(w);
+	melyint_watch_drop(w);
+	return 0;
+}
+
+static struct melyint_watch *
+hold(struct mely_runtime *rt, mely_watch timer, int *error)
+{
+	struct melyint_watch *w;
+
+	*error = rt == NULL ? -EINVAL : -ENOENT;
+	if (rt == NULL)
+		return NULL;
+	/* relaxed: set before the child of a fork has another thread */
+	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED) {
+		*error = -ECHILD;
+		return NULL;
+	}
+	w = melyint_watch_hold_live(rt->io, timer, MELYINT_KIND_TIMER);
+	return w;
+}
+
+int
+mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
+    uint64_t repeat_ns)
+{
+	int r;
+	struct melyint_watch *w = hold(rt, timer, &r);
+
+	if (w == NULL)
+		return r;
+	(void)melyint_watch_unpost(w);
+	w->u.timer.due_ns = due_after(w->u.timer.wall, when_ns);
+	w->u.timer.repeat_ns = bounded(repeat_ns);
+	w->u.timer.overruns = 0;
+	w->u.timer.over = false;
+	w->u.timer.again = false;
+	settle(w);
+	melyint_watch_drop(w);
+	return 0;
+}
+
+int
+mely_timer_stop(struct mely_runtime *rt, mely_watch timer)
+{
+	int r;
+	struct melyint_watch *w = hold(rt, timer, &r);
+
+	if (w == NULL)
+		return r;
+	r = melyint_watch_stop(w, NULL, NULL);
+	settle(w);
+	melyint_watch_drop(w);
+	return r;
+}
+
+void
+melyint_timer_close(struct melyint_io *io, mely_watch timer)
+{
+	struct melyint_watch *w = melyint_watch_hold_live(io, timer, MELYINT_KIND_TIMER);
+
+	if (w == NULL)
+		return;
+	(void)melyint_watch_stop(w, NULL, NULL);
+	melyint_watch_drop(w);
+}
+
+uint64_t
+mely_timer_overruns(void)
+{
+	return current_overruns;
+}
+
+/* ---- nothing running ------------------------------------------------------------------------- */
+
+bool
+melyint_timer_is_message(const struct mely_handler *handler)
+{
+	return handler == &message_handler;
+}
+
+void
+melyint_timer_disarm(struct melyint_watch *w)
+{
+	struct melyint_poller *p = poller_of(w);
+
+	if (w->u.timer.armed) {
+		/* Against outside threads; none waits for a guard while it holds it. */
+		melyint_lock_take(&p->hold);
+		disarm(p, w);
+		melyint_lock_drop(&p->hold);
+	}
+	if (w->u.timer.messaged) {
+		w->u.timer.messaged = false;
+		w->refs--;
+	}
+}

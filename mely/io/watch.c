@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.c: see watch.h. */
+#include "io/watch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sched/cancel.h"
+#include "base/assert.h"
+#include "check/check.h"
+#include "core/handlers.h"
+#include "io/state.h"
+#include "sched/post.h"
+#include "io/slots.h"
+#include "core/weight.h"
+
+static void cancel_over(void *arg);
+
+static struct mely_handler over_handler MELY_LASTING =
+    MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
+
+/* A copy whose measured time goes on from what the program's handler knows, under its number. */
+static void
+copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampoline)(void *))
+{
+	mely_handler_init(copy, trampoline, user->name);
+	copy->time_ns = user->time_ns;
+	copy->penalty = user->penalty;
+	copy->priority = user->priority;
+	/* relaxed: a measurement; nothing is published with it */
+	MELY_STORE(&copy->_measured_ns, MELY_LOAD(&user->_measured_ns, relaxed), relaxed);
+	/* relaxed: given once. For people the copy and what it is a copy of are one. */
+	MELY_STORE(&copy->_number, melyint_handler_number(user), relaxed);
+	copy->_reserved = &over_handler; /* melyint_io_left_over knows it by that */
+}
+
+int
+melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
+    struct melyint_watch **watch)
+{
+	struct melyint_watch *w;
+	int r;
+
+	r = melyint_slots_take(&io->slots, ask->guard, ask->late, &w);
+	if (r < 0)
+		return r;
+	copy_handler(&w->handler, ask->handler, ask->trampoline);
+	mely_event_init(&w->ev, &w->handler, w);
+	mely_event_init(&w->over, &over_handler, w);
+	w->kind = (uint8_t)ask->kind;
+	w->stage = MELYINT_STAGE_REST;
+	w->stopped = false;
+	w->cancelling = false;
+	w->refs = 0;
+	w->io = io;
+	w->color = ask->color;
+	w->user = ask->handler;
+	w->fn = ask->handler->fn;
+	w->arg = ask->arg;
+	w->done_color = NULL;
+	w->done = NULL;
+	memset(&w->u, 0, sizeof(w->u));
+	melyint_check_watch_made(w);
+	*watch = w;
+	return 0;
+}
+
+mely_watch
+melyint_watch_id(const struct melyint_watch *w)
+{
+	/* relaxed: the caller holds the guard */
+	return (mely_watch)MELY_LOAD(&w->gen, relaxed) << 32 | w->slot;
+}
+
+struct melyint_watch *
+melyint_watch_hold(struct melyint_io *io, mely_watch id)
+{
+	struct melyint_watch *w = melyint_slots_at(&io->slots, (uint32_t)id);
+	uint32_t gen = (uint32_t)(id >> 32);
+	struct melyint_lock *guard;
+
+	/* acquire: pairs with the releases in melyint_slots_take and _retire; a stale id ends
+	 * here as a rule */
+	if (w == NULL || (gen & 1) == 0 || MELY_LOAD(&w->gen, acquire) != gen)
+		return NULL;
+	/* acquire: pairs with the release in melyint_slots_take */
+	guard = MELY_LOAD(&w->guard, acquire);
+	melyint_lock_take(guard);
+	/* relaxed: if the generation is still ours, guard was set before it and is the lock we
+	 * hold, so neither can change now; if not, nothing else is looked at */
+	if (MELY_LOAD(&w->gen, relaxed) == gen && MELY_LOAD(&w->guard, relaxed) == guard)
+		return w;
+	melyint_lock_drop(guard);
+	return NULL;
+}
+
+struct melyint_watch *
+melyint_watch_hold_live(struct melyint_io *io, mely_watch id, enum melyint_kind kind)
+{
+	struct melyint_watch *w = melyint_watch_hold(io, id);
+
+	if (w != NULL && (w->kind != kind || w->stopped)) {
+		melyint_watch_drop(w);
+		return NULL;
+	}
+	return w;
+}
+
+void
+melyint_watch_guard(struct melyint_watch *w)
+{
+	/* relaxed: constant while the record is taken */
+	melyint_lock_take(MELY_LOAD(&w->guard, relaxed));
+}
+
+void
+melyint_watch_drop(struct melyint_watch *w)
+{
+	/* relaxed: we hold it */
+	struct melyint_lock *guard = MELY_LOAD(&w->guard, relaxed);
+	struct melyint_io *io = w->io;
+	bool gone = w->stopped && w->refs == 0;
+
+	if (gone) {
+		melyint_check_watch_gone(w);
+		MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST);
+		melyint_slots_retire(w);
+	}
+	melyint_lock_drop(guard);
+	if (gone)
+		melyint_slots_free(&io->slots, w);
+}
+
+void
+melyint_watch_post(struct melyint_watch *w)
+{
+	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && !w->stopped);
+	w->stage = MELYINT_STAGE_QUEUED;
+	w->refs++;
+	if (MELY_UNLIKELY(melyint_post(w->color, &w->ev, MELYINT_POST_INTERNAL) < 0)) {
+		/* Only in the child of a fork, where nothing runs. */
+		w->stage = MELYINT_STAGE_REST;
+		w->refs--;
+	}
+}
+
+bool
+melyint_watch_unpost(struct melyint_watch *w)
+{
+	/* What was taken must run: nobody would end the flight of an event that is dropped. */
+	if (w->stage == MELYINT_STAGE_QUEUED && melyint_cancel_queued(&w->ev) == 0) {
+		w->stage = MELYINT_STAGE_REST;
+		w->refs--;
+	}
+	return w->stage == MELYINT_STAGE_REST;
+}
+
+/* A queued event of a record that is being stopped. */
+static void
+stop_queued(struct melyint_watch *w)
+{
+	int r = mely_event_cancel(&w->ev, &w->io->rt->cores[0].self_color, &w->over);
+
+	if (r == 0) {
+		w->stage = MELYINT_STAGE_REST;
+		w->refs--;
+	} else if (r == -EINPROGRESS) {
+		/* The event may run, and find the mark, or not run at all: only cancel_over
+		 * ends its flight. */
+		w->cancelling = true;
+	} else {
+		/* Entered, but not checked in: melyint_watch_enter ends it. */
+		MELY_ASSERT(r == -ENOENT);
+	}
+}
+
+int
+melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	w->stopped = true;
+	/* What was learned stays with the program's handler; relaxed: a measurement. */
+	MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
+	if (w->stage == MELYINT_STAGE_QUEUED)
+		stop_queued(w);
+	if (w->stage != MELYINT_STAGE_RUNNING || mely_current_color() == w->color) {
+		melyint_check_watch_over(w);
+		return 0;
+	}
+	melyint_check_promise(done);
+	w->done_color = done_color;
+	w->done = done;
+	return -EINPROGRESS;
+}
+
+static void
+cancel_over(void *arg)
+{
+	struct melyint_watch *w = arg;
+
+	melyint_watch_guard(w);
+	MELY_ASSERT(w->stopped);
+	w->stage = MELYINT_STAGE_REST;
+	w->refs--;
+	melyint_watch_drop(w);
+}
+
+bool
+melyint_watch_enter(struct melyint_watch *w)
+{
+	melyint_watch_guard(w);
+	MELY_ASSERT(w->stage == MELYINT_STAGE_QUEUED);
+	if (MELY_LIKELY(!w->stopped)) {
+		w->stage = MELYINT_STAGE_RUNNING;
+		/* relaxed: a measurement; the first one is worth sharing at once */
+		if (MELY_UNLIKELY(MELY_LOAD(&w->user->_measured_ns, relaxed) == 0))
+			MELY_STORE(&w->user->_measured_ns,
+			    MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
+		return true;
+	}
+	if (!w->cancelling) {
+		w->stage = MELYINT_STAGE_REST;
+		w->refs--;
+	}
+	melyint_watch_drop(w);
+	return false;
+}
+
+bool
+melyint_watch_leave(struct melyint_watch *w)
+{
+	MELY_ASSERT(w->stage == MELYINT_STAGE_RUNNING);
+	w->stage = MELYINT_STAGE_REST;
+	w->refs--;
+	if (MELY_LIKELY(!w->stopped))
+		return true;
+	if (w->done != NULL) {
+		/* -EALREADY is the program's business: it is told either way. */
+		(void)melyint_post(w->done_color, w->done, MELYINT_POST_INTERNAL);
+		w->done = NULL;
+	}
+	melyint_watch_drop(w);
+	return false;
+}
+
+/* ---- what a stop leaves over ----------------------------------------------------------------- */
+
+bool
+melyint_watch_is_over(const struct mely_handler *handler)
+{
+	return handler == &over_handler;
+}
+
+bool
+melyint_watch_is_ours(const struct mely_handler *handler)
+{
+	return handler == &over_handler || handler->_reserved == &over_handler;
+}
+
+void
+melyint_watch_lost(struct melyint_watch *w, bool over)
+{
+	/* While a cancel is not over, only its end ends the flight of the event. */
+	if (over || !w->cancelling) {
+		w->stage = MELYINT_STAGE_REST;
+		w->refs--;
+	}
+	melyint_watch_drop(w);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * watch.h: what descriptors, timers, signals, children and blocking work have in common: a record
+ * named by an id, whose embedded event runs the program's handler in the program's color, and
+ * which can be stopped exactly.
+ *
+ * A record is under its guard: for a descriptor's watcher the lock of the descriptor, else a lock
+ * of its own. Both live in memory that stays, so a thread with only an id may take the guard it
+ * finds and then see whether the id still holds (melyint_watch_hold).
+ *
+ * NOTE(exact stop)
+ *   The event of a record goes REST -> QUEUED (posted) -> RUNNING (its trampoline has checked
+ *   in, under the guard) -> REST. A stop marks the record, under the guard, and
+ *     REST     nothing runs any more;
+ *     QUEUED   cancels the event. Cancelled: as REST. Else another core has taken it, but its
+ *              trampoline has not checked in and will find the mark: the program's handler does
+ *              not run either way, only the record must wait;
+ *     RUNNING  in a handler of its color: it is that very handler that calls (exclusion); it
+ *              does not run again. Elsewhere: -EINPROGRESS, and `done` is posted at its end.
+ *   refs counts what still refers to the record: the event in flight, a cancel that is not over,
+ *   a timer armed in a loop, a message on its way. The record goes when it is stopped and refs
+ *   is 0. Once marked, nothing of the program's (handler, argument) is touched any more.
+ */
+#ifndef MELYINT_IO_WATCH_H
+#define MELYINT_IO_WATCH_H
+
+#include <ev.h>
+#include <mely/mely.h>
+#include <sys/types.h>
+
+#include "base/atomic.h"
+#include "base/lock.h"
+
+struct melyint_io;
+struct melyint_fd;
+
+enum melyint_kind {
+	MELYINT_KIND_FD = 1,
+	MELYINT_KIND_CHILD, /* a descriptor's watcher, on a pidfd */
+	MELYINT_KIND_TIMER,
+	MELYINT_KIND_SIGNAL,
+	MELYINT_KIND_WORK
+};
+
+enum melyint_stage {
+	MELYINT_STAGE_REST = 0,
+	MELYINT_STAGE_QUEUED,
+	MELYINT_STAGE_RUNNING
+};
+
+/* io/fd.c, child.c */
+struct melyint_watch_fd {
+	struct melyint_fd *record;
+	uint8_t direction;          /* 0 read, 1 write */
+	uint8_t ready;              /* enum mely_fd_readiness, since the handler last began */
+	bool edge;
+	bool off;                   /* suspended */
+	bool again;                 /* look once more when the handler has ended */
+	pid_t pid;                  /* of a child */
+};
+
+/* timer.c */
+struct melyint_watch_timer {
+	struct ev_timer timer;      /* holding its poller */
+	struct mely_event message;  /* to its core: arm, or disarm */
+	struct melyint_watch *next; /* wall-clock timers of its core; holding its poller */
+	struct melyint_watch **link;
+	uint64_t due_ns;            /* monotonic; wall-clock with wall */
+	uint64_t armed_ns;          /* monotonic time for which the loop has it */
+	uint64_t repeat_ns;
+	uint64_t overruns;
+	uint16_t core;              /* whose loop has it */
+	uint16_t aside;             /* of refs: threads that have dropped the guard to yield */
+	bool armed;
+	bool messaged;
+	bool wall;
+	bool over;                  /* a one-shot timer that has fired */
+	bool again;                 /* ... while its handler ran */
+};
+
+/* io/signal.c */
+struct melyint_watch_signal {
+	struct melyint_watch *next; /* of the same signal; under the lock of the signals */
+	struct melyint_watch **link;
+	int signum;
+	bool again;                 /* came while the event was in flight */
+};
+
+/* work.c */
+struct melyint_watch_work {
+	void (*fn)(void *arg);
+	struct melyint_watch *next; /* waiting work of the class; under the lock of the class */
+	struct melyint_watch **link;
+	uint8_t work_class;
+	bool waiting;               /* under the lock of the class */
+};
+
+struct melyint_watch {
+	_Alignas(MELY_CACHE_LINE) struct mely_event ev; /* runs the trampoline */
+	struct mely_handler handler;/* the program's, but with the trampoline */
+	_Atomic(struct melyint_lock *) guard; /* set when taken; anyone */
+	_Atomic uint32_t gen;       /* odd: taken; written under the guard; anyone */
+	uint32_t slot;              /* set once */
+	struct melyint_lock own;
+	uint32_t next_free;         /* slots.c */
+	/* under the guard */
+	uint8_t kind;               /* enum melyint_kind */
+	uint8_t stage;              /* enum melyint_stage */
+	bool stopped;
+	bool cancelling;            /* `over` is to come */
+	uint8_t refs;
+	struct melyint_io *io;
+	struct mely_color *color;
+	struct mely_handler *user;
+	void (*fn)(void *arg);      /* the program's function */
+	void *arg;
+	struct mely_color *done_color;
+	struct mely_event *done;
+	struct mely_event over;     /* says that a cancel is over */
+	union {
+		struct melyint_watch_fd fd;
+		struct melyint_watch_timer timer;
+		struct melyint_watch_signal signal;
+		struct melyint_watch_work work;
+	} u;
+};
+
+/* What is asked of a new record. */
+struct melyint_watch_ask {
+	enum melyint_kind kind;
+	struct mely_color *color;
+	struct mely_handler *handler;
+	void *arg;
+	void (*trampoline)(void *arg);
+	struct melyint_lock *guard; /* held; NULL: the record's own */
+	bool late;                  /* accepted also while closing */
+};
+
+/* Take and fill in a record; returned under its guard. 0, -ENOMEM, -ESHUTDOWN. */
+int melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
+    struct melyint_watch **watch);
+mely_watch melyint_watch_id(const struct melyint_watch *w);
+
+/* The record of an id, under its guard, or NULL when the id is stale. */
+struct melyint_watch *melyint_watch_hold(struct melyint_io *io, mely_watch id);
+/* The same, but NULL too when it is of another kind or was stopped. */
+struct melyint_watch *melyint_watch_hold_live(struct melyint_io *io, mely_watch id,
+    enum melyint_kind kind);
+/* Take the guard of a record that is known to stay (a ref is held). */
+void melyint_watch_guard(struct melyint_watch *w);
+/* Drop the guard; the record goes if nothing keeps it. */
+void melyint_watch_drop(struct melyint_watch *w);
+
+/* Under the guard, in REST and not stopped: post the event. */
+void melyint_watch_post(struct melyint_watch *w);
+/* Under the guard: take a queued event back, where that can be done. True: in REST now. */
+bool melyint_watch_unpost(struct melyint_watch *w);
+/* Under the guard: NOTE(exact stop). 0 or -EINPROGRESS (then done is kept, if given). */
+int melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done);
+
+/* The trampoline's first step. True: run the program's handler; the guard is held. */
+bool melyint_watch_enter(struct melyint_watch *w);
+/* Its last, under the guard. True: not stopped, in REST, the guard still held; false: stopped
+ * meanwhile, the guard is dropped, the record may be gone. */
+bool melyint_watch_leave(struct melyint_watch *w);
+
+/* Nothing running: is it the handler of a record's event, or of the end of a cancel? */
+bool melyint_watch_is_ours(const struct mely_handler *handler);
+bool melyint_watch_is_over(const struct mely_handler *handler);
+/* Under the guard, which it drops: a queued event of the stopped record will not run; over: it
+ * was the one that says that a cancel is over. */
+void melyint_watch_lost(struct melyint_watch *w, bool over);
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * work.c: blocking work. Each class has its own queue and its own helper threads, so that slow
+ * name servers do not stop file reads. A helper is made when work waits and none is idle, up to
+ * the class's limit, and ends after IDLE_S without work; it blocks all signals. When the
+ * function has returned, the record's event is posted to the program's color.
+ *
+ * Locks: a record's guard before the lock of a class. A helper takes them one after the other.
+ */
+#include "io/work.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "check/check.h"
+#include "io/poller.h"
+#include "io/watch.h"
+
+enum { CLASSES = MELY_WORK_USER + 1, IDLE_S = 10 };
+
+struct helper {
+	struct work_class *of;      /* constant */
+	pthread_t thread;
+	enum { HELPER_NONE, HELPER_ALIVE, HELPER_ENDED } state; /* ENDED: to be joined */
+};
+
+struct work_class {
+	const char *name;           /* constant */
+	int helpers_max;            /* constant */
+	pthread_mutex_t lock;
+	pthread_cond_t work;        /* there is some, or `ending` */
+	pthread_cond_t rest;        /* running == 0, or a helper has ended */
+	/* under the lock */
+	struct melyint_watch *first;
+	struct melyint_watch **last;
+	struct helper *helpers;     /* helpers_max of them */
+	int alive;
+	int idle;
+	int promised;               /* idle helpers signalled that have not looked yet */
+	int running;                /* functions, until their event is posted */
+	bool ending;
+};
+
+struct melyint_work_pool {
+	struct work_class classes[CLASSES];
+};
+
+/* ---- the queue of a class; under its lock ---------------------------------------------------- */
+
+static void
+enqueue(struct work_class *c, struct melyint_watch *w)
+{
+	w->u.work.next = NULL;
+	w->u.work.link = c->last;
+	w->u.work.waiting = true;
+	*c->last = w;
+	c->last = &w->u.work.next;
+}
+
+static void
+dequeue(struct work_class *c, struct melyint_watch *w)
+{
+	MELY_ASSERT(w->u.work.waiting);
+	*w->u.work.link = w->u.work.next;
+	if (w->u.work.next != NULL)
+		w->u.work.next->u.work.link = w->u.work.link;
+	else
+		c->last = w->u.work.link;
+	w->u.work.waiting = false;
+}
+
+/* A helper that is no thread, those that have ended being joined; NULL: all are alive. */
+static struct helper *
+spare_helper(struct work_class *c)
+{
+	struct helper *spare = NULL;
+	int i;
+
+	for (i = 0; i < c->helpers_max; i++) {
+		struct helper *h = &c->helpers[i];
+
+		if (h->state == HELPER_ENDED) {
+			pthread_join(h->thread, NULL);
+			h->state = HELPER_NONE;
+		}
+		if (h->state == HELPER_NONE)
+			spare = h;
+	}
+	return spare;
+}
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+/* One piece of work less that has not been posted. */
+static void
+count_down(struct melyint_io *io)
+{
+	struct mely_runtime *rt = io->rt;
+
+	/* release: pairs with the acquire in melyint_io_pending: whoever sees 0 sees the post.
+	 * relaxed: io->closing is a hint, the drain also looks by itself. */
+	if (MELY_SUB(&io->pending, 1, release) == 1 && MELY_LOAD(&io->closing, relaxed))
+		melyint_poller_wake(&rt->cores[0]);
+}
+
+static void
+do_work(struct melyint_watch *w, const char *name)
+{
+	struct melyint_io *io = w->io;
+
+	/* The ref taken in submit keeps the record. */
+	melyint_check_work_call(w, name);
+	melyint_watch_guard(w);
+	w->refs--;
+	melyint_watch_post(w);
+	melyint_watch_drop(w);
+	count_down(io);
+}
+
+/* Under the lock. False: none came. */
+static bool
+wait_for_work(struct work_class *c)
+{
+	struct timespec until;
+	int r = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += IDLE_S;
+	c->idle++;
+	while (c->first == NULL && !c->ending && r != ETIMEDOUT) {
+		r = pthread_cond_timedwait(&c->work, &c->lock, &until);
+		if (r == 0 && c->promised > 0)
+			c->promised--;
+	}
+	c->idle--;
+	if (c->promised > c->idle)
+		c->promised = c->idle;
+	return c->first != NULL;
+}
+
+static void *
+help(void *arg)
+{
+	struct helper *h = arg;
+	struct work_class *c = h->of;
+
+	pthread_setname_np(pthread_self(), c->name);
+	melyint_check_thread(true);
+	pthread_mutex_lock(&c->lock);
+	while (c->first != NULL || wait_for_work(c)) {
+		struct melyint_watch *w = c->first;
+
+		dequeue(c, w);
+		c->running++;
+		pthread_mutex_unlock(&c->lock);
+		do_work(w, c->name);
+		pthread_mutex_lock(&c->lock);
+		if (--c->running == 0)
+			pthread_cond_broadcast(&c->rest);
+	}
+	c->alive--;
+	h->state = HELPER_ENDED;
+	pthread_cond_broadcast(&c->rest);
+	pthread_mutex_unlock(&c->lock);
+	melyint_check_thread(false);
+	return NULL;
+}
+
+/* Under the lock: one helper more, if the limit allows. */
+static void
+add_helper(struct work_class *c)
+{
+	struct helper *h = spare_helper(c);
+	sigset_t all, before;
+
+	if (h == NULL)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (pthread_create(&h->thread, NULL, help, h) == 0) {
+		h->state = HELPER_ALIVE;
+		c->alive++;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Under the lock: somebody to do what was just enqueued. 0; -EAGAIN when there is nobody. */
+static int
+call_helper(struct work_class *c)
+{
+	if (c->idle > c->promised) {
+		c->promised++;
+		pthread_cond_signal(&c->work);
+		return 0;
+	}
+	add_helper(c);
+	return c->alive > 0 ? 0 : -EAGAIN;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The trampoline of the completion. */
+static void
+run(void *arg)
+{
+	struct melyint_watch *w = arg;
+
+	if (!melyint_watch_enter(w))
+		return;
+	melyint_lock_drop(&w->own);
+	melyint_check_watch_call(w);
+	melyint_watch_guard(w);
+	if (!melyint_watch_leave(w))
+		return;
+	w->stopped = true; /* over */
+	melyint_watch_drop(w);
+}
+
+/* Under the guard: it is not to be done. */
+static void
+forget(struct melyint_watch *w)
+{
+	w->refs--;
+	w->stopped = true;
+	count_down(w->io);
+}
+
+static int
+submit(struct melyint_io *io, struct melyint_watch *w)
+{
+	struct work_class *c = &io->work->classes[w->u.work.work_class];
+	int r;
+
+	w->refs++;
+	pthread_mutex_lock(&c->lock);
+	enqueue(c, w);
+	r = call_helper(c);
+	if (r < 0)
+		dequeue(c, w);
+	pthread_mutex_unlock(&c->lock);
+	if (r < 0)
+		forget(w);
+	return r;
+}
+
+int
+mely_work(struct mely_color *color, enum mely_work_class work_class, void (*fn)(void *arg),
+    struct mely_handler *handler, void *arg, mely_watch *id)
+{
+	struct melyint_watch_ask ask = {.kind = MELYINT_KIND_WORK, .color = color,
+	    .handler = handler, .arg = arg, .trampoline = run};
+	struct mely_runtime *rt;
+	struct melyint_watch *w;
+	int r;
+
+	if (color == NULL || handler == NULL || handler->fn == NULL || fn == NULL ||
+	    (unsigned)work_class >= CLASSES)
+		return -EINVAL;
+	rt = mely_color_runtime(color);
+	r = melyint_io_usable(rt);
+	/* Handlers may still need it to finish what they began. relaxed: a handler that runs
+	 * does so before the discard, which parks the cores first. */
+	ask.late = r == -ESHUTDOWN && melyint_io_inside(rt) &&
+	    !MELY_LOAD(&rt->io->discarding, relaxed);
+	if (r < 0 && !ask.late)
+		return r;
+	/* Before the slot, whose lock orders it before a stop that refuses slots: a drain that
+	 * finds nothing pending has either refused this work or seen it. relaxed: that lock
+	 * does it. */
+	MELY_ADD(&rt->io->pending, 1, relaxed);
+	r = melyint_watch_new(rt->io, &ask, &w);
+	if (r < 0) {
+		count_down(rt->io);
+		return r;
+	}
+	w->u.work.fn = fn;
+	w->u.work.work_class = (uint8_t)work_class;
+	if (id != NULL)
+		*id = melyint_watch_id(w);
+	r = submit(rt->io, w);
+	melyint_watch_drop(w);
+	return r;
+}
+
+int
+mely_work_cancel(struct mely_runtime *rt, mely_watch id)
+{
+	struct melyint_watch *w;
+	struct work_class *c;
+	bool waiting;
+
+	if (rt == NULL)
+		return -EINVAL;
+	/* relaxed: set before the child of a fork has another thread */
+	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
+		return -ECHILD;
+	w = melyint_watch_hold_live(rt->io, id, MELYINT_KIND_WORK);
+	if (w == NULL)
+		return -ENOENT;
+	/* The last step, in its own handler: over. */
+	if (w->stage == MELYINT_STAGE_RUNNING) {
+		melyint_watch_drop(w);
+		return -ENOENT;
+	}
+	c = &rt->io->work->classes[w->u.work.work_class];
+	pthread_mutex_lock(&c->lock);
+	waiting = w->u.work.waiting;
+	if (waiting)
+		dequeue(c, w);
+	pthread_mutex_unlock(&c->lock);
+	if (waiting)
+		forget(w);
+	melyint_watch_drop(w);
+	return waiting ? 0 : -EINPROGRESS;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void
+hand_back(struct melyint_io *io, struct melyint_watch *w)
+{
+	const struct mely_config *config = &io->rt->config;
+	struct mely_color *color;
+	struct mely_handler *user;
+	void *arg;
+
+	melyint_watch_guard(w);
+	color = w->color;
+	user = w->user;
+	arg = w->arg;
+	forget(w);
+	melyint_watch_drop(w);
+	if (config->handback != NULL) {
+		melyint_check_out();
+		config->handback(config->handback_ctx, color, user, arg, NULL);
+		melyint_check_in();
+	}
+}
+
+void
+melyint_work_discard(struct melyint_io *io)
+{
+	int i;
+
+	for (i = 0; i < CLASSES; i++) {
+		struct work_class *c = &io->work->classes[i];
+
+		pthread_mutex_lock(&c->lock);
+		while (c->first != NULL) {
+			struct melyint_watch *w = c->first;
+
+			dequeue(c, w);
+			pthread_mutex_unlock(&c->lock);
+			hand_back(io, w);
+			pthread_mutex_lock(&c->lock);
+		}
+		while (c->running > 0)
+			pthread_cond_wait(&c->rest, &c->lock);
+		pthread_mutex_unlock(&c->lock);
+	}
+}
+
+static int
+class_init(struct work_class *c, const char *name, int helpers_max)
+{
+	pthread_condattr_t attr;
+	int i;
+
+	c->name = name;
+	c->helpers_max = helpers_max;
+	c->helpers = calloc((size_t)helpers_max, sizeof(*c->helpers));
+	if (c->helpers == NULL)
+		return -ENOMEM;
+	for (i = 0; i < helpers_max; i++)
+		c->helpers[i].of = c;
+	c->first = NULL;
+	c->last = &c->first;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_cond_init(&c->work, &attr);
+	pthread_cond_init(&c->rest, NULL);
+	pthread_condattr_destroy(&attr);
+	return 0;
+}
+
+static void
+pool_free(struct melyint_io *io)
+{
+	int i;
+
+	for (i = 0; i < CLASSES; i++)
+		free(io->work->classes[i].helpers);
+	free(io->work);
+	io->work = NULL;
+}
+
+int
+melyint_work_init(struct melyint_io *io)
+{
+	static const char *const names[CLASSES] = {"mely/file", "mely/name", "mely/user"};
+	const struct mely_config *config = &io->rt->config;
+	const int most[CLASSES] = {config->helpers_files, config->helpers_names,
+	    config->helpers_user};
+	int i;
+
+	io->work = calloc(1, sizeof(*io->work));
+	if (io->work == NULL)
+		return -ENOMEM;
+	for (i = 0; i < CLASSES; i++) {
+		if (class_init(&io->work->classes[i], names[i], most[i]) < 0) {
+			pool_free(io);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void
+class_fini(struct work_class *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->ending = true;
+	pthread_cond_broadcast(&c->work);
+	while (c->alive > 0)
+		pthread_cond_wait(&c->rest, &c->lock);
+	pthread_mutex_unlock(&c->lock);
+	(void)spare_helper(c);
+	pthread_mutex_destroy(&c->lock);
+	pthread_cond_destroy(&c->work);
+	pthread_cond_destroy(&c->rest);
+}
+
+void
+melyint_work_fini(struct melyint_io *io)
+{
+	int i;
+
+	if (io->work == NULL)
+		return;
+	for (i = 0; i < CLASSES; i++)
+		class_fini(&io->work->classes[i]);
+	pool_free(io);
+}
+
+void
+melyint_work_forget(struct melyint_io *io)
+{
+	/* The locks may be held by threads that do not exist here: memory is all that is left. */
+	if (io->work != NULL)
+		pool_free(io);
+	/* relaxed: the child has one thread */
+	MELY_STORE(&io->pending, 0, relaxed);
+}

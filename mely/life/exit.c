@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * exit.c: exit while a runtime runs, from a handler or from any other thread. The cores are parked
+ * before the program's exit functions destroy what handlers use; the thread that called exit, if
+ * it is a core itself, is in its handler and stays there; so does a handler that waits between
+ * mely_wait_begin and mely_wait_end. Nothing is handed back.
+ */
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <mely/runtime.h>
+
+#include "base/assert.h"
+#include "check/check.h"
+#include "core/core.h"
+#include "look/watchdog/monitor.h"
+#include "sched/park.h"
+#include "life/runtimes.h"
+#include "look/trace/tracer.h"
+#include "look/live/serve.h"
+
+enum {
+	REGISTRATIONS_MAX = 16,
+	WAIT_MS = 2000 /* for cores in a long handler */
+};
+
+static _Atomic bool exiting; /* set once, by the thread that exits */
+static MELY_TLS bool exits_here;  /* ... which is this one */
+
+static void
+stop_cores(struct mely_runtime *rt)
+{
+	int phase = MELY_LOAD(&rt->phase, acquire); /* pairs with the life cycle's release stores */
+
+	/* release: pairs with the acquire loads of the cores */
+	while ((phase == MELYINT_RUNNING || phase == MELYINT_DRAINING) &&
+	    !MELY_CAS(&rt->phase, &phase, MELYINT_STOPPED, release))
+		;
+	melyint_wake_all(rt);
+}
+
+static void
+await_cores(struct mely_runtime *rt)
+{
+	const struct timespec nap = {0, 1000000};
+	int i, ms;
+
+	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_STOPPED) /* as above */
+		return;
+	for (i = 0; i < rt->cores_count; i++) {
+		struct melyint_core *core = &rt->cores[i];
+		bool attended = core != melyint_self;
+
+		for (ms = 0; ms < WAIT_MS && attended; ms++) {
+			melyint_lock_take(&core->lock);
+			attended = core->attended && !core->waits;
+			melyint_lock_drop(&core->lock);
+			if (attended)
+				nanosleep(&nap, NULL);
+		}
+		if (attended && core != melyint_self)
+			melyint_say("exit: core %d is still in a handler", core->index);
+	}
+}
+
+/* What parked cores have run comes before the program's exit functions. */
+static void
+end_colors(struct mely_runtime *rt)
+{
+	melyint_check_exit(rt);
+}
+
+/* Last, so that a core that does not come is named meanwhile. */
+static void
+halt_monitor(struct mely_runtime *rt)
+{
+	melyint_monitor_halt(rt);
+}
+
+static void
+park_all(void)
+{
+	struct melyint_check_where where;
+
+	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* once is enough; pairs with itself */
+		return;
+	exits_here = true;
+	melyint_check_enter(&where);
+	melyint_runtimes_each(stop_cores);
+	melyint_runtimes_each(await_cores);
+	melyint_runtimes_each(end_colors);
+	melyint_runtimes_each(melyint_trace_exit);
+	melyint_runtimes_each(halt_monitor);
+	melyint_runtimes_each(melyint_live_exit);
+	melyint_check_leave(&where);
+}
+
+void
+melyint_exit_prepare(void)
+{
+	static _Atomic int registered MELY_LASTING;
+
+	/* Exit functions run in reverse order, so each run registers anew to come before what the
+	 * program has registered by then. Relaxed: only a count. */
+	if (MELY_ADD(&registered, 1, relaxed) < REGISTRATIONS_MAX && atexit(park_all) != 0)
+		melyint_say("no memory for an exit function");
+}
+
+void
+melyint_exit_hold(void)
+{
+	/* acquire: pairs with the exchange in park_all */
+	while (MELY_LOAD(&exiting, acquire))
+		pause();
+}
+
+/* False: this thread is no core. */
+static bool
+set_waits(bool waits)
+{
+	struct melyint_core *core = melyint_self;
+
+	if (core == NULL)
+		return false;
+	melyint_lock_take(&core->lock);
+	core->waits = waits;
+	melyint_lock_drop(&core->lock);
+	return true;
+}
+
+void
+mely_wait_begin(void)
+{
+	(void)set_waits(true);
+}
+
+void
+mely_wait_end(void)
+{
+	/* If await_cores has seen that it waits, the lock shows that an exit has begun. */
+	if (set_waits(false) && !exits_here)
+		melyint_exit_hold();
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fork.c: what a fork leaves of a runtime.
+ *
+ * Before the fork all locks of all runtimes are taken, at a moment when no color is on its way from
+ * one core to another, so that the child finds the queues whole and every color in one of them.
+ * In the child only the forking thread exists: every runtime is marked FORKED, which makes its
+ * calls return -ECHILD, and the thread is no core any more. mely_runtime_renew makes one usable
+ * again: queues emptied, pollers new.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "look/watchdog/age.h"
+#include "base/assert.h"
+#include "check/check.h"
+#include "color/ext.h"
+#include "color/table.h"
+#include "core/core.h"
+#include "look/live/dumpsig.h"
+#include "io/state.h"
+#include "look/watchdog/monitor.h"
+#include "life/runtimes.h"
+#include "look/trace/tracer.h"
+#include "look/live/serve.h"
+#include "look/watchdog/stall.h"
+
+static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
+static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
+
+/* ---- around the fork ------------------------------------------------------------------------- */
+
+static void
+lock_all(void)
+{
+	struct mely_runtime *rt;
+	int i;
+
+	pthread_mutex_lock(&runtimes_lock);
+	for (rt = runtimes; rt != NULL; rt = rt->next) {
+		pthread_mutex_lock(&rt->life_lock);
+		melyint_colortab_lock(rt->colors);
+		for (i = 0; i < rt->cores_count; i++)
+			melyint_lock_take(&rt->cores[i].lock);
+		melyint_lock_take(&rt->depot.lock);
+		melyint_colorext_lock(rt->colorext);
+	}
+	melyint_dumpsig_lock();
+}
+
+/* Is a color in no queue, and known only to the thread that moves it? Under all locks. */
+static bool
+any_moving(void)
+{
+	struct mely_runtime *rt;
+	int i;
+
+	for (rt = runtimes; rt != NULL; rt = rt->next) {
+		/* relaxed, both: changed under a core's lock */
+		if (MELY_LOAD(&rt->arriving, relaxed) != 0)
+			return true;
+		for (i = 0; i < rt->cores_count; i++)
+			if (MELY_LOAD(&rt->cores[i].moving, relaxed) != 0)
+				return true;
+	}
+	return false;
+}
+
+static void
+unlock_all(bool child)
+{
+	struct mely_runtime *rt;
+	int i;
+
+	melyint_dumpsig_unlock();
+	for (rt = runtimes; rt != NULL; rt = rt->next) {
+		melyint_colorext_unlock(rt->colorext);
+		melyint_lock_drop(&rt->depot.lock);
+		for (i = rt->cores_count - 1; i >= 0; i--)
+			melyint_lock_drop(&rt->cores[i].lock);
+		melyint_colortab_unlock(rt->colors);
+		pthread_mutex_unlock(&rt->life_lock);
+		/* release: pairs with the acquire loads of every entry */
+		if (child)
+			MELY_STORE(&rt->phase, MELYINT_FORKED, release);
+	}
+	pthread_mutex_unlock(&runtimes_lock);
+}
+
+static void
+before_fork(void)
+{
+	melyint_check_fork(true, false);
+	lock_all();
+	/* Whoever moves a color waits for nothing but the locks. */
+	while (any_moving()) {
+		unlock_all(false);
+		sched_yield();
+		lock_all();
+	}
+}
+
+static void
+after_in_parent(void)
+{
+	unlock_all(false);
+	melyint_check_fork(false, false);
+}
+
+static void
+after_in_child(void)
+{
+	unlock_all(true);
+	melyint_runtimes_each(melyint_trace_fork);
+	melyint_check_fork(false, true);
+	melyint_stall_fork();
+	melyint_self = NULL;
+	/* The core may be freed before this thread waits again. */
+	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
+}
+
+static void
+install(void)
+{
+	if (pthread_atfork(before_fork, after_in_parent, after_in_child) != 0)
+		melyint_say("no memory for the fork handlers; do not fork");
+}
+
+void
+melyint_runtimes_add(struct mely_runtime *rt)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, install);
+	pthread_mutex_lock(&runtimes_lock);
+	rt->next = runtimes;
+	runtimes = rt;
+	pthread_mutex_unlock(&runtimes_lock);
+}
+
+void
+melyint_runtimes_remove(struct mely_runtime *rt)
+{
+	struct mely_runtime **link;
+
+	pthread_mutex_lock(&runtimes_lock);
+	for (link = &runtimes; *link != rt; link = &(*link)->next)
+		MELY_ASSERT(*link != NULL);
+	*link = rt->next;
+	pthread_mutex_unlock(&runtimes_lock);
+}
+
+void
+melyint_runtimes_each(void (*fn)(struct mely_runtime *rt))
+{
+	struct mely_runtime *rt;
+
+	pthread_mutex_lock(&runtimes_lock);
+	for (rt = runtimes; rt != NULL; rt = rt->next)
+		fn(rt);
+	pthread_mutex_unlock(&runtimes_lock);
+}
+
+/* ---- renewal --------------------------------------------------------------------------------- */
+
+static void
+drop_event(struct mely_event *ev)
+{
+	if (ev->_flags & MELYINT_EV_POOLED)
+		free(ev);
+	else
+		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, relaxed); /* one thread */
+}
+
+static void
+drop_list(struct mely_event *events)
+{
+	while (events != NULL)
+		drop_event(melyint_evq_pop(&events));
+}
+
+static void
+drop_color(struct mely_color *color)
+{
+	/* relaxed, all: one thread */
+	drop_list(melyint_evq_join(MELY_LOAD(&color->_heads, relaxed), color->_tails));
+	MELY_STORE(&color->_heads, NULL, relaxed);
+	color->_tails = NULL;
+	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		memset(&color->_u, 0, sizeof color->_u);
+	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+}
+
+/* A batch that some thread of the parent was running: its lists may be torn, so embedded events of
+ * it stay as they are, and pooled ones are lost. */
+static void
+drop_batch(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+
+	if (batch->color != NULL)
+		drop_color(batch->color);
+	batch->heads = batch->tails = batch->own = NULL;
+	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
+	batch->color = NULL;
+	batch->direct = NULL;
+	batch->color_id = MELYINT_NO_ID;
+	batch->gone = 0;
+	core->leaving = core->released = NULL;
+	core->waiters = NULL;
+	core->has_batch = core->attended = core->waits = core->searching = false;
+	melyint_tallies_rest(&core->tallies);
+	/* relaxed, all: one thread */
+	MELY_STORE(&core->running, NULL, relaxed);
+	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed);
+	MELY_STORE(&core->moving, 0, relaxed);
+	MELY_STORE(&core->busy, 0, relaxed);
+}
+
+int
+mely_runtime_renew(struct mely_runtime *rt)
+{
+	int i, error;
+
+	/* acquire: pairs with the store in after_in_child */
+	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED)
+		return -EINVAL;
+	for (i = 0; i < rt->cores_count; i++) {
+		struct melyint_core *core = &rt->cores[i];
+		struct mely_color *color;
+
+		drop_batch(core);
+		melyint_core_forget_worthy(core);
+		while ((color = melyint_coreq_first(&core->ready)) != NULL) {
+			melyint_core_unlink(core, color);
+			drop_color(color);
+		}
+		/* The stock may have been in use by a thread that is no more. */
+		melyint_pool_init(&core->pool, &rt->depot);
+	}
+	/* Its holder may be a thread that is no more. */
+	pthread_mutex_init(&rt->look_lock, NULL);
+	rt->threads = 0;
+	rt->attended = rt->once_started = false;
+	/* relaxed, all: one thread */
+	MELY_STORE(&rt->sleepers, 0, relaxed);
+	MELY_STORE(&rt->watchers, 0, relaxed);
+	MELY_STORE(&rt->arriving, 0, relaxed);
+	MELY_STORE(&rt->searching, 0, relaxed);
+	error = melyint_io_renew(rt);
+	if (error == 0)
+		error = melyint_monitor_renew(rt);
+	if (error == 0)
+		error = melyint_stall_renew(rt);
+	if (error == 0)
+		error = melyint_age_renew(rt);
+	if (error == 0)
+		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+	if (error == 0)
+		melyint_live_renew(rt);
+	return error;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handback.c: handing back what a stop leaves over. One thread, all cores parked; posts from
+ * outside may still come, so the queues are emptied under their locks, and a hand-back function
+ * may post: that is held for the next run.
+ */
+#include <stdlib.h>
+
+#include "check/check.h"
+#include "color/ext.h"
+#include "life/handback.h"
+#include "io/state.h"
+
+/* Take one color-queue's events off a core; NULL when it has none. */
+static struct mely_event *
+empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
+{
+	struct mely_event *events = NULL, *ev;
+
+	melyint_lock_take(&core->lock);
+	*color = melyint_coreq_first(&core->ready);
+	if (*color != NULL) {
+		melyint_core_unlink(core, *color);
+		/* relaxed, all: under the lock */
+		events = melyint_evq_join(MELY_LOAD(&(*color)->_heads, relaxed), (*color)->_tails);
+		MELY_STORE(&(*color)->_heads, NULL, relaxed);
+		(*color)->_tails = NULL;
+		melyint_color_worthless(*color);
+		MELY_STORE(&(*color)->_state, MELYINT_COLOR_IDLE, relaxed);
+		*released = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
+		if ((ev = events) != NULL) {
+			do {
+				/* In no color-queue any more, and not the program's yet: a
+				 * cancel that comes now waits until it is. Relaxed: cancels
+				 * look again under the lock. */
+				if (!(ev->_flags & MELYINT_EV_POOLED))
+					MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
+				ev = ev->_next;
+			} while (ev != events);
+		}
+	}
+	melyint_lock_drop(&core->lock);
+	return events;
+}
+
+static void
+hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *ev)
+{
+	struct mely_handler *handler = ev->_handler;
+	struct mely_event *embedded = ev->_flags & MELYINT_EV_POOLED ? NULL : ev;
+	void *arg = ev->_arg;
+	int left;
+
+	melyint_check_taken_back(ev);
+	if (ev->_flags & MELYINT_EV_COUNTED)
+		melyint_mark_ran(color);
+	if (embedded == NULL) {
+		free(ev);
+	} else {
+		/* release: pairs with the acquire of the post that claims it next */
+		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+	}
+	left = melyint_io_left_over(&handler, &arg);
+	if (left == MELYINT_LEFT_OWN)
+		return;
+	if (left == MELYINT_LEFT_USER)
+		embedded = NULL;
+	if (rt->config.handback != NULL) {
+		melyint_check_out();
+		rt->config.handback(rt->config.handback_ctx, color, handler, arg, embedded);
+		melyint_check_in();
+	}
+}
+
+/* How many color-queues to empty: those that wait now, not those that a hand-back posts to. */
+static void
+empty_core(struct mely_runtime *rt, struct melyint_core *core)
+{
+	uint32_t n = MELY_LOAD(&core->waiting, relaxed); /* no core runs */
+
+	for (; n > 0; n--) {
+		struct mely_color *color;
+		bool released = false;
+		struct mely_event *events = empty_one(core, &color, &released);
+
+		while (events != NULL) {
+			struct mely_event *ev = melyint_evq_pop(&events);
+
+			hand_back(rt, color, ev);
+		}
+		if (color != NULL && released)
+			melyint_color_finish(color);
+	}
+}
+
+void
+melyint_handback_all(struct mely_runtime *rt)
+{
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++)
+		empty_core(rt, &rt->cores[i]);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * topo.c: cores, processing units and core sets. hwloc is asked only for what counts here
+ * (packages, caches, cores, PUs), which keeps its start under a few milliseconds; a description
+ * or an XML file stands in for the machine when the configuration names one.
+ */
+#include <errno.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "life/topo.h"
+
+enum {
+	CPUS_MAX = 8192,
+	FAR_NS = 1000 /* for each core */
+};
+
+/* The affinity mask, sized for the whole machine: processors are named by their OS index. */
+static cpu_set_t *
+usable_mask(size_t *size, int *count)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+
+	*size = CPU_ALLOC_SIZE(CPUS_MAX);
+	if (mask == NULL)
+		return NULL;
+	CPU_ZERO_S(*size, mask);
+	if (sched_getaffinity(0, *size, mask) != 0) {
+		CPU_SET_S(0, *size, mask);
+		melyint_say("sched_getaffinity: %s; using one core", strerror(errno));
+	}
+	*count = CPU_COUNT_S(*size, mask);
+	return mask;
+}
+
+static int
+usable(int *processors, int *quota)
+{
+	size_t size;
+	cpu_set_t *mask = usable_mask(&size, processors);
+
+	if (mask == NULL)
+		*processors = 1;
+	else
+		CPU_FREE(mask);
+	*quota = melyint_topo_quota("/sys/fs/cgroup", "/proc/self/cgroup");
+	return *quota > 0 && *quota < *processors ? *quota : *processors;
+}
+
+int
+mely_cores_usable(void)
+{
+	int processors, quota;
+
+	return usable(&processors, &quota);
+}
+
+/* How many cores, pinned or not, and why. */
+int
+melyint_topo_count(struct mely_runtime *rt)
+{
+	int processors, quota, n = usable(&processors, &quota);
+	const char *why = n < processors ? "cgroup quota" : "usable processors";
+
+	if (rt->config.cores > 0) {
+		n = rt->config.cores;
+		why = getenv("MELY_CORES") != NULL ? "MELY_CORES or the program" : "the program";
+	}
+	if (n > MELY_CORES_MAX)
+		n = MELY_CORES_MAX;
+	rt->cores_count = n;
+	rt->far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
+	/* Two programs that share a machine must not meet on its first processors, so threads are
+	 * bound only when they fill all that the process has. */
+	rt->pinned = rt->config.pinning == MELY_PIN_YES ||
+	    (rt->config.pinning == MELY_PIN_AUTO && n == processors);
+	/* A spinning thread takes the processor from one that has work when they share it. */
+	rt->spin_ns_max = n <= processors ? rt->config.spin_us_max * 1000u : 0;
+	snprintf(rt->why_cores, sizeof rt->why_cores, "%d usable, quota %s%.0d; by %s", processors,
+	    quota > 0 ? "" : "none", quota, why);
+	return 0;
+}
+
+/* ---- hwloc ----------------------------------------------------------------------------------- */
+
+static int
+load(const char *description, hwloc_topology_t *topology)
+{
+	hwloc_topology_t t;
+
+	if (hwloc_topology_init(&t) != 0)
+		return -ENOMEM;
+	hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hwloc_topology_set_type_filter(t, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_type_filter(t, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_type_filter(t, HWLOC_OBJ_L2CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_type_filter(t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+	hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
+	    HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
+	if (description != NULL && hwloc_topology_set_synthetic(t, description) != 0 &&
+	    hwloc_topology_set_xml(t, description) != 0) {
+		hwloc_topology_destroy(t);
+		melyint_say("topology: \"%.200s\" is no synthetic description and no XML file",
+		    description);
+		return -EINVAL;
+	}
+	if (hwloc_topology_load(t) != 0) {
+		hwloc_topology_destroy(t);
+		return -EIO;
+	}
+	*topology = t;
+	return 0;
+}
+
+/* What two PUs share. */
+static enum mely_distance
+distance(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
+{
+	if (t == NULL || a == NULL || b == NULL)
+		return MELY_DISTANCE_FAR;
+	switch (hwloc_get_common_ancestor_obj(t, a, b)->type) {
+	case HWLOC_OBJ_PU: /* two cores on one PU */
+	case HWLOC_OBJ_CORE:
+		return MELY_DISTANCE_CORE;
+	case HWLOC_OBJ_L2CACHE:
+		return MELY_DISTANCE_L2;
+	case HWLOC_OBJ_L3CACHE:
+		return MELY_DISTANCE_L3;
+	case HWLOC_OBJ_PACKAGE:
+		return MELY_DISTANCE_PACKAGE;
+	default:
+		return MELY_DISTANCE_FAR;
+	}
+}
+
+/* Turn a row of victims left, so that it begins with the one at place by. */
+static void
+rotate(uint16_t *row, int length, int by)
+{
+	uint16_t turned[MELY_CORES_MAX];
+	int i;
+
+	for (i = 0; i < length; i++)
+		turned[i] = row[(i + by) % length];
+	memcpy(row, turned, (size_t)length * sizeof row[0]);
+}
+
+/* The core set of one core: the others, nearest first (paper, section 3.1). Among equals each
+ * thief begins with another victim, so that they do not all go for the same one. */
+static void
+order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *pus)
+{
+	int n = core->rt->cores_count, count = 0, begin, i;
+	unsigned d;
+
+	for (i = 0; i < n - 1; i++)
+		core->victims_flat[i] = (uint16_t)((core->index + 1 + i) % n);
+	for (i = 0; i < n; i++)
+		core->distance[i] = (uint8_t)distance(t, pus[core->index], pus[i]);
+	for (d = 0; d < MELY_DISTANCES; d++) {
+		begin = count;
+		for (i = 0; i < n; i++) {
+			if (i != core->index && core->distance[i] == d)
+				core->victims[count++] = (uint16_t)i;
+		}
+		if (count > begin)
+			rotate(&core->victims[begin], count - begin, core->index);
+	}
+}
+
+/* PU of each core: the usable ones in turn. */
+static void
+place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
+{
+	size_t size;
+	int count, cpu = -1, i;
+	cpu_set_t *mask = usable_mask(&size, &count);
+
+	for (i = 0; i < rt->cores_count; i++) {
+		int steps = 0;
+
+		while (mask != NULL && steps++ <= CPUS_MAX) {
+			cpu = (cpu + 1) % CPUS_MAX;
+			if (CPU_ISSET_S((size_t)cpu, size, mask))
+				break;
+		}
+		rt->cores[i].pu = rt->pinned && mask != NULL ? cpu : -1;
+		pus[i] = t != NULL && cpu >= 0 ?
+		    hwloc_get_pu_obj_by_os_index(t, (unsigned)cpu) : NULL;
+	}
+	if (mask != NULL)
+		CPU_FREE(mask);
+}
+
+int
+melyint_topo_place(struct mely_runtime *rt)
+{
+	const char *description = rt->config.topology;
+	hwloc_topology_t t = NULL;
+	hwloc_obj_t pus[MELY_CORES_MAX];
+	int error = 0, i;
+
+	if (rt->cores_count > 1 || description != NULL)
+		error = load(description, &t);
+	if (error != 0 && description != NULL)
+		return error;
+	if (error != 0)
+		melyint_say("hwloc could not be loaded; all cores count as equally far");
+	if (description != NULL) {
+		int pu_count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
+
+		for (i = 0; i < rt->cores_count; i++) {
+			rt->cores[i].pu = -1;
+			pus[i] = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)(i % pu_count));
+		}
+	} else {
+		place_on_machine(rt, t, pus);
+	}
+	for (i = 0; i < rt->cores_count && error != -ENOMEM; i++) {
+		struct melyint_core *core = &rt->cores[i];
+
+		core->victims = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
+		core->victims_flat = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
+		core->distance = calloc((size_t)rt->cores_count, sizeof core->distance[0]);
+		if (core->victims == NULL || core->victims_flat == NULL || core->distance == NULL)
+			error = -ENOMEM;
+		else
+			order_victims(core, t, pus);
+	}
+	if (t != NULL)
+		hwloc_topology_destroy(t);
+	return error == -ENOMEM ? error : 0;
+}
+
+static void
+free_one(struct melyint_core *core)
+{
+	free(core->victims);
+	free(core->victims_flat);
+	free(core->distance);
+}
+
+void
+melyint_topo_free(struct mely_runtime *rt)
+{
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++)
+		free_one(&rt->cores[i]);
+}
+
+void
+melyint_topo_bind(struct melyint_core *core)
+{
+	cpu_set_t *mask;
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	if (core->pu < 0)
+		return;
+	mask = CPU_ALLOC(CPUS_MAX);
+	if (mask == NULL)
+		return;
+	CPU_ZERO_S(size, mask);
+	CPU_SET_S((size_t)core->pu, size, mask);
+	if (sched_setaffinity(0, size, mask) != 0)
+		melyint_say("core %d could not be bound to processor %d: %s; it runs unpinned",
+		    core->index, core->pu, strerror(errno));
+	CPU_FREE(mask);
+}

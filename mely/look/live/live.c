@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live.c: opening and closing what serve.c serves; the calls of mely/live.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/assert.h"
+#include "core/core.h"
+#include "look/live/dump.h"
+#include "look/live/dumpsig.h"
+#include "look/watchdog/monitor.h"
+#include "life/runtimes.h"
+#include "look/live/serve.h"
+
+#define DUMP_NS UINT64_C(3000000000) /* for an fd that takes nothing */
+
+static bool
+forked(const struct mely_runtime *rt)
+{
+	/* acquire: pairs with the store in the child of a fork */
+	return MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED;
+}
+
+/* ---- the life of rt->live -------------------------------------------------------------------- */
+
+/* Nothing is open. Nobody else is there. */
+static void
+reset(struct melyint_live *live, struct mely_runtime *rt, char *wanted)
+{
+	int i;
+
+	memset(live, 0, sizeof *live);
+	live->rt = rt;
+	live->pid = getpid();
+	live->wanted = wanted;
+	live->step.look = melyint_live_look;
+	live->step.events = POLLIN;
+	live->step.fd = -1;
+	pthread_mutex_init(&live->lock, NULL);
+	live->epoll = -1;
+	live->dump_fd = -1;
+	live->socket.fd = -1;
+	for (i = 0; i < MELYINT_CLIENTS; i++)
+		live->clients[i].fd = -1;
+}
+
+int
+melyint_live_new(struct mely_runtime *rt)
+{
+	char *wanted = rt->config.socket != NULL ? strdup(rt->config.socket) : NULL;
+
+	rt->live = malloc(sizeof *rt->live);
+	if (rt->live == NULL || (wanted == NULL && rt->config.socket != NULL)) {
+		free(rt->live);
+		free(wanted);
+		rt->live = NULL;
+		return -ENOMEM;
+	}
+	rt->config.socket = wanted;
+	reset(rt->live, rt, wanted);
+	return 0;
+}
+
+/* Under the lock, or when nobody else is there. */
+static void
+shut(struct melyint_live *live)
+{
+	int i;
+
+	/* E of NOTE(serve) */
+	if (live->socket.fd >= 0 && live->pid == getpid())
+		(void)melyint_live_watch(live, EPOLL_CTL_DEL, live->socket.fd, 0, 0);
+	melyint_socket_close(&live->socket);
+	live->deaf_until_ns = 0;
+	for (i = 0; i < MELYINT_CLIENTS; i++) {
+		if (live->clients[i].fd >= 0)
+			melyint_client_drop(live, &live->clients[i]);
+	}
+}
+
+/* Nobody else is there. */
+static void
+close_all(struct melyint_live *live)
+{
+	if (live->signo != 0)
+		melyint_dumpsig_release(live->signo);
+	shut(live);
+	if (live->epoll >= 0)
+		close(live->epoll);
+}
+
+void
+melyint_live_free(struct mely_runtime *rt)
+{
+	if (rt->live == NULL)
+		return;
+	close_all(rt->live);
+	/* Not destroyed: in the child of a fork a thread that is no more may hold it. */
+	free(rt->live->wanted);
+	free(rt->live);
+	rt->live = NULL;
+}
+
+void
+melyint_live_exit(struct mely_runtime *rt)
+{
+	/* In the child of a fork the socket is not ours, nor is the lock anybody's. */
+	if (rt->live == NULL || forked(rt))
+		return;
+	pthread_mutex_lock(&rt->live->lock);
+	shut(rt->live);
+	pthread_mutex_unlock(&rt->live->lock);
+}
+
+void
+melyint_live_begin(struct mely_runtime *rt)
+{
+	int error = 0;
+
+	/* What went wrong has been said; the program goes on without. */
+	if (rt->live->wanted != NULL)
+		(void)mely_socket_open(rt, rt->live->wanted);
+	if (rt->config.dump_signal != 0)
+		error = mely_dump_on_signal(rt, rt->config.dump_signal);
+	if (error != 0)
+		melyint_say("no dump on signal %d: %s", rt->config.dump_signal,
+		    error == -EBUSY ? "it is in use" : strerror(-error));
+}
+
+void
+melyint_live_renew(struct mely_runtime *rt)
+{
+	if (rt->live == NULL)
+		return;
+	close_all(rt->live);
+	reset(rt->live, rt, rt->live->wanted);
+	melyint_live_begin(rt);
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+/* The epoll set is there. Under the lock. */
+static int
+prepare(struct melyint_live *live)
+{
+	if (live->epoll >= 0)
+		return 0;
+	live->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return live->epoll >= 0 ? 0 : -errno;
+}
+
+/* The monitor looks at the epoll set, and does so now. Under no lock. */
+static int
+attend(struct melyint_live *live)
+{
+	bool added;
+	int error;
+
+	pthread_mutex_lock(&live->lock);
+	added = live->added;
+	if (!added)
+		live->step.fd = live->epoll;
+	live->added = true;
+	pthread_mutex_unlock(&live->lock);
+	if (added) {
+		melyint_monitor_wake(live->rt);
+		return 0;
+	}
+	error = melyint_monitor_add(live->rt, &live->step);
+	if (error != 0) {
+		pthread_mutex_lock(&live->lock);
+		live->added = false;
+		pthread_mutex_unlock(&live->lock);
+	}
+	return error;
+}
+
+int
+mely_socket_open(struct mely_runtime *rt, const char *path)
+{
+	struct melyint_live *live = rt->live;
+	int error;
+
+	if (forked(rt))
+		return -ECHILD;
+	pthread_mutex_lock(&live->lock);
+	if (live->socket.fd >= 0) {
+		melyint_say("socket %s: open already", live->socket.path);
+		error = -EALREADY;
+	} else {
+		error = prepare(live);
+		if (error == 0)
+			error = melyint_socket_listen(&live->socket, path);
+		if (error == 0)
+			error = melyint_live_watch(live, EPOLL_CTL_ADD, live->socket.fd, EPOLLIN,
+			    MELYINT_SLOT_LISTENER);
+		if (error != 0)
+			melyint_socket_close(&live->socket);
+	}
+	pthread_mutex_unlock(&live->lock);
+	if (error == 0) {
+		melyint_exit_prepare(); /* it is removed at exit */
+		error = attend(live);
+		if (error != 0)
+			(void)mely_socket_close(rt);
+	}
+	return error;
+}
+
+int
+mely_socket_close(struct mely_runtime *rt)
+{
+	struct melyint_live *live = rt->live;
+	bool open;
+
+	if (forked(rt))
+		return -ECHILD;
+	pthread_mutex_lock(&live->lock);
+	open = live->socket.fd >= 0;
+	shut(live);
+	pthread_mutex_unlock(&live->lock);
+	return open ? 0 : -ENOENT;
+}
+
+int
+mely_socket_path(struct mely_runtime *rt, char *buf, size_t size)
+{
+	struct melyint_live *live = rt->live;
+	int length;
+
+	if (forked(rt))
+		return snprintf(buf, size, "%s", "");
+	pthread_mutex_lock(&live->lock);
+	length = snprintf(buf, size, "%s", live->socket.fd >= 0 ? live->socket.path : "");
+	pthread_mutex_unlock(&live->lock);
+	return length;
+}
+
+int
+mely_dump(struct mely_runtime *rt, int fd)
+{
+	return forked(rt) ? -ECHILD : melyint_dump(rt, fd, DUMP_NS);
+}
+
+/* Dump on signo (0: on none) instead of what it is now, or all is as it was. Under the lock. */
+static int
+change_signal(struct melyint_live *live, int signo)
+{
+	int error = 0, fd = -1;
+
+	if (signo != 0) {
+		error = prepare(live);
+		if (error == 0)
+			error = melyint_dumpsig_claim(signo, &fd);
+		if (error != 0)
+			return error;
+		error = melyint_live_watch(live, EPOLL_CTL_ADD, fd, EPOLLIN,
+		    MELYINT_SLOT_ASKED);
+		if (error != 0) {
+			melyint_dumpsig_release(signo);
+			return error;
+		}
+	}
+	if (live->signo != 0) {
+		(void)melyint_live_watch(live, EPOLL_CTL_DEL, live->dump_fd, 0, 0);
+		melyint_dumpsig_release(live->signo);
+	}
+	live->signo = signo;
+	live->dump_fd = fd;
+	return 0;
+}
+
+int
+mely_dump_on_signal(struct mely_runtime *rt, int signo)
+{
+	struct melyint_live *live = rt->live;
+	int error = 0;
+
+	if (forked(rt))
+		return -ECHILD;
+	pthread_mutex_lock(&live->lock);
+	if (signo != live->signo)
+		error = change_signal(live, signo);
+	pthread_mutex_unlock(&live->lock);
+	return error == 0 && signo != 0 ? attend(live) : error;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prometheus.c: a look in the text exposition format of Prometheus, 0.0.4. Each family is written
+ * once, HELP and TYPE first. Times are in seconds. A handler is told apart by its number as well,
+ * since two may have one name.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <mely/stats.h>
+
+#include "base/text.h"
+
+/* The bounds of the buckets that are shown, as powers of two of a nanosecond: every other octave,
+ * so that there are few. They are bounds of ours. */
+enum { BOUND_FIRST = 6, BOUND_LAST = 34, BOUND_STEP = 2 };
+
+static void
+family(struct melyint_text *t, const char *name, const char *type, const char *help)
+{
+	melyint_text_add(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* A label's value: backslashes, quotes and newlines are escaped; what is no UTF-8 becomes '?'. */
+static void
+value(struct melyint_text *t, const char *text)
+{
+	unsigned length;
+
+	for (; *text != '\0'; text += length != 0 ? length : 1) {
+		length = melyint_text_utf8(text);
+		if (*text == '\\' || *text == '"')
+			melyint_text_add(t, "\\%c", *text);
+		else if (*text == '\n')
+			melyint_text_add(t, "\\n");
+		else if (length == 0)
+			melyint_text_add(t, "?");
+		else
+			melyint_text_add(t, "%.*s", (int)length, text);
+	}
+}
+
+static void
+seconds(struct melyint_text *t, uint64_t ns)
+{
+	melyint_text_add(t, "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
+}
+
+/* ---- cores --------------------------------------------------------------------------------- */
+
+#define OF_CORE(field) offsetof(struct mely_stats_core, field)
+
+static const struct {
+	const char *name, *type, *help;
+	size_t at;
+	bool is_u32;
+} core_families[] = {
+	{"mely_core_events_total", "counter", "Events run.", OF_CORE(events), false},
+	{"mely_core_batches_total", "counter", "Batches of events of one color.",
+	    OF_CORE(batches), false},
+	{"mely_core_colors_waiting", "gauge", "Colors in the queue of the core.",
+	    OF_CORE(colors_waiting), true},
+	{"mely_core_posts_remote_total", "counter", "Posts to colors on other cores.",
+	    OF_CORE(posts_remote), false},
+	{"mely_core_adoptions_total", "counter", "Idle colors moved here by a post.",
+	    OF_CORE(adoptions), false},
+	{"mely_core_stolen_events_total", "counter", "Events run right after steals.",
+	    OF_CORE(stolen_events), false},
+	{"mely_core_sleeps_total", "counter", "Times that the core slept.",
+	    OF_CORE(sleeps), false},
+	{"mely_core_wakeups_sent_total", "counter", "System calls that wake another core.",
+	    OF_CORE(wakeups_sent), false},
+	{"mely_core_polls_total", "counter", "Looks at descriptors.", OF_CORE(polls), false},
+	{"mely_core_readiness_total", "counter", "Readiness events posted.",
+	    OF_CORE(readiness), false},
+	{"mely_core_cancels_total", "counter", "Events cancelled.", OF_CORE(cancels), false},
+	{"mely_core_refused_total", "counter", "Posts refused at a high-water mark.",
+	    OF_CORE(refused), false},
+	{"mely_core_lock_waits_total", "counter", "Times that a lock was found held.",
+	    OF_CORE(lock_waits), false},
+	{"mely_core_stalls_total", "counter", "Handlers that ran for longer than their limit.",
+	    OF_CORE(stalls), false},
+};
+
+static uint64_t
+field(const void *record, size_t at, bool is_u32)
+{
+	const char *p = (const char *)record + at;
+
+	return is_u32 ? *(const uint32_t *)(const void *)p : *(const uint64_t *)(const void *)p;
+}
+
+static void
+core_times(struct melyint_text *t, const struct mely_stats *stats)
+{
+	static const struct {
+		const char *state;
+		size_t at;
+	} states[] = {{"busy", OF_CORE(busy_ns)}, {"steal", OF_CORE(steal_ns)},
+	    {"poll", OF_CORE(poll_ns)}, {"sleep", OF_CORE(sleep_ns)}};
+	uint32_t i;
+	size_t k;
+
+	family(t, "mely_core_seconds_total", "counter", "What cores spent their time on.");
+	for (i = 0; i < stats->cores_count; i++) {
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
+
+		for (k = 0; k < sizeof states / sizeof states[0]; k++) {
+			melyint_text_add(t, "mely_core_seconds_total{core=\"%u\",state=\"%s\"} ",
+			    c->index, states[k].state);
+			seconds(t, field(c, states[k].at, false));
+			melyint_text_add(t, "\n");
+		}
+	}
+}
+
+static void
+core_steals(struct melyint_text *t, const struct mely_stats *stats, const char *name,
+    const char *help, bool tried)
+{
+	uint32_t i;
+	int d;
+
+	family(t, name, "counter", help);
+	for (i = 0; i < stats->cores_count; i++) {
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
+
+		for (d = 0; d < MELY_DISTANCES; d++)
+			melyint_text_add(t, "%s{core=\"%u\",distance=\"%s\"} %" PRIu64 "\n", name,
+			    c->index, mely_distance_name(d),
+			    tried ? c->steals_tried_at[d] : c->steals_at[d]);
+	}
+}
+
+static void
+cores(struct melyint_text *t, const struct mely_stats *stats)
+{
+	size_t k;
+	uint32_t i;
+
+	core_times(t, stats);
+	for (k = 0; k < sizeof core_families / sizeof core_families[0]; k++) {
+		family(t, core_families[k].name, core_families[k].type, core_families[k].help);
+		for (i = 0; i < stats->cores_count; i++) {
+			const struct mely_stats_core *c = mely_stats_core_row(stats, i);
+
+			melyint_text_add(t, "%s{core=\"%u\"} %" PRIu64 "\n", core_families[k].name,
+			    c->index, field(c, core_families[k].at, core_families[k].is_u32));
+		}
+	}
+	core_steals(t, stats, "mely_core_steals_tried_total", "Steals tried, by distance.", true);
+	core_steals(t, stats, "mely_core_steals_total", "Colors stolen, by distance.", false);
+}
+
+/* ---- handlers ------------------------------------------------------------------------------ */
+
+/* name_part{handler="..",number="..", without the end */
+static void
+sample(struct melyint_text *t, const struct mely_stats *stats, const char *name, const char *part,
+    const struct mely_stats_handler *h)
+{
+	melyint_text_add(t, "%s%s{handler=\"", name, part);
+	value(t, mely_stats_name(stats, h->name_at));
+	melyint_text_add(t, "\",number=\"%u\"", h->number);
+}
+
+static void
+histogram(struct melyint_text *t, const struct mely_stats *stats, const char *name,
+    const struct mely_stats_handler *h, const struct mely_stats_hist *hist)
+{
+	uint64_t below = 0;
+	uint32_t bucket = 0;
+	int log;
+
+	for (log = BOUND_FIRST; log <= BOUND_LAST; log += BOUND_STEP) {
+		for (; mely_stats_bucket_to(bucket) <= 1ull << log; bucket++)
+			below += mely_stats_bucket(stats, hist, bucket);
+		sample(t, stats, name, "_bucket", h);
+		/* A bucket of theirs has its upper bound in it, one of ours has not. */
+		melyint_text_add(t, ",le=\"");
+		seconds(t, (1ull << log) - 1);
+		melyint_text_add(t, "\"} %" PRIu64 "\n", below);
+	}
+	sample(t, stats, name, "_bucket", h);
+	melyint_text_add(t, ",le=\"+Inf\"} %" PRIu64 "\n", hist->count);
+	sample(t, stats, name, "_sum", h);
+	melyint_text_add(t, "} ");
+	seconds(t, hist->sum_ns);
+	melyint_text_add(t, "\n");
+	sample(t, stats, name, "_count", h);
+	melyint_text_add(t, "} %" PRIu64 "\n", hist->count);
+}
+
+static void
+handler_figure(struct melyint_text *t, const struct mely_stats *stats, const char *name,
+    const struct mely_stats_handler *h, const char *from, uint64_t figure, bool is_time)
+{
+	sample(t, stats, name, "", h);
+	if (from != NULL)
+		melyint_text_add(t, ",from=\"%s\"", from);
+	melyint_text_add(t, "} ");
+	if (is_time)
+		seconds(t, figure);
+	else
+		melyint_text_add(t, "%" PRIu64, figure);
+	melyint_text_add(t, "\n");
+}
+
+static const char *
+from(uint32_t from)
+{
+	return from == MELY_STATS_ANNOTATED ? "annotated" : from == MELY_STATS_MEASURED ?
+	    "measured" : "unknown";
+}
+
+static void
+handlers(struct melyint_text *t, const struct mely_stats *stats)
+{
+	const struct mely_stats_handler *h;
+	uint32_t i;
+
+	family(t, "mely_handler_events_total", "counter", "Events run.");
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
+		handler_figure(t, stats, "mely_handler_events_total", h, NULL, h->count, false);
+	family(t, "mely_handler_stalls_total", "counter", "Ran for longer than the limit.");
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
+		handler_figure(t, stats, "mely_handler_stalls_total", h, NULL, h->stalls, false);
+	family(t, "mely_handler_time_seconds", "gauge", "Time that stealing reckons with.");
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
+		handler_figure(t, stats, "mely_handler_time_seconds", h, from(h->time_from),
+		    h->time_ns, true);
+	family(t, "mely_handler_penalty", "gauge", "Stealing penalty in use.");
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
+		handler_figure(t, stats, "mely_handler_penalty", h, from(h->penalty_from),
+		    h->penalty, false);
+	family(t, "mely_handler_run_seconds", "histogram",
+	    "How long handlers took, of sampled events.");
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
+		histogram(t, stats, "mely_handler_run_seconds", h, &h->time);
+	family(t, "mely_handler_delay_seconds", "histogram",
+	    "From the post to the run, of sampled events.");
+	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
+		histogram(t, stats, "mely_handler_delay_seconds", h, &h->delay);
+}
+
+/* ---- colors -------------------------------------------------------------------------------- */
+
+static void
+color_labels(struct melyint_text *t, const struct mely_stats *stats, const char *name,
+    const struct mely_stats_color *c)
+{
+	melyint_text_add(t, "%s{", name);
+	if (c->kind == MELY_STATS_COLOR_ID)
+		melyint_text_add(t, "id=\"%u\"", c->id);
+	else
+		melyint_text_add(t, "object=\"0x%" PRIx64 "\"", c->object);
+	melyint_text_add(t, ",name=\"");
+	value(t, mely_stats_name(stats, c->name_at));
+	melyint_text_add(t, "\",core=\"%u\"} ", c->owner);
+}
+
+static void
+colors(struct melyint_text *t, const struct mely_stats *stats)
+{
+	const struct mely_stats_color *c;
+	uint32_t i;
+
+	if (stats->colors_asked == 0)
+		return;
+	family(t, "mely_colors", "gauge", "Colors that have events or run.");
+	melyint_text_add(t, "mely_colors %" PRIu64 "\n", stats->colors_found);
+	family(t, "mely_color_events", "gauge", "Events waiting, of the colors listed.");
+	for (i = 0; (c = mely_stats_color_row(stats, i)) != NULL; i++) {
+		color_labels(t, stats, "mely_color_events", c);
+		melyint_text_add(t, "%" PRIu64 "\n", c->length);
+	}
+	family(t, "mely_color_oldest_seconds", "gauge", "How long the first of them has waited.");
+	for (i = 0; (c = mely_stats_color_row(stats, i)) != NULL; i++) {
+		color_labels(t, stats, "mely_color_oldest_seconds", c);
+		seconds(t, c->oldest_ns);
+		melyint_text_add(t, "\n");
+	}
+}
+
+static void
+outside(struct melyint_text *t, const struct mely_stats *stats)
+{
+	family(t, "mely_info", "gauge", "The library.");
+	melyint_text_add(t, "mely_info{version=\"");
+	value(t, mely_stats_name(stats, stats->version_at));
+	melyint_text_add(t, "\"} 1\n");
+	family(t, "mely_up_seconds", "gauge", "Since the runtime was made.");
+	melyint_text_add(t, "mely_up_seconds ");
+	seconds(t, stats->taken_ns - stats->made_ns);
+	melyint_text_add(t, "\n");
+	family(t, "mely_outside_posts_total", "counter", "Posts by threads that are no cores.");
+	melyint_text_add(t, "mely_outside_posts_total %" PRIu64 "\n", stats->outside_posts);
+	family(t, "mely_outside_wakeups_total", "counter", "Wake-ups by such threads.");
+	melyint_text_add(t, "mely_outside_wakeups_total %" PRIu64 "\n", stats->outside_wakeups);
+	family(t, "mely_outside_refused_total", "counter", "Posts of such threads refused.");
+	melyint_text_add(t, "mely_outside_refused_total %" PRIu64 "\n", stats->outside_refused);
+}
+
+int
+mely_stats_prometheus(const struct mely_stats *stats, char **text, size_t *length)
+{
+	struct melyint_text t = {NULL, 0, 0, false};
+
+	outside(&t, stats);
+	cores(&t, stats);
+	handlers(&t, stats);
+	colors(&t, stats);
+	*text = t.data;
+	if (length != NULL)
+		*length = t.length;
+	return t.failed ? -ENOMEM : 0;
+}

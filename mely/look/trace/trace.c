@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace.c: the life of a trace: see include/mely/trace.h. What is traced comes from observe.c, what
+ * is written from look/trace/write.c.
+ *
+ * NOTE(tracer)
+ *   A. A runtime gets its tracer, one piece of memory with all rings, when it is first traced, and
+ *      keeps it: so a core that is just writing a record never loses the ring under its hands, and
+ *      neither start nor stop waits for a core.
+ *   B. `on` says whether records count. Start sets what the writer needs, then `on` (release); a
+ *      core that sees it (acquire) writes records. Stop clears it, then writes the file.
+ *   C. Whoever writes the file sets `writing` first, so that a signal handler which wants to do the
+ *      same waits, or leaves it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "color/ext.h"
+#include "core/handlers.h"
+#include "look/trace/observe.h"
+#include "life/runtimes.h"
+#include "look/trace/tracer.h"
+
+/* One start, stop or exit at a time in all of the process. */
+static pthread_mutex_t trace_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- rings ----------------------------------------------------------------------------------- */
+
+void
+melyint_ring_put_shared(struct melyint_ring *ring, uint64_t ticks, uint64_t what,
+    uint64_t color, uint64_t rest)
+{
+	uint64_t number = MELY_ADD(&ring->head, 1, relaxed); /* only to be another one */
+	uint64_t i = number & ring->mask;
+	_Atomic uint64_t *at = &ring->words[i * MELYINT_RECORD_WORDS];
+
+	/* relaxed, all: published by the stamp. C of NOTE(ring). */
+	MELY_STORE(&ring->stamps[i], 0, relaxed);
+#ifndef MELYINT_TSAN
+	MELY_FENCE(release); /* pairs with the fence in look/trace/scratch.c:copy_shared */
+#endif
+	MELY_STORE(&at[0], ticks, relaxed);
+	MELY_STORE(&at[1], what, relaxed);
+	MELY_STORE(&at[2], color, relaxed);
+	MELY_STORE(&at[3], rest, relaxed);
+	/* release: pairs with the acquire in look/trace/scratch.c:copy_shared */
+	MELY_STORE(&ring->stamps[i], number + 1, release);
+}
+
+/* Hand out size bytes, on a cache line of their own. */
+static void *
+carve(char **at, size_t size)
+{
+	void *here = *at;
+
+	*at += (size + MELY_CACHE_LINE - 1) & ~(size_t)(MELY_CACHE_LINE - 1);
+	return here;
+}
+
+/* Lay everything out from tracer on, whose counts are set. Returns the size; dry: that alone. */
+static size_t
+lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
+{
+	char *at = (char *)tracer;
+	size_t n = (size_t)tracer->rings_count, scratch;
+	size_t words = records * MELYINT_RECORD_WORDS * sizeof(uint64_t);
+	struct melyint_ring *rings;
+	void *names, *stacks, *stamps;
+	size_t i;
+
+	(void)carve(&at, sizeof *tracer);
+	rings = carve(&at, n * sizeof rings[0]);
+	names = carve(&at, MELYINT_TRACE_NAMES * sizeof tracer->names[0]);
+	stacks = carve(&at, (n - 1) * MELYINT_FATAL_STACK);
+	stamps = carve(&at, records * sizeof(uint64_t));
+	for (i = 0; i < n; i++) {
+		void *ring = carve(&at, words);
+
+		if (dry)
+			continue;
+		rings[i].words = ring;
+		rings[i].mask = records - 1;
+	}
+	scratch = melyint_scratch_size((int)n, records);
+	if (!dry) {
+		tracer->rings = rings;
+		tracer->names = names;
+		tracer->stacks = stacks;
+		rings[n - 1].stamps = stamps;
+		tracer->scratch = melyint_scratch_init(at, (int)n, records);
+	}
+	return (size_t)(at - (char *)tracer) + scratch;
+}
+
+/* A of NOTE(tracer). Under the lock. */
+static int
+obtain(struct mely_runtime *rt, struct melyint_tracer **out)
+{
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, relaxed); /* under the lock */
+	struct melyint_tracer plan = {.rings_count = rt->cores_count + 1};
+	uint64_t records = 1;
+	size_t size;
+
+	*out = tracer;
+	if (tracer != NULL)
+		return 0;
+	while (records < rt->config.trace_events)
+		records *= 2;
+	size = lay_out(&plan, records, true);
+	/* Pages that nobody writes cost nothing, those of the scratch until the end. */
+	tracer = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (tracer == MAP_FAILED)
+		return -ENOMEM;
+	tracer->rt = rt;
+	tracer->rings_count = plan.rings_count;
+	tracer->sample = rt->config.trace_sample;
+	tracer->map_size = size;
+	(void)lay_out(tracer, records, false);
+	pthread_mutex_init(&tracer->names_lock, NULL);
+	/* release: pairs with the acquire in observe.c:tracer_of */
+	MELY_STORE(&rt->tracer, tracer, release);
+	*out = tracer;
+	return 0;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+const char *
+melyint_trace_handler_name(uint32_t number)
+{
+	const char *name = melyint_handler_name_known(number);
+
+	return name != NULL ? name : "(unknown)";
+}
+
+/* What the writer may not ask for: E of NOTE(handlers). */
+static void
+ask_handler_names(void)
+{
+	uint32_t end = melyint_handlers_end(), i;
+
+	for (i = 1; i < end; i++)
+		(void)melyint_handler_name(i); /* kept there */
+}
+
+static void
+note_name(struct melyint_tracer *tracer, const struct mely_color *color, const char *name,
+    uint64_t ticks)
+{
+	bool object = mely_color_is_object(color);
+	uint64_t count;
+
+	pthread_mutex_lock(&tracer->names_lock);
+	count = MELY_LOAD(&tracer->names_count, relaxed); /* under the lock */
+	if (count < MELYINT_TRACE_NAMES) {
+		struct melyint_trace_name *to = &tracer->names[count];
+
+		to->color = object ? (uint64_t)(uintptr_t)color : mely_color_id(color);
+		to->flags = object ? MELYINT_TRACE_OBJECT : 0;
+		to->ticks = ticks;
+		snprintf(to->name, sizeof to->name, "%s", name != NULL ? name : "");
+		/* release: pairs with the acquire in look/trace/scratch.c:copy_names */
+		MELY_STORE(&tracer->names_count, count + 1, release);
+	}
+	pthread_mutex_unlock(&tracer->names_lock);
+}
+
+void
+melyint_trace_named(struct mely_runtime *rt, const struct mely_color *color, const char *name)
+{
+	/* acquire: pairs with the release in obtain */
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, acquire);
+
+	/* acquire: pairs with the release in mely_trace_start */
+	if (MELY_UNLIKELY(tracer != NULL) && MELY_LOAD(&tracer->on, acquire))
+		note_name(tracer, color, name, melyint_ticks());
+}
+
+/* A name that a color has when the trace begins. */
+static void
+note_old_name(void *arg, const struct mely_color *color, const char *name)
+{
+	struct melyint_tracer *tracer = arg;
+
+	note_name(tracer, color, name, tracer->start_ticks);
+}
+
+/* ---- the path -------------------------------------------------------------------------------- */
+
+/* path with %p and %% replaced, and made absolute, into to. */
+static int
+expand(const char *path, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (path == NULL || path[0] == '\0')
+		return -EINVAL;
+	if (path[0] != '/') {
+		if (getcwd(to, size) == NULL)
+			return -errno;
+		used = strlen(to);
+		to[used++] = '/';
+	}
+	for (; *path != '\0'; path++) {
+		if (used + 16 > size)
+			return -ENAMETOOLONG;
+		if (*path != '%') {
+			to[used++] = *path;
+			continue;
+		}
+		path++;
+		if (*path == 'p')
+			used += (size_t)snprintf(to + used, size - used, "%ld", (long)getpid());
+		else if (*path == '%')
+			to[used++] = '%';
+		else
+			return -EINVAL;
+	}
+	to[used] = '\0';
+	return 0;
+}
+
+/* Where the trace goes, which can be written to now. */
+static int
+settle_path(struct melyint_tracer *tracer, const char *path)
+{
+	char suffix[32];
+	struct stat st;
+	bool exists;
+	int fd, error;
+
+	/* Others may trace to the same path: those that have it from us by a fork, for example. */
+	snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());
+	error = expand(path, tracer->path, sizeof tracer->path - sizeof suffix);
+	if (error != 0)
+		return error;
+	exists = stat(tracer->path, &st) == 0;
+	if (exists && S_ISDIR(st.st_mode))
+		return -EISDIR;
+	/* A pipe or a device is written as it is, and not replaced. */
+	memcpy(tracer->temporary, tracer->path, sizeof tracer->path);
+	if (exists && !S_ISREG(st.st_mode))
+		return access(tracer->path, W_OK) == 0 ? 0 : -errno;
+	memcpy(tracer->temporary + strlen(tracer->temporary), suffix, strlen(suffix) + 1);
+	fd = open(tracer->temporary, MELYINT_TRACE_MAKE, 0666);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	(void)unlink(tracer->temporary); /* it was to see whether it can be made */
+	return 0;
+}
+
+/* ---- start and stop -------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static int
+start(struct mely_runtime *rt, const char *path)
+{
+	struct melyint_tracer *tracer;
+	int error, i;
+
+	/* acquire: pairs with the store in the child of a fork */
+	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
+		return -ECHILD;
+	error = obtain(rt, &tracer);
+	if (error != 0)
+		return error;
+	if (MELY_LOAD(&tracer->on, relaxed)) /* under the lock */
+		return -EBUSY;
+	error = settle_path(tracer, path);
+	if (error != 0)
+		return error;
+	ask_handler_names();
+	tracer->pid = getpid();
+	for (i = 0; i < tracer->rings_count; i++) {
+		/* relaxed: what is written just now is older */
+		tracer->rings[i].from = MELY_LOAD(&tracer->rings[i].head, relaxed);
+	}
+	MELY_STORE(&tracer->names_count, 0, relaxed); /* nobody reads it: no trace is on */
+	tracer->start_ns = melyint_now_ns();
+	tracer->start_ticks = melyint_ticks();
+	/* release: B of NOTE(tracer), pairs with the acquire in observe.c:tracer_of */
+	MELY_STORE(&tracer->on, true, release);
+	melyint_colorext_each_name(rt->colorext, note_old_name, tracer);
+	melyint_fatal_watch(tracer);
+#ifndef MELYINT_SIM
+	MELY_ADD(&melyint_observing, 1, relaxed); /* a hint: others see it sooner or later */
+#endif
+	return 0;
+}
+
+/* Under the lock. -EALREADY: no trace is on. */
+static int
+stop(struct mely_runtime *rt, const char *why)
+{
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, relaxed); /* under the lock */
+	int error = 0;
+
+	if (tracer == NULL || !MELY_LOAD(&tracer->on, relaxed)) /* as above */
+		return -EALREADY;
+	/* acquire: C of NOTE(tracer), pairs with the release of who wrote last */
+	if (!MELY_EXCHANGE(&tracer->writing, true, acquire)) {
+		ask_handler_names();
+		error = melyint_trace_write(tracer, why);
+		MELY_STORE(&tracer->on, false, relaxed); /* who sees it late writes for nothing */
+		melyint_fatal_unwatch(tracer);
+		/* release: pairs with the acquire above */
+		MELY_STORE(&tracer->writing, false, release);
+	}
+#ifndef MELYINT_SIM
+	MELY_SUB(&melyint_observing, 1, relaxed); /* as in start */
+#endif
+	if (error != 0)
+		melyint_say("trace %s: %s", tracer->path, strerror(-error));
+	return error;
+}
+
+int
+mely_trace_start(struct mely_runtime *rt, const char *path)
+{
+	int error;
+
+	melyint_exit_prepare();
+	pthread_mutex_lock(&trace_lock);
+	error = start(rt, path);
+	pthread_mutex_unlock(&trace_lock);
+	return error;
+}
+
+int
+mely_trace_stop(struct mely_runtime *rt)
+{
+	int error;
+
+	pthread_mutex_lock(&trace_lock);
+	error = stop(rt, "stop");
+	pthread_mutex_unlock(&trace_lock);
+	return error;
+}
+
+/* ---- the life of a runtime ------------------------------------------------------------------- */
+
+void
+melyint_trace_begin(struct mely_runtime *rt)
+{
+	static _Atomic unsigned made MELY_LASTING; /* runtimes that were to be traced */
+	char path[PATH_MAX];
+	unsigned n;
+	int error;
+
+	if (rt->config.trace == NULL || rt->config.trace[0] == '\0')
+		return;
+	n = MELY_ADD(&made, 1, relaxed) + 1; /* only to be another one */
+	if (n == 1)
+		snprintf(path, sizeof path, "%s", rt->config.trace);
+	else
+		snprintf(path, sizeof path, "%s.%u", rt->config.trace, n);
+	error = mely_trace_start(rt, path);
+	if (error != 0)
+		melyint_say("trace %s: %s; nothing is traced", path, strerror(-error));
+}
+
+void
+melyint_trace_end(struct mely_runtime *rt)
+{
+	struct melyint_tracer *tracer;
+
+	pthread_mutex_lock(&trace_lock);
+	(void)stop(rt, "free"); /* what went wrong it has said */
+	pthread_mutex_unlock(&trace_lock);
+	tracer = MELY_LOAD(&rt->tracer, relaxed); /* nobody else knows the runtime */
+	if (tracer == NULL)
+		return;
+	pthread_mutex_destroy(&tracer->names_lock);
+	munmap(tracer, tracer->map_size);
+}
+
+void
+melyint_trace_exit(struct mely_runtime *rt)
+{
+	pthread_mutex_lock(&trace_lock);
+	(void)stop(rt, "exit"); /* as above */
+	pthread_mutex_unlock(&trace_lock);
+}
+
+void
+melyint_trace_fork(struct mely_runtime *rt)
+{
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, relaxed); /* one thread */
+
+	/* Other threads of the parent may have held them. */
+	pthread_mutex_init(&trace_lock, NULL);
+	melyint_fatal_fork();
+	if (tracer == NULL)
+		return;
+	pthread_mutex_init(&tracer->names_lock, NULL);
+	/* relaxed, all: one thread */
+	MELY_STORE(&tracer->writing, false, relaxed);
+#ifndef MELYINT_SIM
+	if (MELY_LOAD(&tracer->on, relaxed))
+		MELY_SUB(&melyint_observing, 1, relaxed);
+#endif
+	MELY_STORE(&tracer->on, false, relaxed);
+}

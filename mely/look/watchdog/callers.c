@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callers.c: see callers.h.
+ *
+ * NOTE(backtrace)
+ *   A. The monitor makes the stage WANTED and sends the core's thread a signal. The thread's signal
+ *      handler makes it TAKING, writes down what is on its stack and makes it TAKEN. The monitor
+ *      gives up by making WANTED NONE; if that fails, the thread is writing just now.
+ *   B. The signal handler walks the stack with the unwinder of the compiler's runtime, which was
+ *      called once before so that nothing is loaded or allocated there, and does nothing else: no
+ *      names, no locks of the library. Of the thread it needs melyint_self, which takes no call.
+ *   C. The signal is sent while the core's lock is held and the core attended, so that the thread
+ *      can not end meanwhile; and only while the process has our handler for it. One that arrives
+ *      late finds nothing wanted.
+ *   D. A thread that waits in a system call which the kernel does not take up again after a signal
+ *      handler (a sleep, poll, epoll_wait; with a time limit also futex and those on sockets)
+ *      is left alone: a report must not change what the
+ *      program does. The line says in which call it waits.
+ */
+#include "look/watchdog/callers.h"
+
+#ifndef MELYINT_SIM
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "base/assert.h"
+#include "look/watchdog/symbols.h"
+#include "base/syscalls.h"
+
+/* backtrace->stage */
+enum { NONE, WANTED, TAKING, TAKEN };
+
+enum {
+	SHOWN = 16,
+#ifdef MELYINT_COLOR_CHECK /* handlers run on stacks of their own, which it must not disturb */
+	HERE = 0
+#else
+	HERE = 1
+#endif
+};
+
+/* ---- in the thread --------------------------------------------------------------------------- */
+
+struct walk {
+	struct melyint_backtrace *to;
+	bool inside; /* past the signal handler's own frames */
+};
+
+static _Unwind_Reason_Code
+on_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct walk *walk = arg;
+	int exact = 0;
+	uintptr_t pc = (uintptr_t)_Unwind_GetIPInfo(context, &exact);
+	struct melyint_frame *frame;
+
+	walk->inside = walk->inside || exact != 0;
+	if (!walk->inside)
+		return _URC_NO_REASON;
+	if (pc == 0 || walk->to->frames_count == MELYINT_FRAMES)
+		return _URC_END_OF_STACK;
+	frame = &walk->to->frames[walk->to->frames_count++];
+	frame->pc = pc;
+	frame->start = (uintptr_t)_Unwind_GetRegionStart(context);
+	frame->exact = exact != 0;
+	return _URC_NO_REASON;
+}
+
+static void
+on_signal(int signum)
+{
+	struct melyint_core *core = melyint_self;
+	struct melyint_backtrace *b = core != NULL ? core->backtrace : NULL;
+	struct walk walk = {b, false};
+	int wanted = WANTED, error = errno;
+
+	(void)signum;
+	/* acquire: pairs with the release in melyint_backtrace_forget */
+	if (b != NULL && MELY_CAS(&b->stage, &wanted, TAKING, acquire)) {
+		b->frames_count = 0;
+		(void)_Unwind_Backtrace(on_frame, &walk);
+		/* release: pairs with the acquire in melyint_backtrace_taken */
+		MELY_STORE(&b->stage, TAKEN, release);
+	}
+	errno = error;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+static _Unwind_Reason_Code
+on_nothing(struct _Unwind_Context *context, void *arg)
+{
+	(void)context, (void)arg;
+	return _URC_END_OF_STACK;
+}
+
+/* Is our handler in place? */
+static bool
+is_ours(int signum)
+{
+	struct sigaction now;
+
+	return sigaction(signum, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
+	    now.sa_handler == on_signal;
+}
+
+void
+melyint_backtrace_begin(struct mely_runtime *rt)
+{
+	int signum = rt->config.stall_signal;
+	struct sigaction action, old;
+
+	if (signum == 0)
+		return;
+	(void)_Unwind_Backtrace(on_nothing, NULL); /* B of NOTE(backtrace) */
+	if (sigaction(signum, NULL, &old) != 0 || (old.sa_flags & SA_SIGINFO) ||
+	    (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN))
+		return; /* the program's own, or ours already */
+	memset(&action, 0, sizeof action);
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_RESTART;
+	sigfillset(&action.sa_mask);
+	(void)sigaction(signum, &action, NULL);
+}
+
+/* Read a short file of a thread into text. */
+static bool
+read_proc(pid_t tid, const char *what, char *text, size_t size)
+{
+	char path[64];
+	size_t n;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, what);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	n = fread(text, 1, size - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return n > 0;
+}
+
+/* "running", or a number, and arguments where it is not -1. */
+static void
+read_call(pid_t tid, struct melyint_thread_state *state)
+{
+	char text[512], *at;
+	int i;
+
+	if (!read_proc(tid, "syscall", text, sizeof text) || text[0] == 'r')
+		return;
+	state->call = strtol(text, &at, 10);
+	for (i = 0; i < MELYINT_CALL_ARGS && state->call >= 0; i++)
+		state->args[i] = strtoull(at, &at, 16);
+}
+
+static struct melyint_thread_state
+state_of(pid_t tid, int signum)
+{
+	struct melyint_thread_state state = {.state = '?', .call = -1};
+	unsigned long long blocked;
+	char text[4096], *at;
+
+	if (read_proc(tid, "status", text, sizeof text)) {
+		at = strstr(text, "\nState:\t");
+		if (at != NULL)
+			state.state = at[8];
+		at = strstr(text, "\nSigBlk:\t");
+		if (at != NULL && signum > 0 && sscanf(at + 9, "%llx", &blocked) == 1)
+			state.signal_blocked = (blocked >> (signum - 1) & 1) != 0;
+	}
+	if (state.state != 'R')
+		read_call(tid, &state);
+	return state;
+}
+
+static const char *
+signal_name(int signum)
+{
+	const char *name = sigabbrev_np(signum);
+
+	return name != NULL ? name : "RT";
+}
+
+/* C of NOTE(backtrace). */
+static bool
+send_signal(struct melyint_core *core, int signum)
+{
+	bool sent;
+
+	melyint_lock_take(&core->lock);
+	sent = core->attended && pthread_kill(core->attendant, signum) == 0;
+	melyint_lock_drop(&core->lock);
+	return sent;
+}
+
+bool
+melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
+    struct melyint_thread_state *state)
+{
+	int signum = core->rt->config.stall_signal;
+
+	*state = state_of(MELY_LOAD(&core->tid, relaxed), signum); /* written once attended */
+	if (signum == 0) {
+		snprintf(why, MELYINT_WHY, "no backtrace: stall_signal is 0");
+	} else if (!is_ours(signum)) {
+		snprintf(why, MELYINT_WHY,
+		    "no backtrace: the program handles signal %d (%s) itself", signum,
+		    signal_name(signum));
+	} else if (state->signal_blocked) {
+		snprintf(why, MELYINT_WHY, "no backtrace: the thread blocks signal %d (%s)",
+		    signum, signal_name(signum));
+	} else if (state->state != 'R' && melyint_call_is_cut_short(state->call, state->args)) {
+		snprintf(why, MELYINT_WHY, "no backtrace: the call would not outlast a signal");
+	} else if (core->backtrace == NULL) {
+		snprintf(why, MELYINT_WHY, "no backtrace: not under the color checker");
+	} else if (!melyint_backtrace_forget(core)) {
+		snprintf(why, MELYINT_WHY, "no backtrace: the last one is still being written");
+	} else {
+		/* relaxed: nobody writes there; the signal comes after it */
+		MELY_STORE(&core->backtrace->stage, WANTED, relaxed);
+		if (send_signal(core, signum))
+			return true;
+		MELY_STORE(&core->backtrace->stage, NONE, relaxed); /* as above */
+		snprintf(why, MELYINT_WHY, "no backtrace: the thread has gone");
+	}
+	return false;
+}
+
+bool
+melyint_backtrace_taken(struct melyint_core *core)
+{
+	/* acquire: pairs with the release in on_signal */
+	return MELY_LOAD(&core->backtrace->stage, acquire) == TAKEN;
+}
+
+bool
+melyint_backtrace_forget(struct melyint_core *core)
+{
+	struct melyint_backtrace *b = core->backtrace;
+	int stage = WANTED;
+
+	if (b == NULL)
+		return true;
+	/* release, both: pairs with the acquire in on_signal: we have read what was there */
+	if (MELY_CAS(&b->stage, &stage, NONE, release) || stage == NONE)
+		return true;
+	if (stage == TAKING)
+		return false;
+	MELY_STORE(&b->stage, NONE, release);
+	return true;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void
+add_frame(struct melyint_line *line, const struct melyint_frame *frame)
+{
+	/* A return address may be the first of the next function. */
+	unsigned back = frame->exact ? 0 : 1;
+	struct melyint_symbol symbol;
+
+	if (!melyint_symbol_at(frame->pc - back, &symbol))
+		melyint_line_add(line, "0x%llx", (unsigned long long)frame->pc);
+	else if (symbol.name[0] != '\0')
+		melyint_line_add(line, "%s+0x%llx", symbol.name,
+		    (unsigned long long)(symbol.offset + back));
+	else /* of the instruction, not the one it returns to */
+		melyint_line_add(line, "%s+0x%llx", symbol.module,
+		    (unsigned long long)symbol.address);
+}
+
+void
+melyint_backtrace_add(struct melyint_core *core, void (*fn)(void *arg),
+    struct melyint_line *line)
+{
+	const struct melyint_backtrace *b = core->backtrace;
+	int count = b->frames_count, i;
+
+	/* What called the handler is of no interest. */
+	for (i = 0; i < b->frames_count; i++)
+		if (fn != NULL && b->frames[i].start == (uintptr_t)fn)
+			count = i + 1;
+	for (i = 0; i < count && i < SHOWN; i++) {
+		if (i > 0)
+			melyint_line_add(line, " < ");
+		add_frame(line, &b->frames[i]);
+	}
+	if (i < count)
+		melyint_line_add(line, " < %d more", count - i);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int
+melyint_backtrace_new(struct mely_runtime *rt)
+{
+	size_t n = (size_t)rt->cores_count, i;
+
+	if (rt->config.stall_ms == 0 || rt->config.stall_signal == 0 || !HERE)
+		return 0;
+	rt->backtraces = calloc(n, sizeof rt->backtraces[0]);
+	if (rt->backtraces == NULL)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		rt->cores[i].backtrace = &rt->backtraces[i];
+	return 0;
+}
+
+void
+melyint_backtrace_free(struct mely_runtime *rt)
+{
+	free(rt->backtraces);
+	rt->backtraces = NULL;
+}
+
+void
+melyint_backtrace_reset(struct melyint_core *core)
+{
+	if (core->backtrace != NULL)
+		MELY_STORE(&core->backtrace->stage, NONE, relaxed); /* one thread */
+}
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * monitor.c: see monitor.h.
+ *
+ * NOTE(monitor)
+ *   A. While some core is awake the thread looks by itself: it waits in poll(2) until the earliest
+ *      time that a step asked for. No core does anything for that, and none makes a system call.
+ *   B. When all cores sleep there is nothing to look at, and the thread must not tick. It says that
+ *      it rests and waits without a limit. A core that comes back from sleep says that it is busy,
+ *      then looks whether the monitor rests. If so, it takes that back and arms a timer that the
+ *      monitor waits for, too: so the monitor wakes a period later, the
+ *      shortest of those that its steps asked for last, and not in the way of what the
+ *      core was woken for. Of several cores that awake one does so. It is one system call at most
+ *      for each of the monitor's looks.
+ *   C. The core stores busy and loads resting, the monitor stores resting and loads busy, all
+ *      seq_cst: at least one of the two sees what the other has stored. If the monitor does, it
+ *      takes its word back and goes on looking.
+ *   D. Steps are added by anyone, to a list of its own that the thread takes whole. What is on
+ *      the thread's list is the thread's.
+ *   E. Looks are made under the mutex turn. An exit of the process waits for it, at most as long
+ *      as for a core, and then none is made any more; the thread ends. The end of a run joins it.
+ *      A fork leaves it behind; the child's runtime, renewed, has no steps.
+ */
+#include "look/watchdog/monitor.h"
+
+#ifndef MELYINT_SIM
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "check/check.h"
+
+enum {
+	POLLS_FIRST = 8,
+	OWN_POLLS = 2,  /* wakefd and timerfd */
+	HALT_MS = 2000  /* for a step that takes long */
+};
+
+static MELY_TLS struct melyint_monitor *monitor_self; /* the monitor this thread is, or NULL */
+
+/* ---- rest ------------------------------------------------------------------------------------ */
+
+static bool
+any_awake(const struct mely_runtime *rt)
+{
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		/* seq_cst: C of NOTE(monitor), pairs with melyint_monitor_awake */
+		if (MELY_LOAD(&rt->cores[i].busy, seq_cst) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* B of NOTE(monitor). True: all sleep, and whoever awakes will say so. */
+static bool
+rest(struct melyint_monitor *m)
+{
+	bool yes = true;
+
+	if (any_awake(m->rt))
+		return false;
+	/* seq_cst: C of NOTE(monitor), pairs with melyint_monitor_awake */
+	MELY_STORE(&m->resting, true, seq_cst);
+	if (!any_awake(m->rt))
+		return true;
+	/* relaxed: whoever takes it back; if that is a core, its timer makes for one look more */
+	(void)MELY_CAS(&m->resting, &yes, false, relaxed);
+	return false;
+}
+
+void
+melyint_monitor_rouse(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = rt->monitor;
+	/* relaxed: as in look */
+	uint64_t ns = MELY_LOAD(&m->period_ns, relaxed);
+	struct itimerspec once = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	int error = errno;
+	bool yes = true;
+
+	/* relaxed: nothing is published with it; of several one arms the timer */
+	if (MELY_CAS(&m->resting, &yes, false, relaxed))
+		(void)timerfd_settime(m->timerfd, 0, &once, NULL); /* can't fail with these */
+	errno = error;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+static void
+take_coming(struct melyint_monitor *m)
+{
+	/* acquire: pairs with the release in melyint_monitor_add */
+	struct melyint_step *step = MELY_EXCHANGE(&m->coming, NULL, acquire);
+
+	while (step != NULL) {
+		struct melyint_step *next = step->next;
+
+		step->due_ns = 0;
+		step->revents = 0;
+		step->next = m->steps;
+		m->steps = step;
+		step = next;
+	}
+}
+
+/* Look at what is due, at what is ready, and when woken at all. */
+static void
+look(struct melyint_monitor *m, bool woken)
+{
+	struct melyint_step **link = &m->steps;
+	uint64_t now_ns = melyint_now_ns(), least_ns = MELYINT_STEP_NEVER;
+
+	while (*link != NULL) {
+		struct melyint_step *step = *link, *next = step->next;
+		bool awaited = step->while_awake;
+		uint64_t due_ns = step->due_ns;
+
+		if (step->revents != 0 || now_ns >= due_ns || (woken && !awaited)) {
+			due_ns = step->look(step, now_ns);
+			if (due_ns == MELYINT_STEP_OVER) {
+				*link = next;
+				continue;
+			}
+			step->due_ns = due_ns;
+			step->period_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+		}
+		if (awaited && step->period_ns != 0 && due_ns != MELYINT_STEP_NEVER &&
+		    step->period_ns < least_ns)
+			least_ns = step->period_ns;
+		link = &step->next;
+	}
+	/* relaxed: a core that arms the timer may use one that was right a moment ago */
+	if (least_ns != MELYINT_STEP_NEVER)
+		MELY_STORE(&m->period_ns, least_ns, relaxed);
+}
+
+/* Room for as many descriptors as there are steps; how many of them there is room for. */
+static size_t
+make_room(struct melyint_monitor *m, size_t wanted)
+{
+	struct pollfd *polls;
+
+	if (wanted <= m->polls_room)
+		return wanted;
+	polls = realloc(m->polls, 2 * wanted * sizeof *polls);
+	if (polls == NULL)
+		return m->polls_room; /* those left out are looked at when it is their time */
+	m->polls = polls;
+	m->polls_room = 2 * wanted;
+	return wanted;
+}
+
+/* Fill in what poll is to wait for; until when, in the monotonic clock. */
+static uint64_t
+prepare(struct melyint_monitor *m, size_t *count)
+{
+	uint64_t until_ns = MELYINT_STEP_NEVER, awake_ns = MELYINT_STEP_NEVER;
+	struct melyint_step *step;
+	size_t n = OWN_POLLS;
+
+	for (step = m->steps; step != NULL; step = step->next)
+		n += step->fd >= 0;
+	*count = make_room(m, n);
+	n = OWN_POLLS;
+	for (step = m->steps; step != NULL; step = step->next) {
+		uint64_t *least_ns = step->while_awake ? &awake_ns : &until_ns;
+
+		if (step->due_ns < *least_ns)
+			*least_ns = step->due_ns;
+		if (step->fd >= 0 && n < *count)
+			m->polls[n++] = (struct pollfd){step->fd, step->events, 0};
+	}
+	/* relaxed, both: the thread's own descriptors */
+	m->polls[0] = (struct pollfd){MELY_LOAD(&m->wakefd, relaxed), POLLIN, 0};
+	m->polls[1] = (struct pollfd){m->timerfd, POLLIN, 0};
+	if (awake_ns < until_ns && !rest(m))
+		until_ns = awake_ns;
+	return until_ns;
+}
+
+/* Wait, and tell the steps what came. True: somebody has woken the monitor. */
+static bool
+await(struct melyint_monitor *m, uint64_t until_ns, size_t count)
+{
+	uint64_t now_ns = melyint_now_ns(), left_ns, times;
+	struct melyint_step *step;
+	struct timespec limit;
+	size_t n;
+	bool woken;
+	int found;
+
+	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	limit = (struct timespec){(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
+	found = ppoll(m->polls, count, until_ns == MELYINT_STEP_NEVER ? NULL : &limit, NULL);
+	woken = found > 0 && m->polls[0].revents != 0;
+	/* Neither blocks, and how often is of no interest. */
+	for (n = 0; n < OWN_POLLS && found > 0; n++)
+		if (m->polls[n].revents != 0 && read(m->polls[n].fd, &times, sizeof times) < 0)
+			times = 0;
+	n = OWN_POLLS;
+	for (step = m->steps; step != NULL; step = step->next) {
+		step->revents = 0;
+		if (step->fd >= 0 && n < count)
+			step->revents = found > 0 ? m->polls[n++].revents : 0;
+	}
+	return woken;
+}
+
+static void *
+monitor_thread(void *arg)
+{
+	struct melyint_monitor *m = arg;
+	bool on = true, woken = true; /* all steps see that it is another thread */
+	uint64_t until_ns = 0;
+	size_t count = 0;
+
+	pthread_setname_np(pthread_self(), "mely/mon");
+	monitor_self = m;
+	melyint_check_thread(true);
+	while (on) {
+		pthread_mutex_lock(&m->turn);
+		/* acquire: pairs with the release in melyint_monitor_join */
+		on = !m->halted && !MELY_LOAD(&m->stopping, acquire);
+		if (on) {
+			take_coming(m);
+			look(m, woken);
+			until_ns = prepare(m, &count);
+		}
+		pthread_mutex_unlock(&m->turn);
+		if (on)
+			woken = await(m, until_ns, count);
+	}
+	/* relaxed: a core that sees it arms a timer that nobody waits for */
+	MELY_STORE(&m->resting, false, relaxed);
+	melyint_check_thread(false);
+	return NULL;
+}
+
+/* ---- any thread ------------------------------------------------------------------------------ */
+
+void
+melyint_monitor_wake(struct mely_runtime *rt)
+{
+	/* acquire: pairs with the release in open_fds */
+	int fd = MELY_LOAD(&rt->monitor->wakefd, acquire), error = errno;
+	uint64_t one = 1;
+
+	/* Can only fail when the counter is full, which takes 2^64 wake-ups. */
+	if (fd >= 0 && write(fd, &one, sizeof one) < 0)
+		errno = error;
+}
+
+static int
+open_fds(struct melyint_monitor *m)
+{
+	int fd, error;
+
+	if (MELY_LOAD(&m->wakefd, relaxed) >= 0) /* under life_lock */
+		return 0;
+	if (make_room(m, POLLS_FIRST) < POLLS_FIRST)
+		return -ENOMEM;
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	m->timerfd = fd < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (m->timerfd < 0) {
+		error = -errno;
+		if (fd >= 0)
+			close(fd);
+		return error;
+	}
+	/* release: pairs with the acquire in melyint_monitor_wake */
+	MELY_STORE(&m->wakefd, fd, release);
+	return 0;
+}
+
+int
+melyint_monitor_add(struct mely_runtime *rt, struct melyint_step *step)
+{
+	struct melyint_monitor *m = rt->monitor;
+	int error, phase;
+
+	pthread_mutex_lock(&rt->life_lock);
+	error = open_fds(m);
+	if (error == 0) {
+		step->next = MELY_LOAD(&m->coming, relaxed); /* checked by the exchange */
+		/* release: pairs with the acquire in take_coming */
+		while (!MELY_CAS(&m->coming, &step->next, step, release))
+			;
+		/* acquire: pairs with the release stores of the life cycle */
+		phase = MELY_LOAD(&rt->phase, acquire);
+		if (phase == MELYINT_RUNNING || phase == MELYINT_DRAINING)
+			melyint_monitor_start(rt);
+		melyint_monitor_wake(rt);
+	}
+	pthread_mutex_unlock(&rt->life_lock);
+	return error;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int
+melyint_monitor_new(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = calloc(1, sizeof *m);
+
+	if (m == NULL)
+		return -ENOMEM;
+	m->rt = rt;
+	MELY_STORE(&m->wakefd, -1, relaxed); /* nobody else knows it yet */
+	m->timerfd = -1;
+	pthread_mutex_init(&m->turn, NULL);
+	rt->monitor = m;
+	return 0;
+}
+
+static void
+close_fds(struct melyint_monitor *m)
+{
+	int fd = MELY_LOAD(&m->wakefd, relaxed); /* one thread */
+
+	MELY_STORE(&m->wakefd, -1, relaxed); /* one thread */
+	if (fd >= 0) {
+		close(fd);
+		close(m->timerfd);
+	}
+}
+
+void
+melyint_monitor_free(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = rt->monitor;
+
+	if (m == NULL)
+		return;
+	close_fds(m);
+	pthread_mutex_destroy(&m->turn);
+	free(m->polls);
+	free(m);
+	rt->monitor = NULL;
+}
+
+void
+melyint_monitor_start(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = rt->monitor;
+	sigset_t mask, old;
+	int error;
+
+	if (m->started || MELY_LOAD(&m->wakefd, relaxed) < 0) /* under life_lock */
+		return;
+	/* relaxed, both: there is no thread yet */
+	MELY_STORE(&m->stopping, false, relaxed);
+	MELY_STORE(&m->resting, false, relaxed);
+	melyint_thread_mask(&mask);
+	pthread_sigmask(SIG_SETMASK, &mask, &old);
+	error = pthread_create(&m->thread, NULL, monitor_thread, m);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	m->started = error == 0;
+	if (error != 0)
+		melyint_say("no monitor thread: %s", strerror(error));
+}
+
+void
+melyint_monitor_join(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = rt->monitor;
+	bool started;
+
+	pthread_mutex_lock(&rt->life_lock);
+	started = m->started;
+	m->started = false;
+	pthread_mutex_unlock(&rt->life_lock);
+	if (!started)
+		return;
+	/* release: pairs with the acquire in monitor_thread */
+	MELY_STORE(&m->stopping, true, release);
+	melyint_monitor_wake(rt);
+	pthread_join(m->thread, NULL);
+}
+
+void
+melyint_monitor_halt(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = rt->monitor;
+	const struct timespec nap = {0, 1000000};
+	int ms;
+
+	/* acquire: pairs with the store in the child of a fork, where the lock is nobody's */
+	if (m == monitor_self || MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
+		return;
+	for (ms = 0; pthread_mutex_trylock(&m->turn) != 0; ms++) {
+		if (ms == HALT_MS) {
+			melyint_say("exit: the monitor is still at work");
+			return;
+		}
+		nanosleep(&nap, NULL);
+	}
+	m->halted = true;
+	pthread_mutex_unlock(&m->turn);
+}
+
+int
+melyint_monitor_renew(struct mely_runtime *rt)
+{
+	struct melyint_monitor *m = rt->monitor;
+
+	close_fds(m);
+	m->started = m->halted = false;
+	m->steps = NULL;
+	pthread_mutex_init(&m->turn, NULL);
+	/* relaxed, all: one thread */
+	MELY_STORE(&m->coming, NULL, relaxed);
+	MELY_STORE(&m->resting, false, relaxed);
+	return 0;
+}
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* stealq.c: see stealq.h. */
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "queue/stealq.h"
+
+enum { ROOM_MIN = 64, PLACE_BITS = 30 };
+
+/* color->_u._worth._steal_slot: the interval and the place in it, plus one; 0: not in. */
+static uint32_t
+slot_of(unsigned interval, uint32_t place)
+{
+	return interval << PLACE_BITS | (place + 1);
+}
+
+/* Under the lock. */
+static void
+set_lengths(struct melyint_stealq *q, unsigned interval, uint32_t length, uint32_t more)
+{
+	/* relaxed, both: hints for others */
+	MELY_STORE(&q->lengths[interval], length, relaxed);
+	MELY_COUNT(&q->length, more);
+}
+
+static bool
+resize(struct melyint_interval *in, uint32_t room)
+{
+	struct mely_color **colors;
+
+	if (room >= 1u << PLACE_BITS)
+		return false;
+	colors = realloc(in->colors, room * sizeof colors[0]);
+	if (colors == NULL)
+		return false;
+	in->colors = colors;
+	in->room = room;
+	return true;
+}
+
+bool
+melyint_stealq_put(struct melyint_stealq *q, struct mely_color *color, unsigned interval)
+{
+	struct melyint_interval *in = &q->interval[interval];
+	uint32_t slot = color->_u._worth._steal_slot, length;
+
+	if (slot != 0) {
+		if (slot >> PLACE_BITS == interval)
+			return false;
+		melyint_stealq_remove(q, color);
+	}
+	length = melyint_stealq_length_in(q, interval);
+	if (MELY_UNLIKELY(length == in->room) &&
+	    !resize(in, in->room == 0 ? ROOM_MIN : in->room * 2))
+		return false;
+	color->_u._worth._steal_slot = slot_of(interval, length);
+	in->colors[length] = color;
+	set_lengths(q, interval, length + 1, 1);
+	return slot == 0 || slot >> PLACE_BITS < interval;
+}
+
+void
+melyint_stealq_remove(struct melyint_stealq *q, struct mely_color *color)
+{
+	uint32_t slot = color->_u._worth._steal_slot;
+	uint32_t place = (slot & ((1u << PLACE_BITS) - 1)) - 1, length;
+	unsigned interval = slot >> PLACE_BITS;
+	struct melyint_interval *in = &q->interval[interval];
+	struct mely_color *last;
+
+	length = melyint_stealq_length_in(q, interval) - 1;
+	MELY_DEBUG_ASSERT(slot != 0 && place <= length && in->colors[place] == color);
+	last = in->colors[length];
+	in->colors[place] = last;
+	last->_u._worth._steal_slot = slot;
+	color->_u._worth._steal_slot = 0;
+	set_lengths(q, interval, length, -1u);
+	/* Where that fails, the memory stays until the next time. */
+	if (MELY_UNLIKELY(length < in->room / 4 && in->room > ROOM_MIN))
+		(void)resize(in, in->room / 2);
+}
+
+struct mely_color *
+melyint_stealq_best(const struct melyint_stealq *q)
+{
+	unsigned i;
+
+	for (i = MELYINT_INTERVALS; i-- > 0;) {
+		uint32_t length = melyint_stealq_length_in(q, i);
+
+		if (length != 0)
+			return q->interval[i].colors[length - 1];
+	}
+	return NULL;
+}
+
+bool
+melyint_stealq_validate(const struct melyint_stealq *q)
+{
+	uint32_t count = 0, place;
+	unsigned i;
+
+	for (i = 0; i < MELYINT_INTERVALS; i++) {
+		uint32_t length = melyint_stealq_length_in(q, i);
+
+		for (place = 0; place < length; place++) {
+			const struct mely_color *color = q->interval[i].colors[place];
+
+			if (color->_u._worth._steal_slot != slot_of(i, place))
+				return false;
+		}
+		count += length;
+	}
+	return count == melyint_stealq_length(q);
+}
+
+void
+melyint_stealq_forget(struct melyint_stealq *q)
+{
+	unsigned i;
+
+	/* relaxed, both: one thread */
+	for (i = 0; i < MELYINT_INTERVALS; i++)
+		MELY_STORE(&q->lengths[i], 0, relaxed);
+	MELY_STORE(&q->length, 0, relaxed);
+}
+
+void
+melyint_stealq_fini(struct melyint_stealq *q)
+{
+	unsigned i;
+
+	for (i = 0; i < MELYINT_INTERVALS; i++)
+		free(q->interval[i].colors);
+}

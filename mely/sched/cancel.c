@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cancel.c: cancelling posted events. Any thread.
+ *
+ * NOTE(cancel)
+ *   A. QUEUED: the event is in its color-queue; under the lock of the color's owner it is unlinked
+ *      and the caller's again.
+ *   B. PRIVATE, in a handler of its color: the batch is the caller's own core's; unlinked without
+ *      more. This makes cancel exact for handlers of the color (invariant 9).
+ *   C. PRIVATE, from elsewhere: the batch belongs to a core that takes no lock to run it. The
+ *      event is marked CANCELLED, which the core may or may not see in time, and the caller is
+ *      told -EINPROGRESS; its completion is hung on the core under the lock, and the core's next
+ *      turn, under the same lock, posts it: by then the event has run or been dropped.
+ *   D. IDLE but the current event of its color's owner: its handler runs now; as C.
+ */
+#include <errno.h>
+#include <sched.h>
+
+#include "sched/cancel.h"
+#include "base/assert.h"
+#include "check/check.h"
+#include "color/ext.h"
+#include "core/core.h"
+#include "sched/post.h"
+
+static void
+free_again(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	melyint_check_taken_back(ev);
+	if (ev->_flags & MELYINT_EV_COUNTED)
+		melyint_mark_ran(color);
+	if (self != NULL)
+		MELY_COUNT(&self->counters.cancels, 1);
+	/* release: pairs with the acquire of the post that claims it next */
+	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
+}
+
+/* A of NOTE(cancel). Under the owner's lock, which is dropped. */
+static int
+cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	/* relaxed: under the lock */
+	bool finished = melyint_remove_locked(owner, color, ev) &&
+	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
+
+	/* In no color-queue any more: another cancel must wait until it is the caller's. relaxed:
+	 * cancels look again under the lock. */
+	MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
+	melyint_lock_drop(&owner->lock);
+	free_again(self, color, ev);
+	if (finished)
+		melyint_color_finish(color);
+	return 0;
+}
+
+/* B of NOTE(cancel). */
+static int
+cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	struct melyint_batch *batch = &self->batch;
+	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
+
+	melyint_evq_remove_from(lists, 3, ev);
+	melyint_batch_lose(batch, ev);
+	free_again(self, color, ev);
+	return 0;
+}
+
+/* B of NOTE(cancel): is it in the batch of this core, or was it PRIVATE elsewhere, and posted to
+ * the color since? That can not happen while the lock of the color is held, which is ours. */
+static bool
+in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	bool own;
+
+	melyint_lock_take(&self->lock);
+	/* acquire: the state before the color, as in cancel; relaxed: published by the state */
+	own = MELY_LOAD(&ev->_state, acquire) == MELYINT_EV_PRIVATE &&
+	    MELY_LOAD(&ev->_color, relaxed) == color;
+	melyint_lock_drop(&self->lock);
+	return own;
+}
+
+/* C and D of NOTE(cancel). Under the owner's lock. */
+static int
+hang_completion(struct melyint_core *owner, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	uint16_t idle = MELYINT_EV_IDLE;
+
+	if (done == NULL)
+		return -EINPROGRESS;
+	/* acquire: pairs with the release that made it the caller's */
+	if (!MELY_CAS(&done->_state, &idle, MELYINT_EV_CLAIMED, acquire))
+		return -EALREADY;
+	melyint_check_promise(done);
+	MELY_STORE(&done->_color, done_color, relaxed); /* read by the owner, under the lock */
+	done->_next = owner->waiters;
+	owner->waiters = done;
+	return -EINPROGRESS;
+}
+
+static int
+cancel_taken(struct melyint_core *owner, struct mely_event *ev, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	uint16_t taken = MELYINT_EV_PRIVATE;
+	int result = hang_completion(owner, done_color, done);
+
+	if (result == -EINPROGRESS) {
+		/* relaxed: a plea; the running core may miss it */
+		MELY_CAS(&ev->_state, &taken, MELYINT_EV_CANCELLED, relaxed);
+	}
+	return result;
+}
+
+/* plead: an event that another core has taken is marked, too. */
+static int
+cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done, bool plead)
+{
+	struct melyint_core *self = melyint_self;
+
+	for (;;) {
+		/* acquire: pairs with the release stores of the posts */
+		uint16_t state = MELY_LOAD(&ev->_state, acquire);
+		/* acquire: pairs with the release of a post that may have come after the state was
+		 * read: the color can be one that this post has made */
+		struct mely_color *color = MELY_LOAD(&ev->_color, acquire);
+		struct melyint_core *owner;
+		int result;
+
+		if (state == MELYINT_EV_CLAIMED) {
+			sched_yield(); /* a post of it is a few instructions from done */
+			continue;
+		}
+		if (color == NULL)
+			return -ENOENT;
+		if (self != NULL && self->batch.color == color && state == MELYINT_EV_PRIVATE) {
+			if (in_own_batch(self, color, ev))
+				return cancel_own(self, color, ev);
+			continue;
+		}
+		if (self != NULL && self->batch.color == color && state == MELYINT_EV_IDLE)
+			return -ENOENT;
+		owner = melyint_color_lock(color);
+		/* acquire: as above; under the lock QUEUED can not change any more */
+		state = MELY_LOAD(&ev->_state, acquire);
+		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED) {
+			melyint_lock_drop(&owner->lock);
+			continue;
+		}
+		if (state == MELYINT_EV_QUEUED && melyint_color_away(color)) {
+			melyint_lock_drop(&owner->lock);
+			sched_yield(); /* whoever moves it is a few instructions from done */
+			continue;
+		}
+		if (state == MELYINT_EV_QUEUED)
+			return cancel_queued(self, owner, color, ev);
+		if (state != MELYINT_EV_IDLE)
+			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
+		/* acquire: pairs with the release in sched/end.h: when it is another by now, the
+		 * handler has ended, and the event's memory is the program's */
+		else if (MELY_LOAD(&owner->current, acquire) == ev)
+			result = hang_completion(owner, done_color, done);
+		else
+			result = -ENOENT;
+		melyint_lock_drop(&owner->lock);
+		return result;
+	}
+}
+
+int
+mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done)
+{
+	return cancel(ev, done_color, done, true);
+}
+
+int
+melyint_cancel_queued(struct mely_event *ev)
+{
+	return cancel(ev, NULL, NULL, false);
+}
+
+void
+melyint_cancel_complete(struct mely_event *waiters)
+{
+	if (waiters == NULL)
+		return;
+	melyint_check_for_last(true);
+	while (waiters != NULL) {
+		struct mely_event *next = waiters->_next;
+		/* relaxed: set under the lock */
+		struct mely_color *color = MELY_LOAD(&waiters->_color, relaxed);
+
+		/* release: pairs with the acquire of melyint_post's claim */
+		MELY_STORE(&waiters->_state, MELYINT_EV_IDLE, release);
+		if (melyint_post(color, waiters, MELYINT_POST_INTERNAL) != 0)
+			melyint_say("a completion could not be posted");
+		waiters = next;
+	}
+	melyint_check_for_last(false);
+}

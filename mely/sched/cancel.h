@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cancel.h: what the library needs of cancels beside mely_event_cancel.
+ */
+#ifndef MELYINT_SCHED_CANCEL_H
+#define MELYINT_SCHED_CANCEL_H
+
+#include "core/core.h"
+
+/* As mely_event_cancel, but what another core has taken stays as it is: it will run. Any thread. */
+int melyint_cancel_queued(struct mely_event *ev);
+
+/* Owner, no lock held: post the completions that waited for the end of a batch. */
+void melyint_cancel_complete(struct mely_event *waiters);
+
+#endif

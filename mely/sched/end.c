@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * end.c: what a turn leaves to be done without the lock.
+ */
+#include "sched/cancel.h"
+#include "sched/end.h"
+
+static void
+afterwards(struct melyint_core *core, struct mely_event *waiters)
+{
+	struct mely_color *color = core->leaving;
+
+	if (color != NULL) {
+		core->leaving = NULL;
+		melyint_color_arrive(color);
+	}
+	for (; core->unmarked > 0; core->unmarked--)
+		melyint_mark_ran(core->unmarked_color);
+	color = core->released;
+	if (color != NULL) {
+		core->released = NULL;
+		melyint_color_finish(color);
+	}
+	melyint_cancel_complete(waiters);
+}
+
+void
+melyint_turn_afterwards(struct melyint_core *core)
+{
+	struct mely_event *waiters = core->waiters;
+
+	core->waiters = NULL;
+	core->has_batch = true;
+	melyint_lock_drop(&core->lock);
+	afterwards(core, waiters);
+	melyint_lock_take(&core->lock);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.c: handlers, embedded events and join counters. Any thread.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "core/core.h"
+#include "sched/post.h"
+
+void
+mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg), const char *name)
+{
+	memset(handler, 0, sizeof *handler);
+	handler->fn = fn;
+	handler->name = name;
+}
+
+void
+mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
+{
+	ev->_next = ev->_prev = NULL;
+	ev->_handler = handler;
+	ev->_arg = arg;
+	ev->_time = 0;
+	ev->_flags = 0;
+	/* relaxed, both: nobody else has it queued */
+	MELY_STORE(&ev->_color, NULL, relaxed);
+	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, relaxed);
+}
+
+void
+mely_event_set_time(struct mely_event *ev, uint32_t time_ns)
+{
+	/* What it was counted with is kept there: A of NOTE(weight). relaxed: the caller sees to it
+	 * that nobody posts it meanwhile */
+	if (MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE)
+		return;
+	ev->_time = time_ns;
+	ev->_flags = time_ns != 0 ? MELYINT_EV_TIMED : 0;
+}
+
+int
+mely_event_pending(const struct mely_event *ev)
+{
+	return MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE; /* a hint */
+}
+
+int
+mely_join_init(struct mely_join *join, uint32_t count, struct mely_color *color,
+    struct mely_event *ev)
+{
+	if (count == 0)
+		return -EINVAL;
+	join->_color = color;
+	join->_event = ev;
+	/* release: pairs with the acquire of the parties' subtractions */
+	MELY_STORE(&join->_left, count, release);
+	return 0;
+}
+
+void
+mely_join_add(struct mely_join *join, uint32_t count)
+{
+	/* relaxed: the caller holds one count, so the last report comes after this */
+	MELY_ADD(&join->_left, count, relaxed);
+}
+
+int
+mely_join_done(struct mely_join *join)
+{
+	int error;
+
+	melyint_check_promise(join->_event);
+	/* acq_rel: release what this party did, acquire for the last what all did */
+	if (MELY_SUB(&join->_left, 1, acq_rel) != 1)
+		return 0;
+	error = melyint_post(join->_color, join->_event, MELYINT_POST_INTERNAL);
+	return error == 0 ? 1 : error;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.c: the main loop. A turn at a time; the poller once a round, when all that waited at
+ * the last look have had a turn, but not more often than every look_ticks and not more seldom than
+ * every look_max_ticks; libev and the balance every tick_ticks. With nothing to run: look at the
+ * own poller, then steal, then sleep.
+ */
+#include "look/watchdog/age.h"
+#include "base/assert.h"
+#include "base/clock.h"
+#include "check/check.h"
+#include "sched/loop.h"
+#include "sched/run.h"
+#include "sched/drain.h"
+#include "look/look.h"
+#include "look/trace/observe.h"
+#include "sched/park.h"
+#include "io/poller.h"
+#include "sched/steal.h"
+#include "sched/stuck.h"
+#include "sched/victim.h"
+
+enum { AVERAGE_SHIFT = 3 };
+
+/* Once a millisecond. */
+static void
+tick(struct melyint_core *core, uint64_t now)
+{
+	core->ticked_ticks = now;
+	melyint_observe_look(core);
+	/* B and C of NOTE(tally) */
+	*melyint_sample_in(core) = core->tallies.stamp_in = 1;
+	/* relaxed, both: a request that is seen a little later; ours */
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->looks, relaxed) !=
+	    MELY_LOAD(&core->tallies.answer.to, relaxed)))
+		melyint_look_answer(core);
+	melyint_poller_tick(core);
+	melyint_victim_price(core);
+	melyint_stuck_look(core, now, false);
+	melyint_age_count(core);
+	melyint_balance(core, now);
+	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
+		core->decayed_ticks = now;
+		melyint_depot_decay(&core->rt->depot);
+	}
+	/* acquire: pairs with the release stores of the life cycle */
+	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
+		melyint_drain_look(core->rt);
+}
+
+static int
+look(struct melyint_core *core, uint64_t now)
+{
+	unsigned doing = melyint_doing(&core->tallies, MELY_STATS_POLLING, now);
+	int found;
+
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_poll(core);
+	found = melyint_poller_look(core);
+	if (MELYINT_OBSERVED(poll))
+		melyint_observe_polled(core, core, found);
+	(void)melyint_doing(&core->tallies, doing, melyint_ticks());
+	core->looked_ticks = now;
+	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
+	return found;
+}
+
+static MELY_NOINLINE void
+look_around(struct melyint_core *core, uint64_t now)
+{
+	(void)look(core, now);
+	if (now - core->ticked_ticks >= core->rt->tick_ticks)
+		tick(core, now);
+}
+
+/* The running average of a batch's time, for those who weigh the price of a wake-up. */
+MELY_INLINE void
+account(struct melyint_core *core, uint64_t ticks)
+{
+	/* relaxed: written by this thread, others read it as a hint */
+	uint32_t average = MELY_LOAD(&core->batch_ns, relaxed);
+	uint64_t ns = melyint_ticks_to_ns(ticks);
+	uint32_t sample = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+
+	average += (sample >> AVERAGE_SHIFT) - (average >> AVERAGE_SHIFT);
+	MELY_STORE(&core->batch_ns, average, relaxed);
+	core->used_ns = sample;
+}
+
+MELY_INLINE void
+run_batch(struct melyint_core *core)
+{
+	uint64_t now;
+
+	/* Others wait while this batch runs, maybe long: C of NOTE(park). relaxed: ours */
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0)) {
+		if (core->owes_watch)
+			melyint_hand_over_watch(core);
+		if (MELY_LOAD(&core->stealable, relaxed) != 0)
+			melyint_offer_behind(core, core);
+	}
+	melyint_check_batch(core);
+	/* A handler that forked must not return in the child: there is no runtime there. */
+	if (MELY_UNLIKELY(melyint_self != core))
+		melyint_bug(__FILE__, __LINE__, "a handler returned in the child of a fork");
+	now = melyint_ticks();
+	/* relaxed, both: ours; others read when the batch began */
+	account(core, now - MELY_LOAD(&core->turn_ticks, relaxed));
+	MELY_STORE(&core->turn_ticks, now, relaxed);
+	if (MELY_UNLIKELY(--core->round_left < 0 &&
+	    now - core->looked_ticks >= core->rt->look_ticks) ||
+	    MELY_UNLIKELY(now - core->looked_ticks >= core->rt->look_max_ticks))
+		look_around(core, now);
+}
+
+/* Something from elsewhere: what others hold back for us, what our own poller has, or a color of
+ * a core that has too much. The poller is asked only before a steal, and not more often than a busy
+ * core would; without a steal the sleep that follows asks it. */
+static bool
+find_work(struct melyint_core *core)
+{
+	uint64_t now;
+
+	if (melyint_outbox_collect(core))
+		return true;
+	if (!melyint_steal_glance(core))
+		return false;
+	now = melyint_ticks();
+	if (now - core->looked_ticks >= core->rt->look_ticks && look(core, now) > 0)
+		return true;
+	return melyint_steal_glanced(core);
+}
+
+static MELY_NOINLINE void
+idle(struct melyint_core *core)
+{
+	/* relaxed, here and below: ours; others read when the batch began */
+	uint64_t now = MELY_LOAD(&core->turn_ticks, relaxed);
+
+	(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, now);
+	if (!find_work(core)) {
+		/* acquire: pairs with the release stores of the life cycle */
+		if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
+			melyint_drain_look(core->rt);
+		melyint_park(core);
+		core->looked_ticks = melyint_ticks();
+	}
+	now = melyint_ticks();
+	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
+	MELY_STORE(&core->turn_ticks, now, relaxed);
+	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
+	if (now - core->ticked_ticks >= core->rt->tick_ticks)
+		tick(core, now);
+}
+
+/* The thread is there to run batches. When it has come. */
+static uint64_t
+arrive(struct melyint_core *core)
+{
+	uint64_t now = melyint_ticks();
+
+	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
+	MELY_STORE(&core->turn_ticks, now, relaxed); /* as in run_batch */
+	return now;
+}
+
+static void
+go(struct melyint_core *core)
+{
+	melyint_turn_end(core);
+	(void)melyint_doing(&core->tallies, MELY_STATS_AWAY, melyint_ticks());
+}
+
+void
+melyint_core_loop(struct melyint_core *core)
+{
+	struct mely_runtime *rt = core->rt;
+
+	(void)arrive(core);
+	/* acquire: pairs with the release stores of the life cycle */
+	while (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED) {
+		if (!melyint_turn(core)) {
+			idle(core);
+			if (core->batch.color == NULL)
+				continue;
+		}
+		run_batch(core);
+	}
+	go(core);
+}
+
+int
+melyint_core_pass(struct melyint_core *core)
+{
+	uint64_t ran = 0;
+	uint32_t n;
+
+	look_around(core, arrive(core));
+	melyint_poller_tick(core);
+	/* relaxed: what is waiting now; what comes later is for the next pass */
+	for (n = MELY_LOAD(&core->waiting, relaxed); n > 0 && melyint_turn(core); n--) {
+		run_batch(core);
+		ran += core->batch.ran;
+	}
+	go(core);
+	return ran < INT32_MAX ? (int)ran : INT32_MAX;
+}

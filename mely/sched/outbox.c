@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outbox.c: rows of posts to other cores.
+ *
+ * NOTE(outbox)
+ *   A. A handler whose batch has posted a few events to cores that are busy with work waiting opens
+ *      its core's outbox; from then on its plain posts (pooled events, at the tail, not to the
+ *      running color) go into the ring: no lock, and no touch of the color's cache line.
+ *   B. The owner delivers when enough wait, before any other kind of post (which must not overtake
+ *      them), and when the batch ends, before its turn is over. Delivery locks each receiving core
+ *      once for all its colors, whose cache lines have been fetched ahead.
+ *   C. A core that runs out of work delivers what the others hold back, and closes their outboxes,
+ *      so that a handler that posts and then computes for long holds nothing back from idle
+ *      cores. What slips in while it does is seen by the watcher (NOTE(park)), within its tick.
+ *   D. Two deliverers of one outbox exclude each other by its lock, held until the events are in
+ *      their color-queues: so events of one producer keep their order. A color that comes to the
+ *      receiving core in the middle of a delivery takes part in it with all that was posted to it
+ *      from some event back, or with nothing (tests/model/row.pml).
+ *   E. An event in an outbox is posted, but its color does not know. So a color object is only
+ *      released once every outbox has been emptied. Where no core has ever opened one, that is a
+ *      look at one word.
+ */
+#include "base/assert.h"
+#include "color/table.h"
+#include "core/core.h"
+#include "queue/outbox.h"
+#include "sched/park.h"
+#include "sched/post.h"
+
+/* The color was given back since it was looked up: C of NOTE(colortab). */
+static void
+post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
+    struct mely_event *ev)
+{
+	struct mely_color *color;
+	bool done;
+
+	do {
+		struct melyint_core *owner;
+
+		if (melyint_colortab_enter(rt, self, id, &color) != 0) {
+			melyint_say("no memory for color %u: an event is lost", id);
+			return;
+		}
+		owner = melyint_color_lock(color);
+		done = melyint_append_locked(owner, color, ev, 0) != MELYINT_APPEND_DEAD;
+		melyint_lock_drop(&owner->lock);
+		melyint_colortab_leave(rt, self);
+	} while (!done && melyint_colortab_settle(rt));
+}
+
+/* The entries, a bit each, whose color lives on owner, whose lock is held: none of them can leave,
+ * but others may come. So from the last to the first: what is found to live there has been looked
+ * at after all that was posted behind it. */
+static uint64_t
+living_on(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head, uint32_t tail)
+{
+	uint64_t living = 0;
+
+	for (; tail != head; tail--) {
+		uint32_t i = (tail - 1) % MELYINT_OUTBOX;
+		struct mely_color *color = out->ring[i].color;
+
+		/* acquire: as the second look in melyint_color_lock */
+		if (color != NULL && MELY_LOAD(&color->_owner, acquire) == owner)
+			living |= 1ull << i;
+	}
+	return living;
+}
+
+/* Append all entries whose color lives on owner, whose lock is held. */
+static bool
+deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head, uint32_t tail)
+{
+	uint64_t living = living_on(owner, out, head, tail);
+	bool linked = false;
+
+	for (; head != tail; head++) {
+		uint32_t i = head % MELYINT_OUTBOX;
+		struct mely_color *color = out->ring[i].color;
+		int how;
+
+		if ((living >> i & 1) == 0)
+			continue;
+		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
+		if (how == MELYINT_APPEND_DEAD)
+			continue;
+		linked |= how == MELYINT_APPEND_LINKED;
+		out->ring[i].color = NULL;
+	}
+	return linked;
+}
+
+static void
+deliver_row(struct melyint_core *self, struct melyint_outbox *out, struct mely_color *first,
+    uint32_t head, uint32_t tail)
+{
+	struct melyint_core *owner = melyint_color_lock(first);
+	bool linked = deliver_to(owner, out, head, tail);
+	bool woken = owner != self && melyint_wake_locked(owner);
+
+	melyint_lock_drop(&owner->lock);
+	if (woken)
+		melyint_wake_finish(self, owner);
+	else if (linked)
+		melyint_offer(self, owner);
+}
+
+void
+melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
+{
+	struct melyint_outbox *out = &box->outbox;
+	uint32_t head, tail, at;
+
+	melyint_lock_take(&out->lock);
+	head = MELY_LOAD(&out->head, relaxed); /* under the lock */
+	/* acquire: pairs with the release of the owner's put */
+	tail = MELY_LOAD(&out->tail, acquire);
+	for (at = head; at != tail; at++)
+		MELY_PREFETCH(out->ring[at % MELYINT_OUTBOX].color);
+	for (at = head; at != tail; at++) {
+		uint32_t i = at % MELYINT_OUTBOX;
+		struct mely_color *color = out->ring[i].color;
+
+		if (color == NULL)
+			continue;
+		deliver_row(self, out, color, at, tail);
+		if (MELY_UNLIKELY(out->ring[i].color != NULL)) {
+			/* It moved between the look and the lock, or is dead. */
+			if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD) {
+				post_anew(box->rt, self, color->_id, out->ring[i].ev);
+				out->ring[i].color = NULL;
+			} else {
+				at--;
+			}
+		}
+	}
+	/* release: pairs with the acquire in melyint_outbox_empty */
+	MELY_STORE(&out->head, tail, release);
+	melyint_lock_drop(&out->lock);
+}
+
+bool
+melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core *box)
+{
+	if (melyint_outbox_empty(&box->outbox))
+		return false;
+	/* relaxed: C of NOTE(outbox) */
+	MELY_STORE(&box->outbox.open, false, relaxed);
+	melyint_outbox_deliver(self, box);
+	return true;
+}
+
+bool
+melyint_outbox_collect(struct melyint_core *self)
+{
+	struct mely_runtime *rt = self->rt;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < rt->cores_count - 1; i++)
+		any |= melyint_outbox_collect_from(self, &rt->cores[self->victims[i]]);
+	return any;
+}
+
+void
+melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
+{
+	int i;
+
+	/* relaxed: set before the first event was put into one, and what matters here has been
+	 * posted before */
+	if (MELY_LIKELY(!MELY_LOAD(&rt->outboxes, relaxed)))
+		return;
+	/* The lock of one may have been held by a thread of the parent; a renewal empties them.
+	 * relaxed: set before the child of a fork has another thread */
+	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
+		return;
+	for (i = 0; i < rt->cores_count; i++) {
+		if (!melyint_outbox_empty(&rt->cores[i].outbox))
+			melyint_outbox_deliver(self, &rt->cores[i]);
+	}
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * post.c: posting an event to a color. Any thread.
+ *
+ * NOTE(post)
+ *   A. A handler that posts to its own color appends to its core's batch: no lock, no atomic. A
+ *      running color is never stolen, so nobody else looks there; what is left when the batch
+ *      ends goes back into the color-queue (sched/turn.c:put_back).
+ *   B. Every other post locks the core that owns the color (melyint_color_lock), appends, and
+ *      links the color-queue into the core-queue when it was idle.
+ *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,
+ *      when that core has no more waiting than the owner, or the owner sleeps (or is stuck, and
+ *      that core looks in its place): then the event runs where its data was just written, and
+ *      nobody is woken. Without stealing this is done for color 0 alone, where it looks at the only
+ *      poller (NOTE(single) in poller.c) and the core it is on is stuck.
+ *   D. Who sleeps is written under the core's lock, so a poster that appends under that lock
+ *      sees it for certain and owes the wake-up; the system call comes after the unlock (NOTE(park)
+ *      in park.c).
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check/check.h"
+#include "color/table.h"
+#include "core/core.h"
+#include "look/trace/observe.h"
+#include "sched/park.h"
+#include "io/poller.h"
+#include "sched/post.h"
+
+/* The core-queue's order follows the priority of the colors. Under the owner's lock. */
+static void
+raise_priority(struct melyint_core *owner, struct mely_color *color, int8_t priority)
+{
+	unsigned state = MELY_LOAD(&color->_state, relaxed); /* under the lock */
+	bool last = owner->rt->config.priority_rule == MELY_PRIORITY_LAST_POST;
+
+	if (state == MELYINT_COLOR_IDLE || color->_priority == priority) {
+		color->_priority = priority;
+		return;
+	}
+	if (!last && priority < color->_priority)
+		return;
+	if (state == MELYINT_COLOR_QUEUED) {
+		melyint_coreq_unlink(&owner->ready, color);
+		color->_priority = priority;
+		melyint_coreq_link(&owner->ready, color);
+	} else {
+		color->_priority = priority;
+	}
+}
+
+/* C of NOTE(post). Under the owner's lock; true when the color now belongs to self. */
+static bool
+adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color)
+{
+	/* relaxed, all of these: state and flags are under the lock, the rest are hints */
+	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE ||
+	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED) != 0)
+		return false;
+	/* The color of the only poller has to leave a stuck core all the same: on it hang the
+	 * descriptors of all. */
+	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0 &&
+	    (owner != self->relieved || color != owner->poller->inner_color))
+		return false;
+	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE && owner != self->relieved &&
+	    MELY_LOAD(&self->stealable, relaxed) > MELY_LOAD(&owner->stealable, relaxed))
+		return false;
+	/* release: pairs with the acquire in melyint_color_lock */
+	MELY_STORE(&color->_owner, self, release);
+	MELY_COUNT(&self->counters.adoptions, 1);
+	return true;
+}
+
+/* A of NOTE(weight). Under the owner's lock. */
+MELY_INLINE void
+weigh_posted(struct melyint_core *owner, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	unsigned weighing = MELY_LOAD(&owner->rt->weighing, relaxed); /* a switch */
+
+	if (weighing != MELYINT_WEIGH_NOT && MELY_LIKELY(!(flags & MELYINT_COLOR_RELEASED)))
+		color->_u._worth._time_left += melyint_weigh(owner->rt, weighing, ev);
+}
+
+int
+melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev, unsigned flags)
+{
+	/* relaxed, both: under the owner's lock */
+	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
+	unsigned state = MELY_LOAD(&color->_state, relaxed);
+
+	/* C of NOTE(colortab): the caller looks up anew */
+	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
+		return MELYINT_APPEND_DEAD;
+	raise_priority(owner, color, melyint_priority_of(ev));
+	weigh_posted(owner, color, ev, color_flags);
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* relaxed: under the lock. The event keeps the color's address: no trim may free
+		 * it. */
+		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
+		MELY_STORE(&ev->_color, color, release); /* pairs with the acquire in cancel.c */
+		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
+		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
+	}
+	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD)) {
+		struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+
+		/* release: pairs with the acquire of the running core, which looks for heads
+		 * between events (sched/run.c) */
+		MELY_STORE(&color->_heads, melyint_evq_append(heads, ev), release);
+	} else {
+		color->_tails = melyint_evq_append(color->_tails, ev);
+	}
+	if (state == MELYINT_COLOR_IDLE) {
+		melyint_core_link(owner, color);
+		return MELYINT_APPEND_LINKED;
+	}
+	if (state != MELYINT_COLOR_QUEUED)
+		return MELYINT_APPEND_QUEUED;
+	return MELY_UNLIKELY(melyint_core_weigh(owner, color, color_flags)) ?
+	    MELYINT_APPEND_LINKED : MELYINT_APPEND_QUEUED;
+}
+
+bool
+melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	/* relaxed, all: under the lock */
+	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed);
+	struct mely_event **lists[] = {&heads, &color->_tails};
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
+	bool linked = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED;
+
+	melyint_evq_remove_from(lists, 2, ev);
+	if (!(flags & MELYINT_COLOR_RELEASED))
+		color->_u._worth._time_left -= melyint_weight_of(ev);
+	/* release: as in melyint_append_locked */
+	MELY_STORE(&color->_heads, heads, release);
+	if (heads != NULL || color->_tails != NULL) {
+		if (linked)
+			(void)melyint_core_weigh(owner, color, flags);
+		return false;
+	}
+	if (!linked)
+		return false;
+	melyint_core_unlink(owner, color);
+	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	return true;
+}
+
+/* A of NOTE(outbox). The owner's lock is held. */
+static void
+count_remote(struct melyint_core *self, struct melyint_core *owner)
+{
+	MELY_COUNT(&self->counters.posts_remote, 1);
+	/* relaxed, all: the owner's words are hints; open is ours but for those who close it */
+	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER || MELY_LOAD(&self->rt->marks, relaxed))
+		return;
+	if (MELY_LOAD(&owner->waiting, relaxed) < 2) {
+		MELY_STORE(&self->outbox.open, false, relaxed);
+		return;
+	}
+	if (!MELY_LOAD(&self->rt->outboxes, relaxed))
+		MELY_STORE(&self->rt->outboxes, true, relaxed); /* E of NOTE(outbox) */
+	MELY_STORE(&self->outbox.open, true, relaxed);
+}
+
+/* A of NOTE(post) */
+MELY_INLINE void
+append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_event *ev)
+{
+	if (!(ev->_flags & MELYINT_EV_POOLED)) {
+		/* release: as in append */
+		MELY_STORE(&ev->_color, color, release);
+		batch->own_embedded = true;
+		/* release: as in append */
+		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
+	}
+	batch->own = melyint_evq_append(batch->own, ev);
+}
+
+/* B, C and D of NOTE(post). The event has been claimed. */
+static MELY_NOINLINE int
+enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	struct melyint_core *owner;
+	bool woken;
+	int how;
+
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev);
+	if (self != NULL && MELY_UNLIKELY(!melyint_outbox_empty(&self->outbox)))
+		melyint_outbox_deliver(self, self); /* B of NOTE(outbox) */
+	owner = melyint_color_lock(color);
+	if (self != NULL && self->rt != owner->rt)
+		self = NULL;
+	if (self != NULL && owner != self) {
+		if (adopt(self, owner, color)) {
+			melyint_lock_drop(&owner->lock);
+			owner = melyint_color_lock(color);
+		} else {
+			count_remote(self, owner);
+		}
+	} else if (self == NULL) {
+		/* relaxed: a count */
+		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));
+	}
+	if (self != NULL)
+		melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+	how = melyint_append_locked(owner, color, ev, flags);
+	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
+	melyint_lock_drop(&owner->lock);
+	if (woken)
+		melyint_wake_finish(self, owner);
+	else if (how == MELYINT_APPEND_LINKED)
+		melyint_offer(self, owner);
+	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
+}
+
+/* A of NOTE(post) in a batch that is observed: B of NOTE(observe). */
+static MELY_NOINLINE int
+enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD))
+		return enqueue_slow(self, color, ev, flags);
+	melyint_observe_own(self, ev);
+	append_own(&self->batch, color, ev);
+	return 0;
+}
+
+/* A of NOTE(outbox): false when the event has to take the ordinary way. */
+static bool
+put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	struct melyint_outbox *out = &self->outbox;
+	uint32_t tail = MELY_LOAD(&out->tail, relaxed); /* ours */
+	/* acquire: whoever delivered from this entry before is done with it */
+	uint32_t head = MELY_LOAD(&out->head, acquire);
+
+	/* relaxed: a mark set at this moment may count from the next post on */
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
+		return false;
+	if (MELYINT_OBSERVED(post))
+		melyint_observe_post(self, color, ev);
+	melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+	out->ring[tail % MELYINT_OUTBOX].color = color;
+	out->ring[tail % MELYINT_OUTBOX].ev = ev;
+	/* release: pairs with the acquire in melyint_outbox_deliver */
+	MELY_STORE(&out->tail, tail + 1, release);
+	if (tail + 1 - head >= MELYINT_OUTBOX_FULL)
+		melyint_outbox_deliver(self, self);
+	return true;
+}
+
+MELY_INLINE int
+enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	if (self != NULL && self->batch.direct == color && !(flags & MELYINT_POST_HEAD)) {
+		append_own(&self->batch, color, ev);
+		return 0;
+	}
+	if (self != NULL && MELY_UNLIKELY(self->batch.color == color))
+		return enqueue_observed(self, color, ev, flags);
+	return enqueue_slow(self, color, ev, flags);
+}
+
+#include "sched/post_rules.h" /* uses enqueue */
+
+/* ---- pooled events -------------------------------------------------------------------------- */
+
+MELY_INLINE void
+fill(struct mely_event *ev, struct mely_handler *handler, void *arg, uint32_t time_ns)
+{
+	ev->_handler = handler;
+	ev->_arg = arg;
+	ev->_time = time_ns;
+	ev->_flags = time_ns != 0 ? MELYINT_EV_POOLED | MELYINT_EV_TIMED : MELYINT_EV_POOLED;
+	melyint_check_posted(ev, true);
+}
+
+/* By a handler, to another color of its own runtime: no rule but the marks can refuse it. */
+MELY_INLINE int
+post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	if (MELY_UNLIKELY(self->batch.color == color)) /* past the outbox */
+		return enqueue_observed(self, color, ev, flags);
+	/* relaxed: opened by this core; one that closes it collects what is put in too late */
+	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
+		return 0;
+	/* relaxed: a mark set at this moment may count from the next post on */
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
+		return post_ruled(self, color, ev, flags);
+	return enqueue_slow(self, color, ev, flags);
+}
+
+static int
+post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_handler *handler,
+    void *arg, uint32_t time_ns, unsigned flags)
+{
+	struct mely_event *ev =
+	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
+	int error;
+
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, time_ns);
+	if (self != NULL && self->batch.direct == color)
+		return enqueue(self, color, ev, flags);
+	/* acquire: as in melyint_color_lock; a color's core may change, its runtime does not */
+	if (self != NULL && MELY_LOAD(&color->_owner, acquire)->rt == self->rt)
+		error = post_inside(self, color, ev, flags);
+	else
+		error = post_ruled(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		free(ev);
+	return error;
+}
+
+#include "sched/post_calls.h" /* uses post_pooled */
+
+/* The id of the running color, also in a batch that is observed. */
+static uint64_t
+own_id(const struct melyint_batch *batch)
+{
+	const struct mely_color *color = batch->color;
+
+	/* relaxed: what is asked for never changes */
+	return color == NULL || (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT) ?
+	    MELYINT_NO_ID : color->_id;
+}
+
+/* mely_post_id by a core that is observed. */
+static MELY_NOINLINE int
+post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_event *ev;
+
+	if (own_id(&self->batch) != id)
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	ev = melyint_pool_get(&self->pool);
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	return enqueue_observed(self, self->batch.color, ev, 0);
+}
+
+int
+mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+	struct mely_color *color;
+	struct mely_event *ev;
+	int error;
+
+	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	if (MELY_LIKELY(self->batch.color_id == id)) {
+		color = NULL;
+	} else {
+		if (MELY_UNLIKELY(self->observe != 0))
+			return post_observed(rt, id, handler, arg);
+		color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
+		if (MELY_UNLIKELY(color == NULL))
+			return post_id_slow(self, rt, id, handler, arg, 0);
+	}
+	ev = melyint_pool_get(&self->pool);
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	if (MELY_LIKELY(color == NULL)) {
+		self->batch.own = melyint_evq_append(self->batch.own, ev);
+		return 0;
+	}
+	error = post_inside(self, color, ev, 0);
+	if (MELY_LIKELY(error == 0))
+		return 0;
+	free(ev);
+	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * steal.c: moving color-queues between cores. Thief's thread only.
+ *
+ * NOTE(steal)
+ *   A. The thief glances at each victim in core-set order without a lock (victim.c): at the nearest
+ *      each time, at all once in a while and before it sleeps, since every glance takes a line
+ *      away from a core that writes it. It tries the lock for about as long as a queue is held;
+ *      a holder that has lost its processor is not waited for.
+ *   B. Under the victim's lock the color is unlinked, and as the last thing its owner set to the
+ *      thief: from then on posters that lock the victim find that it has moved and lock the
+ *      thief instead. A RUNNING color is in no core-queue and so can not be stolen.
+ *   C. An idle thief makes the color its running batch in the same critical section. A busy one
+ *      (balance) leaves it MOVING, with posts appended but nobody linking it, until it has
+ *      linked it under its own lock. At no time are two core locks held.
+ */
+#include "base/clock.h"
+#include "sched/run.h"
+#include "look/trace/observe.h"
+#include "sched/park.h"
+#include "sched/steal.h"
+#include "sched/victim.h"
+
+enum {
+	PULLS_MAX = 16, /* under one lock */
+	ROUNDS_MAX = 8,
+	TRIES_MAX = 32,  /* of a lock */
+	NEAR_VICTIMS = 4
+};
+
+/* Under the victim's lock. The color is not the thief's before hand_over. */
+static struct mely_color *
+unlink_chosen(struct melyint_core *victim, struct mely_color *color)
+{
+	if (color == NULL)
+		return NULL;
+	melyint_core_unlink(victim, color);
+	if (victim->ready.length == 0)
+		MELY_COUNT(&victim->dry, 1);
+	return color;
+}
+
+/* B of NOTE(steal): the last touch of the color under the victim's lock. */
+static void
+hand_over(struct melyint_core *thief, struct mely_color *color)
+{
+	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
+	 * color as the victim's lock left it */
+	MELY_STORE(&color->_owner, thief, release);
+	MELY_STOLEN();
+}
+
+/* What is known of the time that a color takes with it. Under the lock of its owner. */
+static uint64_t
+weight_of(const struct mely_color *color)
+{
+	/* relaxed: under the lock */
+	return MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED ? 0 :
+	    color->_u._worth._time_left;
+}
+
+/* n tries, of which won were successful. */
+static void
+count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n, uint32_t won,
+    uint64_t weight)
+{
+	struct melyint_counters *c = &thief->counters;
+
+	MELY_COUNT(&c->steals_tried, n);
+	MELY_COUNT(&c->steals_empty, n - won);
+	MELY_COUNT(&c->steals, won);
+	MELY_COUNT(&c->steals_tried_at[thief->distance[victim->index]], n);
+	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], won);
+	MELY_COUNT(&c->stolen_ns, weight >> MELYINT_WEIGHT_SHIFT);
+}
+
+/* A steal is over, after so many ticks. */
+static void
+settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64_t ticks)
+{
+	uint64_t ns = melyint_ticks_to_ns(ticks);
+	uint64_t steals = MELY_LOAD(&thief->counters.steals, relaxed); /* ours */
+
+	MELY_COUNT(&thief->counters.stealing_ns, ns);
+	if (!won)
+		return;
+	melyint_victim_paid(thief, victim, ns);
+	/* C of NOTE(measure) */
+	thief->sample_rest = thief->sample_in;
+	thief->away = true;
+	thief->away_measured = steals % MELYINT_SAMPLE_STEALS == 0;
+	thief->sample_in = 1;
+}
+
+/* A of NOTE(steal). */
+static bool
+try_lock(struct melyint_core *victim)
+{
+	int i;
+
+	for (i = 0; i < TRIES_MAX; i++) {
+		if (melyint_lock_try(&victim->lock))
+			return true;
+		melyint_cpu_relax();
+	}
+	return false;
+}
+
+static bool
+steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint_reason reason)
+{
+	uint64_t began = melyint_ticks(), weight = 0;
+	struct mely_color *color = NULL;
+
+	if (try_lock(victim)) {
+		color = unlink_chosen(victim, melyint_victim_choose(thief, victim, reason, began));
+		if (color != NULL) {
+			weight = weight_of(color);
+			melyint_batch_take(thief, color);
+			hand_over(thief, color);
+		}
+		melyint_lock_drop(&victim->lock);
+		if (color != NULL && MELYINT_OBSERVED(steal))
+			melyint_observe_steal(thief, victim, color, began, 0, 1, false);
+		/* Who waits there waits since now; if that was not the reason, as before. */
+		if (color != NULL || reason == MELYINT_WAITED)
+			thief->glances[victim->index].ticks = 0;
+	}
+	count(thief, victim, 1, color != NULL, weight);
+	settle(thief, victim, color != NULL, melyint_ticks() - began);
+	return color != NULL;
+}
+
+/* How many victims to look at: the nearest ones; all of them once in a while. */
+static int
+victims_now(struct melyint_core *thief, uint64_t now)
+{
+	int all = thief->rt->cores_count - 1;
+
+	if (all <= NEAR_VICTIMS)
+		return all;
+	if (now - thief->far_ticks < thief->rt->far_ticks)
+		return NEAR_VICTIMS;
+	thief->far_ticks = now;
+	return all;
+}
+
+/* The next victim at or behind place *at of the core set that is worth a try, or NULL. */
+static struct melyint_core *
+worthy_victim(struct melyint_core *thief, uint64_t now, int *at, int end,
+    enum melyint_reason *reason)
+{
+	struct mely_runtime *rt = thief->rt;
+	const uint16_t *order;
+
+	/* relaxed, both: switches */
+	if (MELY_LOAD(&rt->stealing, relaxed) == 0)
+		return NULL;
+	order = MELY_LOAD(&rt->heuristics, relaxed) & MELY_STEAL_LOCALITY ? thief->victims :
+	    thief->victims_flat;
+	while (*at < end) {
+		struct melyint_core *victim = &rt->cores[order[(*at)++]];
+
+		*reason = melyint_victim_worthy(thief, victim, now);
+		if (*reason != MELYINT_NOT_WORTHY)
+			return victim;
+		/* relaxed: a hint */
+		if (MELY_LOAD(&victim->stealable, relaxed) != 0)
+			MELY_COUNT(&thief->counters.steals_unworthy, 1);
+	}
+	return NULL;
+}
+
+bool
+melyint_steal_glance(struct melyint_core *thief)
+{
+	uint64_t now = melyint_ticks();
+	enum melyint_reason reason;
+	int at = 0;
+
+	thief->victims_end = victims_now(thief, now);
+	return worthy_victim(thief, now, &at, thief->victims_end, &reason) != NULL;
+}
+
+static bool
+steal_among(struct melyint_core *thief, int end)
+{
+	uint64_t now = melyint_ticks();
+	struct melyint_core *victim;
+	enum melyint_reason reason;
+	int at = 0;
+
+	while ((victim = worthy_victim(thief, now, &at, end, &reason)) != NULL) {
+		if (steal_from(thief, victim, reason)) {
+			/* There may be work for one more. */
+			melyint_offer_behind(thief, victim);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+melyint_steal_glanced(struct melyint_core *thief)
+{
+	return steal_among(thief, thief->victims_end);
+}
+
+bool
+melyint_steal(struct melyint_core *thief)
+{
+	return steal_among(thief, thief->rt->cores_count - 1);
+}
+
+/* ---- balance --------------------------------------------------------------------------------- */
+
+/* Pull up to wanted colors, one steal each, into the thief's own core-queue: C of NOTE(steal). */
+static uint32_t
+pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
+{
+	struct mely_color *pulled[PULLS_MAX];
+	uint32_t n = 0, i;
+	uint64_t weight = 0, began = melyint_ticks();
+
+	if (!melyint_lock_try(&victim->lock)) {
+		count(core, victim, 1, 0, 0);
+		return 0;
+	}
+	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
+	MELY_COUNT(&core->moving, 1);
+	while (n < wanted && n < PULLS_MAX) {
+		struct mely_color *color = unlink_chosen(victim, melyint_victim_eldest(victim));
+
+		if (color == NULL)
+			break;
+		weight += weight_of(color);
+		/* relaxed: under the lock of the old owner; the new one is us */
+		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		hand_over(core, color);
+		pulled[n++] = color;
+	}
+	melyint_lock_drop(&victim->lock);
+	for (i = 0; MELYINT_OBSERVED(steal) && i < n; i++)
+		melyint_observe_steal(core, victim, pulled[i], began, i, n, true);
+
+	melyint_lock_take(&core->lock);
+	for (i = 0; i < n; i++)
+		melyint_core_link(core, pulled[i]);
+	MELY_COUNT(&core->moving, -1u);
+	melyint_lock_drop(&core->lock);
+	count(core, victim, n > 0 ? n : 1, n, weight);
+	MELY_COUNT(&core->counters.balance_steals, n);
+	return n;
+}
+
+void
+melyint_balance(struct melyint_core *core, uint64_t now_ticks)
+{
+	struct mely_runtime *rt = core->rt;
+	uint32_t mine = MELY_LOAD(&core->stealable, relaxed); /* ours */
+	int i;
+
+	/* relaxed: a switch */
+	if (!rt->config.balance || MELY_LOAD(&rt->stealing, relaxed) == 0)
+		return;
+	for (i = 0; i < rt->cores_count - 1; i++) {
+		struct melyint_core *victim = &rt->cores[core->victims[i]];
+		struct melyint_glance *glance = &core->glances[victim->index];
+		/* relaxed, both: hints, written under the victim's lock */
+		uint32_t theirs = MELY_LOAD(&victim->stealable, relaxed);
+		uint32_t dry = MELY_LOAD(&victim->dry, relaxed);
+		bool loaded = dry == glance->dry && glance->ticks != 0;
+
+		glance->dry = dry;
+		glance->ticks = now_ticks;
+		/* A core that had waiting work through the whole interval, and more than we:
+		 * half of the difference, and the odd one goes to and fro, so that colors on
+		 * unequal cores get equal turns in the long run. */
+		if (loaded && theirs > mine) {
+			uint32_t wanted = (theirs - mine + 1) / 2, got = 1, round;
+
+			for (round = 0; round < ROUNDS_MAX && wanted > 0 && got > 0; round++) {
+				got = pull(core, victim, wanted);
+				wanted -= got;
+			}
+			return;
+		}
+	}
+}
+
+void
+melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
+{
+	/* relaxed, both: a switch, and a hint */
+	if (MELY_LOAD(&core->rt->stealing, relaxed) != 0 &&
+	    MELY_LOAD(&stuck->stealable, relaxed) != 0)
+		(void)pull(core, stuck, PULLS_MAX);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turn.c: a core's turns. One lock per turn: the finished batch goes back and the next
+ * color-queue is taken in the same critical section. Owner's thread only.
+ *
+ * NOTE(batch)
+ *   A. Taking a color-queue makes it RUNNING and moves its events into the core's batch, where no
+ *      lock is needed: all of them, without walking the list, when they are all pooled; else at
+ *      most a batch threshold, and embedded ones are marked PRIVATE, so that a cancel from
+ *      elsewhere knows that it comes too late to unlink them (NOTE(cancel)).
+ *   B. Order: heads taken, heads that came meanwhile, tails taken, then what the color posted to
+ *      itself (own), but own only when the color-queue had been taken whole; else earlier own
+ *      posts may still be in it.
+ *   C. Putting back: what was taken and not run goes to the front, own to the end. Both are marked
+ *      QUEUED again under the lock.
+ *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
+ */
+#include "base/assert.h"
+#include "core/core.h"
+#include "sched/end.h"
+#include "sched/run.h"
+
+enum { RESCAN_MAX = 16 };
+
+/* ---- giving a batch back -------------------------------------------------------------------- */
+
+/* Mark a taken list QUEUED again; drop what has been cancelled. Under the lock. */
+static struct mely_event *
+requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
+{
+	struct mely_event *ev = first, *end, *kept = NULL;
+
+	if (first == NULL || !mixed)
+		return first;
+	end = first->_prev;
+	for (;;) {
+		struct mely_event *next = ev->_next;
+		bool last = ev == end;
+
+		if (ev->_flags & MELYINT_EV_POOLED) {
+			kept = melyint_evq_append(kept, ev);
+		} else {
+			/* relaxed: cancels from elsewhere hold the lock that we hold */
+			if (MELY_LOAD(&ev->_state, relaxed) == MELYINT_EV_PRIVATE) {
+				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
+				kept = melyint_evq_append(kept, ev);
+			} else {
+				melyint_batch_lose(&core->batch, ev);
+				melyint_event_drop(core, ev);
+			}
+		}
+		if (last)
+			return kept;
+		ev = next;
+	}
+}
+
+/* The color's priority is that of its most urgent event, found again when there are few. */
+static void
+settle_priority(struct melyint_core *core, struct mely_color *color, struct mely_event *heads)
+{
+	struct mely_event *lists[2] = {heads, color->_tails};
+	int best = MELY_PRIORITY_MIN, seen = 0, i;
+
+	if (core->rt->config.priority_rule == MELY_PRIORITY_LAST_POST)
+		return;
+	for (i = 0; i < 2; i++) {
+		struct mely_event *ev = lists[i];
+
+		if (ev == NULL)
+			continue;
+		do {
+			int priority = ev->_handler->priority;
+
+			best = priority > best ? priority : best;
+			ev = ev->_next;
+			if (++seen == RESCAN_MAX)
+				return;
+		} while (ev != lists[i]);
+	}
+	color->_priority = (int8_t)(best > MELY_PRIORITY_MAX ? MELY_PRIORITY_MAX : best);
+}
+
+/* Where does a color with events go after its batch? Under the lock. */
+MELY_INLINE void
+place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
+{
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
+	struct melyint_core *home = core;
+
+	if (MELY_UNLIKELY(flags & MELYINT_COLOR_PINNED))
+		home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+	if (MELY_UNLIKELY(home != core)) {
+		/* relaxed: under the lock */
+		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		/* release: pairs with the acquire in melyint_color_lock */
+		MELY_STORE(&color->_owner, home, release);
+		core->leaving = color;
+		MELY_ADD(&core->rt->arriving, 1, relaxed); /* under the lock */
+		return;
+	}
+	melyint_core_link_worth(core, color, worth);
+}
+
+/* ---- its weight ------------------------------------------------------------------------------ */
+
+/* C of NOTE(tally): what the color posted to itself waits from the end of the batch on. */
+static MELY_NOINLINE void
+stamp_row(struct mely_event *first, uint64_t ticks)
+{
+	struct mely_event *ev = first;
+
+	do {
+		ev->_stamp = ticks;
+		ev = ev->_next;
+	} while (ev != first);
+}
+
+MELY_INLINE void
+stamp(struct mely_event *first, uint64_t ticks)
+{
+	first->_stamp = ticks;
+	if (MELY_UNLIKELY(first->_next != first))
+		stamp_row(first, ticks);
+}
+
+/* B of NOTE(weight): what the color posted to itself and has not run. Under the lock. */
+static MELY_NOINLINE uint64_t
+weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
+{
+	struct mely_event *ev = first;
+	uint64_t weight = 0;
+
+	do {
+		weight += melyint_weigh(rt, weighing, ev);
+		ev = ev->_next;
+	} while (ev != first);
+	return weight;
+}
+
+/* The color's account, when its batch is over; what it is worth then at most. Under the lock. */
+MELY_INLINE uint64_t
+settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_event *own)
+{
+	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
+	uint64_t left = 0, gone = core->batch.gone;
+
+	if (weighing == MELYINT_WEIGH_NOT && gone == 0)
+		return 0;
+	core->batch.gone = 0;
+	if (own != NULL && weighing != MELYINT_WEIGH_NOT)
+		left = MELY_LIKELY(own->_next == own) ?
+		    melyint_weigh(core->rt, weighing, own) :
+		    weigh_row(core->rt, weighing, own);
+	/* relaxed: under the lock */
+	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
+		return 0;
+	left += color->_u._worth._time_left - gone;
+	color->_u._worth._time_left = left;
+	color->_u._worth._recent = core->used_ns;
+	return left + ((uint64_t)core->used_ns << MELYINT_WEIGHT_SHIFT);
+}
+
+/* ---- the end of a batch ---------------------------------------------------------------------- */
+
+/* A color without events that was released, or pinned while it ran. Under the lock. */
+static MELY_NOINLINE void
+rest(struct melyint_core *core, struct mely_color *color)
+{
+	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
+	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+
+	if (flags & MELYINT_COLOR_RELEASED) {
+		core->released = color;
+	} else if (home != core) {
+		/* release: pairs with the acquire in melyint_color_lock */
+		MELY_STORE(&color->_owner, home, release);
+	}
+}
+
+/* C of NOTE(batch). Under the lock. */
+MELY_INLINE void
+put_back(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+	struct mely_color *color = batch->color;
+	struct mely_event *heads, *own;
+	uint64_t worth;
+
+	/* Embedded events go back with what was not run: the next take has to mark them again. */
+	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
+		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+	if (MELY_UNLIKELY(batch->heads != NULL)) {
+		heads = requeue(core, batch->heads, batch->mixed);
+		heads = melyint_evq_join(heads, MELY_LOAD(&color->_heads, relaxed));
+		/* release: as in sched/post.c:melyint_append_locked */
+		MELY_STORE(&color->_heads, heads, release);
+		batch->heads = NULL;
+	}
+	if (batch->tails != NULL) {
+		batch->tails = requeue(core, batch->tails, batch->mixed);
+		color->_tails = melyint_evq_join(batch->tails, color->_tails);
+		batch->tails = NULL;
+	}
+	own = batch->own;
+	if (own != NULL) {
+		batch->own = NULL;
+		if (MELY_UNLIKELY(batch->own_embedded)) {
+			own = requeue(core, own, true);
+			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+		}
+		if (MELY_LIKELY(own != NULL)) {
+			stamp(own, MELY_LOAD(&core->turn_ticks, relaxed)); /* ours */
+			/* Where the last post rules it is one of these, as far as is known. */
+			if (MELY_UNLIKELY(core->rt->config.priority_rule ==
+			    MELY_PRIORITY_LAST_POST))
+				color->_priority = melyint_priority_of(own->_prev);
+		}
+	}
+	batch->own_embedded = false;
+	worth = settle_worth(core, color, own);
+	color->_tails = melyint_evq_join(color->_tails, own);
+	batch->color = NULL;
+	batch->direct = NULL;
+	batch->color_id = MELYINT_NO_ID;
+	/* relaxed, both: under the lock */
+	MELY_STORE(&core->running, NULL, relaxed);
+	MELY_STORE(&core->current, NULL, relaxed);
+	heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
+	if (color->_tails != NULL || heads != NULL) {
+		if (MELY_UNLIKELY(color->_priority != 0))
+			settle_priority(core, color, heads);
+		place(core, color, worth);
+	} else {
+		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed); /* under the lock */
+		/* relaxed, both: under the lock */
+		MELY_DEBUG_ASSERT((MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) ||
+		    color->_u._worth._time_left == 0); /* D of NOTE(weight) */
+		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) &
+		    (MELYINT_COLOR_RELEASED | MELYINT_COLOR_PINNED)))
+			rest(core, color);
+	}
+}
+
+/* ---- taking one ----------------------------------------------------------------------------- */
+
+/* Take up to *room events off a color's list; the rest stays. Under the lock. */
+static struct mely_event *
+take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
+{
+	struct mely_event *ev = first;
+
+	*rest = NULL;
+	if (first == NULL)
+		return NULL;
+	do {
+		if (*room == 0) {
+			if (ev == first) {
+				*rest = first;
+				return NULL;
+			}
+			*rest = melyint_evq_cut(first, ev);
+			return first;
+		}
+		--*room;
+		if (!(ev->_flags & MELYINT_EV_POOLED)) {
+			/* relaxed: cancels read it under the lock, which we hold */
+			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
+		}
+		ev = ev->_next;
+	} while (ev != first);
+	return first;
+}
+
+MELY_INLINE void
+take(struct melyint_core *core, struct mely_color *color)
+{
+	struct melyint_batch *batch = &core->batch;
+	uint32_t room = melyint_batch_events(core);
+	struct mely_event *heads, *rest_heads = NULL;
+	unsigned flags;
+
+	MELY_DEBUG_ASSERT(batch->color == NULL && batch->heads == NULL && batch->tails == NULL);
+	/* relaxed, all of these: under the lock */
+	heads = MELY_LOAD(&color->_heads, relaxed);
+	flags = MELY_LOAD(&color->_flags, relaxed);
+	MELY_STORE(&color->_state, MELYINT_COLOR_RUNNING, relaxed);
+	batch->mixed = (flags & MELYINT_COLOR_MIXED) != 0;
+	if (MELY_LIKELY(!batch->mixed)) {
+		batch->heads = heads;
+		batch->tails = color->_tails;
+		color->_tails = NULL;
+	} else {
+		batch->heads = take_some(heads, &room, &rest_heads);
+		batch->tails = take_some(color->_tails, &room, &color->_tails);
+	}
+	if (MELY_UNLIKELY(heads != NULL))
+		MELY_STORE(&color->_heads, rest_heads, relaxed);
+	batch->all_taken = rest_heads == NULL && color->_tails == NULL;
+	if (batch->mixed && batch->all_taken)
+		MELY_STORE(&color->_flags, (uint16_t)(flags & ~MELYINT_COLOR_MIXED), relaxed);
+	batch->color = color;
+	batch->direct = color;
+	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
+	MELY_STORE(&core->running_id, batch->color_id, relaxed); /* for people */
+	/* release: pairs with the acquire of who looks at it under this core's lock (look.c), which
+	 * is not the lock of the victim that we may hold */
+	MELY_STORE(&core->running, color, release);
+	batch->ran = 0;
+	core->has_batch = true;
+}
+
+void
+melyint_batch_take(struct melyint_core *core, struct mely_color *color)
+{
+	take(core, color);
+}
+
+void
+melyint_batch_take_heads(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+	struct mely_color *color = batch->color;
+	uint32_t room = melyint_batch_events(core);
+	struct mely_event *heads, *rest;
+
+	melyint_lock_take(&core->lock);
+	heads = take_some(MELY_LOAD(&color->_heads, relaxed), &room, &rest);
+	MELY_STORE(&color->_heads, rest, relaxed); /* under the lock */
+	batch->mixed |= (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MIXED) != 0;
+	melyint_lock_drop(&core->lock);
+	batch->heads = melyint_evq_join(batch->heads, heads);
+}
+
+/* ---- the turn -------------------------------------------------------------------------------- */
+
+static void
+prefetch_next(struct melyint_coreq *ready, const struct mely_color *taken)
+{
+	unsigned level = melyint_coreq_level(taken);
+	const struct mely_color *next = ready->first[level];
+
+	/* The next color's line was fetched a turn ago; its event and its successor come now. */
+	if (next != NULL) {
+		MELY_PREFETCH(next->_next);
+		MELY_PREFETCH(next->_tails);
+	}
+}
+
+/* Under the lock. */
+MELY_INLINE bool
+take_next(struct melyint_core *core)
+{
+	struct mely_color *color = melyint_coreq_first(&core->ready);
+
+	if (color == NULL)
+		return false;
+	melyint_core_unlink(core, color);
+	prefetch_next(&core->ready, color);
+	take(core, color);
+	if (core->ready.length == 0)
+		MELY_COUNT(&core->dry, 1);
+	return true;
+}
+
+#include "sched/turn_frame.h" /* uses put_back, take_next */

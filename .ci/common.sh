@@ -4,10 +4,11 @@
 
 jobs=$(nproc 2>/dev/null || echo 2)
 
-# Packages that a build, its documentation included, needs on Debian 12.
-packages_build="autoconf automake libtool make gcc g++ libc6-dev libhwloc-dev libev-dev
-	libgoogle-perftools-dev libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev
-	cmark-gfm mandoc"
+# Packages that the web server and the documentation need on Debian 12.
+packages_serve="autoconf automake libtool make gcc libc6-dev libhwloc-dev libev-dev
+	libgoogle-perftools-dev cmark-gfm mandoc"
+# The rest of the build.
+packages_build="$packages_serve g++ libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev"
 # And the tests. Never what the benchmarks compare with: see microbench/install-peers.
 packages_check="clang libclang-rt-14-dev llvm libcmocka-dev pkgconf curl python3 man-db git
 	xz-utils file spin tmux"

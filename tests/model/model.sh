@@ -10,7 +10,9 @@ usage()
 usage: model.sh [MODEL...]
 
 Verify the models of this directory (all of them: lock owner park outbox row heads
-cancel monitor colortab slots), and that each of their faults is found.
+cancel monitor colortab slots), and that each of their faults is found. A search whose model,
+script and tools have not changed since it last succeeded is not repeated: its digest is in
+$top_builddir/tests/model/verified. MELY_TEST_LONG=1 repeats all searches.
 
   --help     this text
   --version  what spin says of itself
@@ -45,8 +47,36 @@ fi
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-# verify NAME FAULT FLOOR: one search in a directory of its own; says what is wrong, or how well.
+# A digest covers all that a search depends on.
+verified=${top_builddir:+$top_builddir/tests/model/verified}
+[ "${MELY_TEST_LONG:-0}" != 1 ] || verified=
+[ -z "$verified" ] || mkdir -p "$verified" || exit 1
+tools=$(spin -V; cc --version | head -n 1)
+digest()
+{
+	{ cat "$here/$1.pml" "$here/memory.h" "$here/model.sh"; echo "$tools $*"; } | sha256sum |
+	    cut -d ' ' -f 1
+}
+
+# verify NAME FAULT FLOOR: one search in its own directory; prints what is wrong, or "ok ...".
 verify()
+{
+	local key="" line
+	if [ -n "$verified" ]; then
+		key=$verified/$(digest "$@")
+		if [ -s "$key" ]; then
+			echo "$(cat "$key") (unchanged)"
+			return
+		fi
+	fi
+	search "$@" >"$scratch/$1.$2.out"
+	cat "$scratch/$1.$2.out"
+	line=$(grep '^ok ' "$scratch/$1.$2.out")
+	[ -z "$key" ] || [ -z "$line" ] || echo "$line" >"$key"
+}
+
+# search NAME FAULT FLOOR: verify, without the digests.
+search()
 {
 	local name=$1 fault=$2 floor=$3 dir states what= flags="-O1 -DCOLLAPSE"
 	dir=$scratch/$name.$fault
@@ -81,8 +111,8 @@ verify()
 	fi
 	cd "$scratch" && rm -rf "$dir"
 }
-export -f verify
-export here scratch
+export -f verify search digest
+export here scratch verified tools
 
 for model in $models; do
 	IFS=: read -r name faults floor <<<"$model"

@@ -10,16 +10,16 @@ cd "$top" || exit 1
 # case is ignored.
 read -r -d '' list <<'END' || :
 \b(whom|whoever|somebody|nobody|anybody)\b(?!/)|name the thread, the core or the caller|whoever looks next
-(?<!people )(?<!those )(?<!anyone )(?<!users )(?<!authors )(?<!\w\()\bwho\b(?!\w)|name the thread, the core or the caller|by the thread who posts
+(?<!people )(?<!those )(?<!anyone )(?<!users )(?<!user )(?<!clients )\bwho\b|name the thread, the core or the caller|by the thread who posts
 \bso (many|long)\b|give the number a name|one batch in so many
 \banew\b|again|it is linked anew
 \b(is|are|was|were|be) told\b|learns, reports|the core is told
 \b(tells|told) of\b|reports|it tells of a steal
 \bfor good\b|permanently|the event leaves for good
-(?<!there )\b(is|are) no (?!longer|more\b|less|fewer|later|earlier|greater|different|one\b)|is not a|this is no number
+(?<!there )\b(is|are) no (?!longer|more\b|less|fewer|later|earlier|one\b)|is not a|this is no number
 \bcan not\b|cannot|it can not be stolen
 \bin the place of\b|instead of, on behalf of|in the place of a core
-\b(a|an|each|every|another|second|last|next|own|such|one) looks?\b(?! (up|like)\b)|snapshot, check, glance, poll|after a look at the queue
+\b(a|an|each|every|another|second|last|next|own|one) look\b(?! up\b)|snapshot, glance|a look at it
 \b(be|been) had\b|exist, be available|no memory could be had
 \b(has|have|had) come\b(?! (from|to|with)\b)|arrived|when its time has come
 \b(is|are|was) gone\b|has ended, was freed|when the watcher is gone
@@ -72,8 +72,9 @@ if [ $# -gt 0 ]; then
 else
 	shopt -s nullglob globstar
 	files=(*.md NEWS check serve autogen.sh configure.ac Makefile.am .ci/run .ci/common.sh
-		{include,mely,compat,webserver,sim,microbench,mely-top,mely-gantt,mely-check}/**/*.{h,c,cc,hpp,def,am,sh,py,cpp,1,in}
-		{examples,tests}/**/*.{h,c,cc,hpp,am,sh,py,pml,md,list} {docs,man}/**/*.{md,sh,1,3,7,am,html}
+		{include,mely,compat,webserver,sim,microbench}/**/*.{h,c,cc,hpp,def,am,sh,py,cpp}
+		{mely-top,mely-gantt,mely-check,examples,tests}/**/*.{h,c,cc,am,sh,py,pml,md,list}
+		{docs,man,webserver}/**/*.{md,sh,1,3,7,am,html}
 		microbench/{compare,http,onoff,paper,install-peers} sim/{scale,calibrate})
 	kept=()
 	for file in "${files[@]}"; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines.c: see lines.h. */
+/* lines.c: catches the report lines of a runtime under a lock, and searches them. */
 #include "lines.h"
 
 enum { LINES = 64, LENGTH = 2100 };

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lines.h: the lines that a runtime reports, caught and looked at. One runtime at a time.
+ * lines.h: catches and searches the lines that a runtime reports. One runtime at a time.
  */
 #ifndef MELY_TEST_LINES_H
 #define MELY_TEST_LINES_H
 
 #include "test.h"
 
-/* What config's runtime reports is caught from now on, what was is forgotten. */
+/* Catch the reports of config's runtime from now on; forget earlier lines. */
 void lines_catch(struct mely_config *config);
-/* How many there are, and one of them; no report is under way. */
+/* The number of lines, and one of them; while nothing is being reported. */
 unsigned lines_count(void);
 const char *lines_at(unsigned i);
-/* How many have come. */
+/* The number of lines caught so far. */
 extern _Atomic uint64_t lines_came;
 
-/* Is there a line that has both in it? */
+/* Does a line contain both texts? */
 bool lines_said(const char *one, const char *two);
-/* Until there is. */
+/* Wait for such a line. */
 void lines_await(const char *one, const char *two);
-/* The numbers that follow these words where they stand last, summed over the lines. */
+/* For each line, the number after the last occurrence of these words; their sum. */
 unsigned lines_sum_after(const char *words);
 
 #endif

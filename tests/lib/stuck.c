@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stuck.c: see stuck.h. */
+/* stuck.c: the runtime, the blocking handler and the descriptors behind stuck.h. */
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck.h: what the tests of stuck cores share: a runtime, a handler that does not come back until
- * it is let go, and descriptors to talk to it and to others. One scene at a time.
+ * stuck.h: what the tests of stuck cores share: a runtime, a handler that does not return until the
+ * test releases it, and descriptors with readers. One scene at a time.
  */
 #ifndef MELY_TEST_STUCK_H
 #define MELY_TEST_STUCK_H
@@ -11,14 +11,14 @@
 extern struct mely_runtime *stuck_rt;
 extern struct test_runner stuck_runner;
 
-/* A runtime whose cores are stuck after so many ms; made. */
+/* Make a runtime whose cores count as stuck after ms milliseconds. */
 void stuck_make(int cores, unsigned stuck_ms);
-/* The same with 2 ms, and running. */
+/* Make it with 2 ms, and run it. */
 void stuck_start(int cores);
-/* Drained and freed. */
+/* Drain and free it. */
 void stuck_end(void);
 
-/* A core that is stuck. */
+/* A core that a handler blocks. */
 struct hold {
 	struct mely_color *color; /* pinned */
 	int core;
@@ -28,12 +28,12 @@ struct hold {
 };
 
 void hold_init(struct hold *hold, int core);
-/* Returns when its handler runs. */
+/* Block a core; returns when the handler runs there. */
 void hold_begin(struct hold *hold);
-/* Let it go, and wait for its end. It has not ended before. */
+/* Release the handler, and wait for its end. It must not have ended before. */
 void hold_end(struct hold *hold);
 
-/* A descriptor and who reads it. */
+/* A descriptor and its reader. */
 struct line {
 	struct mely_color *color;
 	int fd[2];
@@ -43,11 +43,11 @@ struct line {
 
 void line_open(struct line *line, struct mely_color *color);
 void line_send(struct line *line);
-/* Send, and wait until it has been read. */
+/* Send, and wait until the handler has read it. */
 void line_ping(struct line *line);
 void line_close(struct line *line);
 
-/* Adds one to its argument, an _Atomic uint64_t. */
+/* Adds 1 to its argument, an _Atomic uint64_t. */
 extern struct mely_handler stuck_count;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test.c: see test.h. Only the main thread calls test_init, test_begin, test_end, test_done; the
- * rest may be called by any thread.
+ * test.c: the cases of a test program, its watchdog, runtimes and waiting. Only the main thread
+ * calls test_init, test_begin, test_end and test_done; any thread may call the rest.
  */
 #include <poll.h>
 #include <signal.h>
@@ -15,8 +15,8 @@ uint64_t test_seed;
 
 static struct {
 	const char *program;
-	const char *only;    /* the one case to run, from the command line */
-	char name[128];      /* the case that runs */
+	const char *only;    /* the only case to run, from the command line */
+	char name[128];      /* the running case */
 	unsigned cases;
 	unsigned watchdog;
 } state;
@@ -99,7 +99,7 @@ test_init(int argc, char **argv, unsigned watchdog_seconds)
 	if (seed != NULL)
 		test_seed = strtoull(seed, NULL, 0);
 	printf("seed %#llx\n", (unsigned long long)test_seed);
-	/* The race detector loses a signal that comes during its first call that may wait. */
+	/* ThreadSanitizer loses a signal that arrives during its first blocking call. */
 	(void)poll(NULL, 0, 0);
 	signal(SIGALRM, on_alarm);
 	state.watchdog = TEST_TSAN || TEST_ASAN ? 4 * watchdog_seconds : watchdog_seconds;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test.h: what every test program shares: checks, a watchdog, a seed, runtimes and waiting.
+ * test.h: what every test program shares: assertions, a watchdog, a seed, runtimes and waiting.
  *
- * A check that fails prints where and what and ends the process at once with status 1, from any
- * thread. Time never decides: waiting has no limit of its own, only the watchdog of the whole
- * program (test_init), so that a hang fails and a slow machine does not.
+ * A failed assertion prints its place and condition and ends the process at once with status 1,
+ * from any thread. Time never decides: waiting has no separate limit. Only the watchdog of the
+ * whole program (test_init) ends a hang, so that a slow machine does not fail.
  */
 #ifndef MELY_TEST_H
 #define MELY_TEST_H
@@ -15,7 +15,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#ifndef __cplusplus
 #include <stdatomic.h>
+#endif
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,10 +47,14 @@
 #define TEST_ASAN 0
 #endif
 
-/* ---- checks --------------------------------------------------------------------------------- */
+/* ---- assertions ----------------------------------------------------------------------------- */
 
-_Noreturn void test_fail(const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void test_fail(const char *file, int line, const char *format, ...)
+    __attribute__((noreturn, format(printf, 3, 4)));
 
 #define TEST_CHECK(cond) \
 	do { \
@@ -74,7 +80,7 @@ _Noreturn void test_fail(const char *file, int line, const char *format, ...)
 			    test_rc_ < 0 ? strerror(-test_rc_) : "a positive result"); \
 	} while (0)
 
-/* Run one case of the program, by its function; a name on the command line runs that one only. */
+/* Run a case, named by its function; a name on the command line runs only that case. */
 #define TEST_CASE(fn) \
 	do { \
 		if (test_begin(#fn)) { \
@@ -85,16 +91,16 @@ _Noreturn void test_fail(const char *file, int line, const char *format, ...)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-/* First call of main. After so many seconds the program fails as hung, later if instrumented. */
+/* First call of main. After watchdog_seconds the program fails as hung; later if instrumented. */
 void test_init(int argc, char **argv, unsigned watchdog_seconds);
 bool test_begin(const char *name);
 void test_end(void);
 /* Last call of main: its exit status. */
 int test_done(void);
-/* Print the reason and leave with the status that automake counts as skipped. */
-_Noreturn void test_skip(const char *reason);
+/* Print the reason and exit with the status that automake counts as skipped. */
+void test_skip(const char *reason) __attribute__((noreturn));
 
-/* MELY_TEST_LONG=1: minutes are allowed. */
+/* MELY_TEST_LONG=1: tests may take minutes. */
 bool test_long(void);
 /* n, or fewer in an instrumented build. */
 unsigned test_scale(unsigned n);
@@ -117,9 +123,9 @@ struct test_runner {
 	int result;
 };
 
-/* Start mely_run on a thread of its own; returns when handlers run. */
+/* Start mely_run on a separate thread; returns when handlers run. */
 void test_run_start(struct test_runner *runner, struct mely_runtime *rt);
-/* Wait for it; mely_run must have returned 0. */
+/* Wait for the thread; mely_run must have returned 0. */
 void test_run_join(struct test_runner *runner);
 /* mely_stop and test_run_join. */
 void test_run_stop(struct test_runner *runner, enum mely_stop_mode mode);
@@ -127,10 +133,10 @@ void test_run_stop(struct test_runner *runner, enum mely_stop_mode mode);
 /* A handler that stops its runtime by draining. */
 extern struct mely_handler test_stop_handler;
 extern struct mely_handler test_discard_handler;
-/* Run what has been posted, and all that comes of it, on this thread; returns at the end. */
+/* Run all posted events, and all that they post, on this thread; returns at the end. */
 void test_run_dry(struct mely_runtime *rt);
 
-/* Until the handlers of the color that run now, or are queued, have ended. The runtime runs. */
+/* Wait until the running and queued handlers of the color have ended. The runtime must run. */
 void test_settle(struct mely_color *color);
 
 /* A color object, 64-byte aligned, on the heap. */
@@ -140,17 +146,21 @@ struct mely_color *test_color_on(struct mely_runtime *rt, int core);
 /* ---- waiting -------------------------------------------------------------------------------- */
 
 /*
- * Until *word >= value. All that was done before a release of the word is visible after; what a
- * handler does after it may still be to come, and a stop may come before it.
+ * Wait until *word >= value. All that happened before the release of the word is visible
+ * afterwards. What the handler does after the release may still follow, and a stop may precede it.
  */
-void test_await(_Atomic uint64_t *word, uint64_t value);
-void test_add(_Atomic uint64_t *word, uint64_t n);
-uint64_t test_get(_Atomic uint64_t *word);
+void test_await(MELY_ATOMIC(uint64_t) *word, uint64_t value);
+void test_add(MELY_ATOMIC(uint64_t) *word, uint64_t n);
+uint64_t test_get(MELY_ATOMIC(uint64_t) *word);
 void test_nap_us(unsigned us);
 /* Keep the processor busy. */
 void test_spin_ns(uint64_t ns);
-/* A thread that must start. */
+/* Start a thread; failure ends the program. */
 pthread_t test_thread(void *(*fn)(void *arg), void *arg);
 void test_thread_join(pthread_t thread);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

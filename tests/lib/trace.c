@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c: see trace.h.
+ * trace.c: a strict reader of trace files, and the rules for slices and arrows.
  */
 #include <ctype.h>
 #include <sys/stat.h>
 
 #include "trace.h"
 
-/* Clocks of two processors may be so far apart, as a thread sees them. */
+/* The largest difference between the clocks of two processors that a thread can see. */
 enum { SKEW_NS = 2000 };
 
 /* ---- is it JSON? ----------------------------------------------------------------------------- */
@@ -202,7 +202,7 @@ trace_read(struct trace *trace, const char *path)
 	TEST_CHECK(at != NULL);
 	for (at = strchr(at, '\n') + 1; *at != ']'; at = end + 1) {
 		end = strchr(at, '\n');
-		*end = '\0'; /* lines are looked at one by one */
+		*end = '\0'; /* lines are parsed one by one */
 		if (trace->count == room) {
 			room = room * 2 + 1024;
 			trace->lines = realloc(trace->lines, room * sizeof trace->lines[0]);
@@ -302,7 +302,8 @@ on_slice(const struct trace *trace, size_t i)
 	const struct trace_line *end = &trace->lines[i];
 	size_t j;
 
-	/* At the same time it may be behind, too; and tiny slices lie on longer ones. */
+	/* A slice that begins at the same time may follow in the list; tiny slices lie on longer
+	 * ones. */
 	for (j = i; j < trace->count && trace->lines[j].row == end->row &&
 	    trace->lines[j].from_ns == end->from_ns; j++) {
 		if (trace->lines[j].phase == 'X')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h: read a trace file back, as docs/internals/trace.md says it is, and look at the whole.
+ * trace.h: reads a trace file as docs/internals/trace.md describes it, and tests the whole.
  */
 #ifndef MELY_TEST_TRACE_H
 #define MELY_TEST_TRACE_H
@@ -30,14 +30,14 @@ struct trace {
 	char end[32];
 };
 
-/* The file must be there, be JSON, and made of lines as the format has them. */
+/* The file must exist, be JSON, and consist of lines of the format. */
 void trace_read(struct trace *trace, const char *path);
 void trace_free(struct trace *trace);
 
 size_t trace_count(const struct trace *trace, char phase, const char *category);
-/* The slices of a row do not overlap, but for the tiny ones that lie on them. */
+/* The slices of a row do not overlap, except tiny ones that lie on longer ones. */
 void trace_check_rows(const struct trace *trace);
-/* Those of a color do not either, on whichever rows they are. */
+/* Neither do the slices of a color, on any rows. */
 void trace_check_colors(const struct trace *trace);
 /* Every arrow has two ends, in order, each on a slice. */
 void trace_check_arrows(const struct trace *trace);

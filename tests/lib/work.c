@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * work.c: see work.h. An event is one word: ttl, head or tail, the sequence number of its pair,
- * producer and target, so that the plain posts of the library can carry it.
+ * work.c: the workload and its oracle. An event is one word (ttl, head or tail, the sequence number
+ * in its pair, producer, target), so that the plain posts of the library can carry it.
  */
 #include "work.h"
 
@@ -17,7 +17,7 @@ struct token {
 	uint32_t seq;
 };
 
-/* The work that runs now; one at a time, set before the runtime starts. */
+/* The running workload; one at a time, set before the runtime starts. */
 static struct work *current;
 
 static void on_token(void *arg);
@@ -94,7 +94,8 @@ choose_target(struct work *work, unsigned self, uint64_t *seed)
 {
 	uint64_t r = test_random(seed);
 
-	/* Half to itself, so that a color's own posts are common; the others anywhere. */
+	/* Half of the posts go to the poster's color, so that own posts are common; the others go
+	 * anywhere. */
 	if (r & 1)
 		return self;
 	return (unsigned)((r >> 8) % (unsigned)work->config.colors);
@@ -152,7 +153,7 @@ post_roots(void *arg)
 		t.target = (unsigned)(test_random(&seed) % (unsigned)work->config.colors);
 		t.head = test_random(&seed) % 100 < work->config.heads_percent;
 		post(work, work->outside_sent[o->index], &t);
-		/* Now and then let the cores run dry and go to sleep. */
+		/* From time to time, let the cores run out of work and sleep. */
 		if (test_random(&seed) % 256 == 0)
 			test_nap_us(20);
 	}

@@ -2,14 +2,14 @@
 /*
  * work.h: a workload that carries its own oracle, for the property tests and the stress.
  *
- * Colors post to colors; each event knows who posted it, to which color, as the how-manyth of that
- * pair, and how many descendants it has to leave. The oracle looks at
- *   exclusion   a flag of the color is up while a handler of it runs
- *   order       the events of one producer to one color come in the order posted, tails among
+ * Colors post to colors. Each event knows its producer, its target color, its sequence number in
+ * that pair, and how many descendants it must post. The oracle verifies
+ *   exclusion   a flag of the color is set while a handler of the color runs
+ *   order       the events of one producer to one color run in the order posted, tails among
  *               tails, heads among heads
  *   visibility  all books are plain data, written by handlers of one color: a race detector or a
- *               wrong sum tells
- *   once        at the end, what each pair posted is what was run
+ *               wrong sum shows a fault
+ *   once        at the end, each pair has run exactly what it posted
  */
 #ifndef MELY_TEST_WORK_H
 #define MELY_TEST_WORK_H
@@ -59,7 +59,7 @@ void work_fini(struct work *work);
 /* One line about a configuration. */
 void work_describe(const struct work_config *config, char *buf, size_t size);
 
-/* The exclusion oracle alone; leave after enter. Enter returns whether the flag was down. */
+/* The exclusion oracle alone; leave follows enter. Enter returns whether the flag was clear. */
 bool work_enter(_Atomic int *inside);
 void work_leave(_Atomic int *inside);
 

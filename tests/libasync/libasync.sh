@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The other scheduler keeps the same invariants: the test programs, linked with libmely-libasync
-# instead of libmely. What it can not keep, by its nature, is left out, case by case.
+# The libasync-smp scheduler keeps the same invariants: the test programs run linked with
+# libmely-libasync instead of libmely. Cases that it cannot keep by its nature are left out.
 set -u
 src=${top_srcdir:?} build=${top_builddir:?}
 scratch=$(mktemp -d) || exit 1

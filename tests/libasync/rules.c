@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rules.c: what makes the other scheduler the other one. Linked with libmely-libasync: a core runs
- * its events in the order posted, whatever their colors; a thief takes whole colors, but none
- * that has half of the victim's events or more, so that a last one stays; a switch ends it.
+ * rules.c: how the libasync-smp scheduler differs. Linked with libmely-libasync: a core runs its
+ * events in the order posted, whatever their colors; a thief takes whole colors, but none that has
+ * half of the victim's events or more, so that the last one stays; a switch turns stealing off.
  */
 #include "test.h"
 
@@ -37,7 +37,7 @@ unmake(void)
 
 /* ---- one FIFO ------------------------------------------------------------------------------- */
 
-/* Of all colors: there is one core, but two colors have no order for all that. */
+/* Of all colors: there is one core, but that does not order two colors. */
 static _Atomic uint64_t expected;
 
 static void
@@ -61,7 +61,7 @@ events_in_the_order_posted(void)
 		for (i = 0; i < COLORS; i++)
 			TEST_OK(mely_post(colors[i * 7 % COLORS], &numbered,
 			    (void *)(uintptr_t)++n));
-	/* A head goes before its color's tails, wherever they are; here they are the first. */
+	/* A head goes before the tails of its color, wherever they are; here they are the first. */
 	TEST_OK(mely_post_head(colors[0], &numbered, (void *)(uintptr_t)0));
 	atomic_store(&expected, 0);
 	test_run_dry(rt);
@@ -100,7 +100,7 @@ on_home(void *arg)
 
 static struct mely_handler home = MELY_HANDLER(on_home);
 
-/* Colors of three events each behind a stuck core, and its own, which has most and is pinned. */
+/* Colors of three events each behind a stuck core, and its own pinned color, which has most. */
 static void
 the_half_stays(int cores)
 {
@@ -112,13 +112,13 @@ the_half_stays(int cores)
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(colors[0], &stuck_handler, NULL));
 	test_await(&stuck, 1);
-	/* So many that three never are the half. */
+	/* Enough events that three are never half of them. */
 	for (k = 0; k < 4 * 3 * COLORS; k++)
 		TEST_OK(mely_post(colors[0], &home, NULL));
 	for (i = 2; i < COLORS; i++)
 		for (k = 0; k < 3; k++)
 			TEST_OK(mely_post(colors[i], &anywhere, NULL));
-	/* Those with less than half of the events are taken, all of them. */
+	/* The thief takes every color with less than half of the events. */
 	test_await(&ran, 3 * (COLORS - 2));
 	TEST_CHECK(test_counters(rt).steals >= COLORS - 2);
 	TEST_CHECK(test_counters(rt).steals_tried >= test_counters(rt).steals);
@@ -143,7 +143,7 @@ a_last_color_stays(int cores)
 	TEST_EQ(test_get(&ran), COLORS - 1);
 	TEST_EQ(test_counters(rt).steals, 0);
 
-	/* Two colors of one event each are left: neither has less than half. */
+	/* Two colors of one event each stay: neither has less than half. */
 	atomic_store(&stuck, 0);
 	atomic_store(&go, 0);
 	atomic_store(&ran, 0);

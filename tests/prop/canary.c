@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * canary.c: proof that the oracles can fail. Each case commits on purpose, in a child, the crime
- * that an oracle is there for, and succeeds when the child was caught.
+ * canary.c: proof that the oracles can fail. Each case deliberately makes, in a child, the fault
+ * that an oracle must find, and succeeds when the oracle caught the child.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -42,7 +42,7 @@ exclusion_trips(void)
 
 /* ---- crimes that end the process ------------------------------------------------------------ */
 
-/* The status of a child that commits it; its complaints are thrown away. */
+/* The status of a child that makes the fault; its messages are discarded. */
 static int
 caught(void (*crime)(void))
 {
@@ -157,7 +157,7 @@ enum crime { HONEST, LOSE, DUPLICATE, REORDER };
 
 static enum crime crime;
 
-/* A workload whose books are tampered with before they are compared. */
+/* A workload whose books are falsified before they are compared. */
 static void
 tampered_work(void)
 {
@@ -179,7 +179,7 @@ tampered_work(void)
 	else if (crime == DUPLICATE)
 		work.colors[2].seen[0][1]++;   /* as if one had run before */
 	else if (crime == REORDER)
-		work.outside_sent[0][0][0]++;  /* as if a later one had come first */
+		work.outside_sent[0][0][0]++;  /* as if a later one had run first */
 	work_run(&work);
 	work_fini(&work);
 }
@@ -201,7 +201,7 @@ int
 main(int argc, char **argv)
 {
 	test_init(argc, argv, 60);
-	/* In children before this process has threads of its own. */
+	/* In children, before this process starts threads. */
 	TEST_CASE(checks_trip);
 	TEST_CASE(books_trip);
 	TEST_CASE(instruments_trip);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cancel.c: invariant 9 for posted events: exact in a handler of the color, told apart (0,
- * -ENOENT, -EINPROGRESS, -EALREADY) from anywhere else. A cancelled event's memory is freed at
- * once, so that a late touch shows under AddressSanitizer.
+ * cancel.c: invariant 9 for posted events: a cancel is exact in a handler of the color, and its
+ * result (0, -ENOENT, -EINPROGRESS, -EALREADY) is right from anywhere else. The test frees a
+ * cancelled event at once, so that AddressSanitizer shows a late access.
  */
 #include "test.h"
 
@@ -59,7 +59,7 @@ on_cancel_own(void *arg)
 		TEST_EQ(mely_event_cancel(&items[i]->ev, NULL, NULL), -ENOENT);
 		TEST_EQ(test_get(&items[i]->ran), 0);
 		if (i % 3 == 0) {
-			/* It is ours again: post it anew, cancel it again. */
+			/* The event is ours again: post it and cancel it once more. */
 			TEST_OK(mely_event_post(color, &items[i]->ev));
 			TEST_EQ(mely_event_post(color, &items[i]->ev), -EALREADY);
 			TEST_OK(mely_event_cancel(&items[i]->ev, NULL, NULL));
@@ -109,7 +109,7 @@ own_color(void)
 	own_color_on(8, true);
 }
 
-/* An event that cancels itself while it runs is not queued any more. */
+/* An event that cancels itself while it runs is no longer queued. */
 static void
 on_cancel_itself(void *arg)
 {
@@ -135,7 +135,7 @@ never_posted_running_and_run(void)
 	test_run_dry(rt);
 	TEST_EQ(test_get(&item->ran), 1);
 	TEST_EQ(mely_event_cancel(&item->ev, NULL, NULL), -ENOENT);
-	/* Held before a run, from a thread that is no core: exact too. */
+	/* Events held before a run, cancelled from a thread that is not a core: exact too. */
 	TEST_OK(mely_event_post(color, &item->ev));
 	TEST_OK(mely_event_cancel(&item->ev, NULL, NULL));
 	test_run_dry(rt);
@@ -178,7 +178,7 @@ taken_batch(void)
 	rc = mely_event_cancel(&first->ev, color, &done->ev);
 	TEST_CHECK(rc == 0 || rc == -EINPROGRESS);
 	if (rc == -EINPROGRESS) {
-		/* The completion event is spoken for. */
+		/* The completion event is already queued. */
 		rc = mely_event_cancel(&second->ev, color, &done->ev);
 		TEST_CHECK(rc == 0 || rc == -EALREADY);
 		TEST_EQ(test_get(&done->ran), 0);
@@ -235,7 +235,7 @@ race_round(struct racer *racer)
 		test_spin_ns(r >> 32 & 4095);
 	rc = mely_event_cancel(&item->ev, racer->other, &done->ev);
 	if (rc == 0) {
-		/* Not run, and never will be: the memory goes away at once. */
+		/* The event has not run and never will: free its memory at once. */
 		TEST_EQ(test_get(&item->ran), 0);
 		racer->cancelled++;
 	} else if (rc == -EINPROGRESS) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * embedded.c: events and colors in the program's own structs: an event is the caller's again
- * when its handler is entered; of two posts of one event one wins; a color object is given back
- * once, after its last event, and may be freed there.
+ * embedded.c: events and colors in the program's structs. An event is the caller's again when its
+ * handler is entered; of two posts of one event one wins; the release function of a color object
+ * runs once, after its last event, and may free the object.
  */
 #include "test.h"
 
@@ -106,8 +106,8 @@ frees_itself(void)
 }
 
 /*
- * Embedded events that were taken as a batch and put back, because heads that came meanwhile used
- * up its count, or because its time was over: they run all the same.
+ * Embedded events that a batch took and put back, because later heads used up its count or because
+ * its time ended: they run all the same.
  */
 static struct mely_color *cut_color;
 static uint64_t cut_ran, cut_heads;
@@ -172,7 +172,7 @@ put_back_and_run(void)
 	}
 }
 
-/* Static initialisers are as good as calls. */
+/* Static initializers work like calls. */
 static uint64_t static_ran;
 
 static void
@@ -265,7 +265,7 @@ one_post_wins(void)
 
 /* ---- color objects given back --------------------------------------------------------------- */
 
-/* A connection: color, event and data in one block that goes away with its last event. */
+/* A connection: color, event and data in one block that its last event frees. */
 struct connection {
 	struct mely_color color;
 	struct mely_event step;
@@ -444,7 +444,7 @@ accessors(void)
 	TEST_EQ(mely_color_init_on(object, rt, 3), -EINVAL);
 	TEST_EQ(mely_color_pin(by_id, 3), -EINVAL);
 	TEST_EQ(mely_color_pin(by_id, -2), -EINVAL);
-	/* A color that is given back takes its name and its mark with it. */
+	/* Releasing a color removes its name and its mark. */
 	c = connection_new(0);
 	c->closed = true;
 	TEST_OK(mely_color_set_name(&c->color, "gone"));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fair.c: invariant 5 exactly, on one core: with n colors ready and a batch threshold b no ready
- * color waits for more than (n-1) * b handlers of others; priorities go first but a color passed
- * over ages and runs; the two rules for the priority of a color.
+ * fair.c: invariant 5 exactly, on one core: with n ready colors and a batch threshold b no ready
+ * color waits for more than (n-1) * b handlers of others; higher priorities run first, but a color
+ * that they pass over ages and runs; and the two rules for the priority of a color.
  */
 #include "test.h"
 
@@ -10,7 +10,7 @@ enum { COLORS_MAX = 64 };
 
 static struct mely_runtime *rt;
 
-/* What all colors put down. There is one core, but two colors have no order for all that. */
+/* What all colors record. There is one core, but that does not order two colors. */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
@@ -48,7 +48,7 @@ fair_end(int colors)
 		free(fair.color[i]);
 }
 
-/* The step that this was. */
+/* The number of this step. */
 static uint64_t
 account(int i)
 {
@@ -59,7 +59,7 @@ account(int i)
 	if (i == fair.previous) {
 		fair.row++;
 	} else {
-		/* Handlers of others since the color was last run: it was ready all the time. */
+		/* Handlers of other colors since this color last ran; it was ready all the time. */
 		uint64_t waited = step - fair.last[i] - 1;
 
 		if (waited > fair.wait_max)
@@ -127,7 +127,7 @@ wait_is_bounded(void)
 		}
 }
 
-/* The default threshold is used up by a color that always has more to do. */
+/* A color that always has more work uses up the default threshold. */
 static void
 batches_are_used(void)
 {
@@ -250,16 +250,17 @@ passed_over_ages_and_runs(void)
 		TEST_OK(mely_post(fair.color[i], &stream, (void *)(intptr_t)i));
 	TEST_OK(mely_post(fair.color[2], &low_stream, (void *)2));
 	TEST_OK(mely_run(rt));
-	/* 31 levels apart, a step a batch of at most 10: a turn in some 320 handlers; say 1,000. */
+	/* 31 levels apart, one step per batch of at most 10 events: one turn in about 320 handlers;
+	 * allow 1,000. */
 	TEST_CHECK(fair.ran[2] >= 100000 / 1000);
-	/* It is an order still: the high ones run most. */
+	/* Priorities still count: the high ones run most. */
 	TEST_CHECK(fair.ran[0] + fair.ran[1] > 4 * fair.ran[2]);
 	fair_end(3);
 }
 
 /*
- * Color 0 holds a high event and then a low one; color 1 a middle one. By the highest, color 0 is
- * first; by the last post, color 1 is.
+ * Color 0 has a high event and then a low one; color 1 has a middle one. By the highest event color
+ * 0 is first; by the last post color 1 is.
  */
 static void
 priority_rule(enum mely_priority_rule rule, int first)
@@ -368,7 +369,7 @@ on_endless(void *arg)
 	TEST_OK(mely_post(fair.color[i], &endless, arg));
 }
 
-/* However busy all cores are, every color runs on, and a new one gets its turn. */
+/* However busy all cores are, every color keeps running, and a new one gets its turn. */
 static void
 nobody_starves_on(int cores, int colors)
 {

@@ -6,7 +6,7 @@
  */
 #include "test.h"
 
-/* What ran, in order; handlers of one color append. */
+/* The order in which events ran; handlers of one color append. */
 static struct {
 	char text[256];
 	size_t length;
@@ -104,7 +104,7 @@ priorities_do_not_reorder(void)
 	end("12abcd");
 }
 
-/* A handler posts heads and tails to its own color, whose batch is taken. */
+/* A handler posts heads and tails to its own color, whose batch its core has taken. */
 static void
 on_own_posts(void *arg)
 {
@@ -127,7 +127,7 @@ heads_into_taken_batch(void)
 	end("A12bcxy");
 }
 
-/* A head that posts a head: it goes behind the heads that wait. */
+/* A head posts a head, which goes behind the waiting heads. */
 static void
 on_head(void *arg)
 {
@@ -148,8 +148,8 @@ head_posts_a_head(void)
 }
 
 /*
- * A thread that is no core posts heads to a color whose handler runs, the rest of whose batch is
- * taken: they go before those.
+ * An outside thread posts heads to a color while its handler runs and its core has taken the rest
+ * of the batch: the heads run before that rest.
  */
 static _Atomic uint64_t blocked, released;
 
@@ -205,7 +205,7 @@ heads_from_outside_into_taken_batch(void)
 	run_blocked(8, false);
 }
 
-/* The id of a color and color ids at the edges never share a queue. */
+/* Color ids at the edges of the range never share a queue. */
 static void
 on_other(void *arg)
 {

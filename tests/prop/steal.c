@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steal.c: invariant 6, and that stealing happens at all: others take the colors of a core that
- * is stuck, never the color that runs there, never a pinned one, and none when it is turned off.
+ * steal.c: invariant 6, and that stealing happens at all: other cores take the colors of a stuck
+ * core, but never the running color, never a pinned one, and none when stealing is off.
  */
 #include "test.h"
 
@@ -19,7 +19,7 @@ on_stuck(void *arg)
 	atomic_store(&stuck_core, mely_current_core());
 	test_add(&stuck, 1);
 	test_await(&go, 1);
-	/* It is still here: a running color is never moved. */
+	/* The color is still on this core: a running color never moves. */
 	TEST_EQ(mely_current_core(), atomic_load(&stuck_core));
 }
 
@@ -74,8 +74,8 @@ reset(int cores)
 /* ---- a stuck core --------------------------------------------------------------------------- */
 
 /*
- * One color blocks its core (with more of its own events waiting); the others that live there run
- * elsewhere while it is blocked: only a steal can do that.
+ * One color blocks its core, with more of its own events waiting. The other colors of that core run
+ * elsewhere meanwhile: only a steal can do that.
  */
 static void
 others_take_over_on(int cores)
@@ -95,7 +95,7 @@ others_take_over_on(int cores)
 		for (i = 1; i < COLORS; i++)
 			TEST_OK(mely_post(colors[i], &elsewhere, NULL));
 	}
-	/* All but the color that is stuck. */
+	/* All but the color that blocks. */
 	test_await(&ran, 3 * (COLORS - 1));
 	TEST_EQ(test_get(&ran), 3 * (COLORS - 1));
 	test_add(&go, 1);
@@ -182,7 +182,7 @@ none_when_off(void)
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), 5 * COLORS);
 	TEST_EQ(test_counters(rt).steals, 0);
-	/* Turned on while it is there, it happens. */
+	/* Stealing starts when it is turned on while there is work. */
 	mely_set_stealing(rt, 1);
 	atomic_store(&ran, 0);
 	TEST_OK(mely_post(colors[0], &fan, NULL));
@@ -248,7 +248,7 @@ pinned_stay(void)
 	pinned_stay_on(32, false);
 }
 
-/* Pinned from outside while it is busy; it takes effect when its batch has ended; then let go. */
+/* Pin a busy color from outside: the pin takes effect after its batch; then unpin it. */
 static _Atomic uint64_t pin_seen[8];
 static _Atomic int moving;
 
@@ -293,7 +293,7 @@ pin_while_busy(void)
 			test_nap_us(50);
 	}
 	TEST_OK(mely_color_pin(colors[0], MELY_ANY_CORE));
-	/* Wherever: it may be stolen at once. */
+	/* Any core: another core may steal it at once. */
 	seen = seen_anywhere();
 	while (seen_anywhere() == seen)
 		test_nap_us(50);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worth.c: the heuristics of stealing: what a color is worth is kept exactly through posts, heads,
- * cancels, steals, runs and discards, whatever is switched meanwhile; thieves go by it, and by
- * nothing else where they are told so; the counters add up.
+ * worth.c: the heuristics of stealing. The worth of a color stays exact through posts, heads,
+ * cancels, steals, runs and discards, whatever switches change meanwhile; thieves choose by the
+ * heuristics that are on and by nothing else; the counters add up.
  */
 #include "test.h"
 
@@ -65,7 +65,7 @@ static struct mely_handler plain = MELY_HANDLER_WITH(on_nothing, 100, 0, 0);
 static struct mely_handler dear = MELY_HANDLER_WITH(on_nothing, 1000, 10, 0);
 static struct mely_handler unknown = MELY_HANDLER(on_nothing);
 
-/* Posts that are held until the run: what they add up to is known to the last digit. */
+/* Posts held until the run: their sum is known exactly. */
 static void
 sums(void)
 {
@@ -86,7 +86,7 @@ sums(void)
 	TEST_EQ(weight(colors[0]), 370 * SIXTEENTHS);
 	TEST_OK(mely_post_timed(colors[0], &dear, NULL, 40));
 	TEST_EQ(weight(colors[0]), 374 * SIXTEENTHS);
-	/* What was posted before a switch counts as it did, what comes after as it now does. */
+	/* Events posted before a switch keep their weight; later ones get the new weight. */
 	TEST_OK(mely_set_heuristics(rt, MELY_STEAL_TIME_LEFT));
 	TEST_OK(mely_post(colors[0], &dear, NULL));
 	TEST_EQ(weight(colors[0]), 1374 * SIXTEENTHS);
@@ -97,7 +97,7 @@ sums(void)
 	TEST_EQ(weight(colors[0]), 1274 * SIXTEENTHS);
 	TEST_OK(mely_event_cancel(&timed, NULL, NULL));
 	TEST_EQ(weight(colors[0]), 1204 * SIXTEENTHS);
-	/* A cancelled one is posted again with the same time of its own. */
+	/* A cancelled event is posted again with its own time. */
 	TEST_OK(mely_set_heuristics(rt, ALL));
 	TEST_OK(mely_event_post(colors[0], &timed));
 	TEST_EQ(weight(colors[0]), 1274 * SIXTEENTHS);
@@ -231,7 +231,7 @@ on_stolen(void *arg)
 	test_add(&ran, 1);
 }
 
-/* As long as it takes that all others have run elsewhere. */
+/* Until all other colors have run elsewhere. */
 static void
 on_stuck(void *arg)
 {
@@ -244,8 +244,8 @@ static struct mely_handler small = MELY_HANDLER_WITH(on_stolen, 1, 1, 0);
 static struct mely_handler big = MELY_HANDLER_WITH(on_stolen, 1000000, 1, 0);
 static struct mely_handler burdened = MELY_HANDLER_WITH(on_stolen, 1000000, 1000000, 0);
 
-/* A core that is stuck with 23 other colors, and one thief: in which order do they go? Colors 1, 4,
- * ... have a small event, 2, 5, ... a burdened one, 3, 6, ... a big one. */
+/* A stuck core with 23 other colors, and one thief: in which order does it steal them? Colors 1, 4,
+ * ... have a small event, 2, 5, ... one with a penalty, 3, 6, ... a big one. */
 static void
 rob(unsigned heuristics)
 {
@@ -256,7 +256,7 @@ rob(unsigned heuristics)
 
 	test_config(&config, 2);
 	config.balance = 0;
-	config.stuck_ms = 0; /* which takes whatever is there */
+	config.stuck_ms = 0; /* which takes any color */
 	make(&config);
 	TEST_OK(mely_set_heuristics(rt, heuristics));
 	TEST_OK(mely_color_pin(colors[0], 0));
@@ -265,13 +265,13 @@ rob(unsigned heuristics)
 		TEST_OK(mely_post(colors[i], kinds[i % 3], colors[i]));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), COLORS - 1);
-	/* These, and maybe the one that stops it. */
+	/* These, and possibly the event that stops the runtime. */
 	counters = test_counters(rt);
 	TEST_CHECK(counters.steals == COLORS - 1 || counters.steals == COLORS);
 	TEST_EQ(counters.stolen_events, counters.steals);
 }
 
-/* The kind of the color that was stolen as the k-th: its number modulo 3. */
+/* The kind of the k-th stolen color: its number modulo 3. */
 static int
 kind(int k)
 {
@@ -293,7 +293,7 @@ first_come_when_off(void)
 	unmake();
 }
 
-/* Big and burdened ones before small ones. */
+/* Big colors and those with a penalty before small ones. */
 static void
 time_left(void)
 {
@@ -305,7 +305,7 @@ time_left(void)
 	unmake();
 }
 
-/* Big ones before small and burdened ones, with the price of a steal in mind or without. */
+/* Big colors before small ones and those with a penalty, with and without the price of a steal. */
 static void
 penalties(void)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mix.c: everything at random, from one seed: workloads of random shape (work.h: exclusion, order,
- * visibility, once), on random settings, while other threads pin and unpin colors, turn stealing
- * off and on, cancel, start and stop timers, hand work to helpers, trim, and read the counters.
- * Rounds go on for two seconds, or five minutes with MELY_TEST_LONG=1; a round that fails prints
+ * mix.c: everything at random, from one seed. Workloads of random shape (work.h: exclusion, order,
+ * visibility, once) run with random settings, while other threads pin and unpin colors, switch
+ * stealing, cancel events, start and stop timers, give work to helpers, trim, and read counters.
+ * Rounds repeat for two seconds, or five minutes with MELY_TEST_LONG=1; a failed round prints
  * the seed that repeats it.
  */
 #include "work.h"
 
-/* Something a disturber asked for, and what became of it. */
+/* A request of a disturbing thread, and its outcome. */
 struct item {
 	struct item *next;
 	struct mely_event ev, done_event;
 	_Atomic uint64_t ran, done;
 	const char *what;
-	uint64_t least, most; /* how often it may have run in the end */
+	uint64_t least, most; /* how often it may have run at the end */
 };
 
 struct disturber {
 	struct work *work;
 	struct mely_color *own;
 	uint64_t seed;
-	struct item *items; /* kept to the end; of the thread */
+	struct item *items; /* kept to the end; the thread's own */
 	_Atomic uint64_t over;
 };
 
@@ -65,7 +65,7 @@ keep(struct disturber *d, struct item *item, const char *what, uint64_t least, u
 	d->items = item;
 }
 
-/* Post an embedded event and take it back, or see it run. */
+/* Post an embedded event and cancel it, or see it run. */
 static void
 disturb_with_event(struct disturber *d, struct mely_color *color)
 {
@@ -104,7 +104,7 @@ disturb_with_timer(struct disturber *d)
 	}
 	if (test_random(&d->seed) % 2)
 		test_spin_ns(20000);
-	/* A stop of the runtime closes timers too: one that is gone need not have run. */
+	/* A stop of the runtime closes timers too: a closed timer need not have run. */
 	keep(d, item, "a timer", 0, mely_timer_stop(d->work->rt, timer) != 0);
 }
 
@@ -246,7 +246,7 @@ round_of(uint64_t seed)
 	work_run(&work);
 	test_add(&d.over, 1);
 	test_thread_join(thread);
-	/* What it posted after the end is held: run it. */
+	/* Events that it posted after the end are held: run them. */
 	test_run_dry(work.rt);
 	check_items(&d);
 	work_fini(&work);

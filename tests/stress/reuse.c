@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reuse.c: four threads open, watch, stop and close descriptors, whose numbers come back at once
- * as other descriptors. A handler must only ever see the descriptor that its watcher was made
- * for: each carries a serial number, which is what can be read from it. A stopped watcher's memory
- * is freed at once, for AddressSanitizer to see a late event.
+ * reuse.c: four threads open, watch, stop and close descriptors, so that the kernel reuses their
+ * numbers at once. A handler must only ever see the descriptor that its watcher was made for: from
+ * each descriptor one can read its serial number. The test frees a stopped watcher's memory at
+ * once, so that AddressSanitizer shows a late event.
  */
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ on_done(void *arg)
 static struct mely_handler ready = MELY_HANDLER(on_ready);
 static struct mely_handler done = MELY_HANDLER(on_done);
 
-/* In the color: both at once, and no event of the watcher after it. */
+/* In the color: stop and free at once; no event of the watcher follows. */
 static void
 on_close(void *arg)
 {
@@ -109,7 +109,8 @@ round_of(uint64_t r)
 	}
 	TEST_EQ(w->magic, DEAD);
 	free(w);
-	/* A late stop knows that its watcher is gone, whoever has the number now. */
+	/* A late stop reports that its watcher has ended, whichever descriptor has the number now.
+	 * */
 	if (r & 1024)
 		TEST_EQ(mely_fd_stop(rt, late), -ENOENT);
 }

@@ -77,8 +77,8 @@ connection_send(struct connection *c)
 	}
 	if (c->sent == c->length)
 		c->length = c->sent = 0;
-	mely_fd_enable(rt, c->writing, c->length > 0);
-	mely_fd_enable(rt, c->reading, c->length == 0);
+	mely_watch_enable(rt, c->writing, c->length > 0);
+	mely_watch_enable(rt, c->reading, c->length == 0);
 }
 
 static void
@@ -113,7 +113,7 @@ on_open(void *arg)
 	struct connection *c = arg;
 
 	if (mely_fd_watch(&c->color, c->fd, MELY_FD_WRITE, &writable, c, &c->writing) != 0 ||
-	    mely_fd_enable(rt, c->writing, 0) != 0 ||
+	    mely_watch_enable(rt, c->writing, 0) != 0 ||
 	    mely_fd_watch(&c->color, c->fd, MELY_FD_READ, &readable, c, &c->reading) != 0)
 		connection_close(c);
 }
@@ -140,7 +140,7 @@ on_acceptable(void *arg)
 	c->length = c->sent = 0;
 	mely_post(&c->color, &opened, c);
 	if (++server.accepted == server.connections_max)
-		mely_fd_stop(rt, server.watch);
+		mely_watch_stop(rt, server.watch, NULL, NULL);
 }
 
 static void

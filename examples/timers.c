@@ -29,7 +29,7 @@ on_tick(void *arg)
 	/* Something happened: the limit begins anew. */
 	mely_timer_again(rt, limit_timer, 30 * MILLISECONDS, 0);
 	if (ticks == 3)
-		mely_timer_stop(rt, tick_timer);
+		mely_watch_stop(rt, tick_timer, NULL, NULL);
 }
 
 static void

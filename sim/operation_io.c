@@ -110,11 +110,11 @@ unwatch(const struct doer *doer, struct world_fd *wf)
 	if (!wf->started || wf->busy || wf->id == 0)
 		return;
 	wf->busy = true;
-	error = mely_fd_stop(world.color[wf->color].rt, wf->id);
+	error = mely_watch_stop(world.color[wf->color].rt, wf->id, NULL, NULL);
 	check_left();
 	wf->busy = false;
 	if (error != 0 && error != -EINPROGRESS && error != -ENOENT)
-		sim_fail("mely_fd_stop: error %d", error);
+		sim_fail("mely_watch_stop: error %d", error);
 	if (error == 0 && wf->running && doer->color != wf->color)
 		sim_fail("a watcher was stopped exactly while its handler ran");
 	wf->started = false;

@@ -71,7 +71,7 @@ world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
 	if (!wt->started || wt->busy || wt->id == 0)
 		return;
 	wt->busy = true;
-	error = mely_timer_stop(world.color[wt->color].rt, wt->id);
+	error = mely_watch_stop(world.color[wt->color].rt, wt->id, NULL, NULL);
 	check_left();
 	wt->busy = false;
 	if (error == 0 || error == -EINPROGRESS) {
@@ -82,7 +82,7 @@ world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
 	} else if (error == -ENOENT) {
 		wt->started = wt->running;
 	} else {
-		sim_fail("mely_timer_stop: error %d", error);
+		sim_fail("mely_watch_stop: error %d", error);
 	}
 }
 

@@ -90,7 +90,7 @@ sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
 fail_timer:
 	/* The timer's event may be running on its way here only after its time has come: it can
 	 * not have been posted yet, so that the stop is exact from this color too. */
-	mely_timer_stop(server->rt, conn->timer);
+	mely_watch_stop(server->rt, conn->timer, NULL, NULL);
 fail_color:
 	mely_color_release(&conn->color, free, conn);
 	conn = NULL;
@@ -108,7 +108,7 @@ close_fn(void *arg)
 	struct sws_conn *conn = arg;
 	int status;
 
-	mely_timer_stop(conn->server->rt, conn->timer);
+	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
 	mely_fd_close(conn->server->rt, conn->fd);
 	conn->fd = -1;
 	if (conn->burst != NULL) {

@@ -121,7 +121,7 @@ suspend(struct sws_listener *l, bool on)
 	if (l->suspended == on || l->fd < 0)
 		return;
 	l->suspended = on;
-	mely_fd_enable(l->server->rt, l->watch, !on);
+	mely_watch_enable(l->server->rt, l->watch, !on);
 }
 
 static bool

@@ -313,7 +313,7 @@ write_response_fn(void *arg)
 		break;
 	}
 	if (conn->writable != 0) {
-		mely_fd_stop(conn->server->rt, conn->writable);
+		mely_watch_stop(conn->server->rt, conn->writable, NULL, NULL);
 		conn->writable = 0;
 		conn->since_ns = mely_now_ns();
 	}

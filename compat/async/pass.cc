@@ -73,7 +73,7 @@ void
 renew_set()
 {
 	if (set_watch != 0)
-		(void)mely_fd_stop(runtime(), set_watch);
+		(void)mely_watch_stop(runtime(), set_watch, nullptr, nullptr);
 	wait_renew();
 	watch_fill();
 	if (set_watch != 0)

@@ -188,7 +188,8 @@ void
 stop(slot &s)
 {
 	if (s.watched && !s.always)
-		(void)mely_fd_stop(runtime(), s.watch); /* its event may be on its way: B */
+		/* Its event may be on its way: B. */
+		(void)mely_watch_stop(runtime(), s.watch, nullptr, nullptr);
 	s.watched = false;
 	s.number++;
 }

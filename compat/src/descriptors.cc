@@ -124,7 +124,8 @@ void
 disarm(queue &q)
 {
 	if (q.armed)
-		(void)mely_fd_stop(runtime(), q.watch); /* C of NOTE(queue) if it is too late */
+		/* C of NOTE(queue) if it is too late. */
+		(void)mely_watch_stop(runtime(), q.watch, nullptr, nullptr);
 	q.armed = false;
 	q.generation++;
 }

@@ -55,7 +55,8 @@ arm(timers &t)
 	if (!t.started || due_ns == UINT64_MAX || (t.watch != 0 && t.armed_ns <= due_ns))
 		return;
 	if (t.watch != 0)
-		(void)mely_timer_stop(rt, t.watch); /* if it is too late, expire comes once more */
+		/* If it is too late, expire comes once more. */
+		(void)mely_watch_stop(rt, t.watch, nullptr, nullptr);
 	t.armings++;
 	t.armed_ns = due_ns;
 	error = mely_timer_start(&expire_color, due_ns, 0, MELY_TIMER_WALL, &expire_handler,

@@ -22,6 +22,35 @@ MELY_BEGIN_DECLS
 
 typedef uint64_t mely_watch;
 
+/* ---- watchers of every kind ---------------------------------------------------------------- */
+
+/**
+ * Stop a descriptor's watcher, a timer, a watcher of a signal or a child, or blocking work. Any
+ * thread; does not block.
+ *
+ *   0             the handler will not run. Always so in a handler of the watcher's color, the
+ *                 watcher's own handler included, except for work that has begun. For work: fn
+ *                 has not run and will not run either.
+ *   -EINPROGRESS  the handler runs on another core now; it runs at most this once more. For work:
+ *                 fn runs or has run; handler runs when fn has returned. In both cases done (may
+ *                 be NULL) is posted to done_color when the handler has ended.
+ *   -EALREADY     as -EINPROGRESS, but an earlier stop has left its event there; done is not
+ *                 posted
+ *   -ENOENT       the watcher has ended, or was stopped before, and its handler does not run (in
+ *                 the handler of a child or of work, which run once: it is the last to run)
+ *   -EINVAL       rt is NULL, or done is given without done_color
+ *   -ECHILD       the process was forked and the runtime not renewed (mely_runtime_renew)
+ *
+ * done must not be queued, and done and done_color must stay valid until the handler of done is
+ * entered.
+ */
+MELY_API int mely_watch_stop(struct mely_runtime *rt, mely_watch watch,
+    struct mely_color *done_color, struct mely_event *done);
+
+/** Suspend (0) and resume (1) a watcher without giving it up; while suspended no event is posted.
+ *  In a handler of its color. 0, -ENOENT. */
+MELY_API int mely_watch_enable(struct mely_runtime *rt, mely_watch watch, int on);
+
 /* ---- descriptors --------------------------------------------------------------------------- */
 
 enum mely_fd_flags {
@@ -52,14 +81,6 @@ MELY_API int mely_fd_watch(struct mely_color *color, int fd, unsigned flags,
     struct mely_handler *handler, void *arg, mely_watch *watch) MELY_MUST_CHECK;
 
 /**
- * Stop a watcher. Any thread. 0: its handler will not run. -EINPROGRESS: see above; done (may be
- * NULL) is posted to done_color when it is over. -ENOENT: it is gone already.
- */
-MELY_API int mely_fd_stop(struct mely_runtime *rt, mely_watch watch);
-MELY_API int mely_fd_stop_notify(struct mely_runtime *rt, mely_watch watch,
-    struct mely_color *done_color, struct mely_event *done);
-
-/**
  * Stop both watchers of a descriptor and close it. To be called in a handler of the color of its
  * watchers (both the same color), or when it has none. 0 or a negative error of close.
  */
@@ -73,10 +94,6 @@ MELY_API unsigned mely_fd_ready(void);
  * EAGAIN), so that no second look is needed; saves a system call.
  */
 MELY_API void mely_fd_drained(void);
-
-/** Suspend (0) and resume (1) a watcher without giving it up; while suspended no event is posted.
- *  In a handler of its color. 0, -ENOENT. */
-MELY_API int mely_fd_enable(struct mely_runtime *rt, mely_watch watch, int on);
 
 /* ---- timers -------------------------------------------------------------------------------- */
 
@@ -98,9 +115,6 @@ MELY_API int mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64
 MELY_API int mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
     uint64_t repeat_ns);
 
-/** Stop a timer, as mely_fd_stop. A one-shot timer that has run is gone (-ENOENT). */
-MELY_API int mely_timer_stop(struct mely_runtime *rt, mely_watch timer);
-
 /** In a repeating timer's handler: turns missed since it last ran. */
 MELY_API uint64_t mely_timer_overruns(void);
 
@@ -113,7 +127,6 @@ MELY_API uint64_t mely_timer_overruns(void);
  */
 MELY_API int mely_signal_watch(struct mely_color *color, int signum,
     struct mely_handler *handler, void *arg, mely_watch *watch);
-MELY_API int mely_signal_stop(struct mely_runtime *rt, mely_watch watch);
 
 /**
  * handler runs once, as an event of color, when the child pid has ended; in it mely_child_status
@@ -122,7 +135,6 @@ MELY_API int mely_signal_stop(struct mely_runtime *rt, mely_watch watch);
  */
 MELY_API int mely_child_watch(struct mely_color *color, pid_t pid, struct mely_handler *handler,
     void *arg, mely_watch *watch);
-MELY_API int mely_child_stop(struct mely_runtime *rt, mely_watch watch);
 
 /** In the handler of a child: its wait status. */
 MELY_API int mely_child_status(void);
@@ -144,12 +156,6 @@ enum mely_work_class {
  */
 MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class,
     void (*fn)(void *arg), struct mely_handler *handler, void *arg, mely_watch *id);
-
-/**
- * Cancel blocking work. 0: fn did not run and neither it nor handler will. -EINPROGRESS: fn runs
- * or has run; handler will come. -ENOENT: over.
- */
-MELY_API int mely_work_cancel(struct mely_runtime *rt, mely_watch id);
 
 MELY_END_DECLS
 

@@ -91,28 +91,23 @@ CALL_VOID(join_add, (struct mely_join *join, uint32_t count), (join, count), NOT
 CALL(int, join_done, (struct mely_join *join), (join), NOTHING)
 CALL(int, fd_watch, (struct mely_color *color, int fd, unsigned flags, struct mely_handler
     *handler, void *arg, mely_watch *watch), (color, fd, flags, handler, arg, watch), NOTHING)
-CALL(int, fd_stop, (struct mely_runtime *rt, mely_watch watch), (rt, watch), NOTHING)
-CALL(int, fd_stop_notify, (struct mely_runtime *rt, mely_watch watch, struct mely_color
-    *done_color, struct mely_event *done), (rt, watch, done_color, done), NOTHING)
 CALL(int, fd_close, (struct mely_runtime *rt, int fd), (rt, fd), NOTHING)
-CALL(int, fd_enable, (struct mely_runtime *rt, mely_watch watch, int on), (rt, watch, on),
-    NOTHING)
 CALL(int, timer_start, (struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns, unsigned
     flags, struct mely_handler *handler, void *arg, mely_watch *timer), (color, when_ns,
     repeat_ns, flags, handler, arg, timer), NOTHING)
 CALL(int, timer_again, (struct mely_runtime *rt, mely_watch timer, uint64_t when_ns, uint64_t
     repeat_ns), (rt, timer, when_ns, repeat_ns), NOTHING)
-CALL(int, timer_stop, (struct mely_runtime *rt, mely_watch timer), (rt, timer), NOTHING)
 CALL(int, signal_watch, (struct mely_color *color, int signum, struct mely_handler *handler,
     void *arg, mely_watch *watch), (color, signum, handler, arg, watch), NOTHING)
-CALL(int, signal_stop, (struct mely_runtime *rt, mely_watch watch), (rt, watch), NOTHING)
 CALL(int, child_watch, (struct mely_color *color, pid_t pid, struct mely_handler *handler, void
     *arg, mely_watch *watch), (color, pid, handler, arg, watch), NOTHING)
-CALL(int, child_stop, (struct mely_runtime *rt, mely_watch watch), (rt, watch), NOTHING)
 CALL(int, work, (struct mely_color *color, enum mely_work_class work_class, void (*fn)(void
     *arg), struct mely_handler *handler, void *arg, mely_watch *id), (color, work_class, fn,
     handler, arg, id), NOTHING)
-CALL(int, work_cancel, (struct mely_runtime *rt, mely_watch id), (rt, id), NOTHING)
+CALL(int, watch_stop, (struct mely_runtime *rt, mely_watch watch, struct mely_color *done_color,
+    struct mely_event *done), (rt, watch, done_color, done), NOTHING)
+CALL(int, watch_enable, (struct mely_runtime *rt, mely_watch watch, int on), (rt, watch, on),
+    NOTHING)
 CALL(int, config_init, (struct mely_config *config), (config), NOTHING)
 CALL(int, runtime_new, (struct mely_runtime **rt, const struct mely_config *config), (rt,
     config), NOTHING)

@@ -66,17 +66,6 @@ mely_child_watch(struct mely_color *color, pid_t pid, struct mely_handler *handl
 	return r;
 }
 
-int
-mely_child_stop(struct mely_runtime *rt, mely_watch id)
-{
-	if (rt == NULL)
-		return -EINVAL;
-	/* relaxed: set before the child of a fork has another thread */
-	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
-		return -ECHILD;
-	return melyint_fd_stop(rt, id, MELYINT_KIND_CHILD, NULL, NULL);
-}
-
 bool
 melyint_child_reap(pid_t pid, int fd)
 {

@@ -292,6 +292,8 @@ run(void *arg)
 	current.watch = NULL;
 	current.ready = 0;
 	melyint_lock_take(&f->record->lock);
+	if (f->ended)
+		w->stopped = true;
 	if (!w->stopped && !f->off && !f->edge && (!drained || f->ready != 0 || f->again))
 		look_again(w);
 	if (!melyint_watch_leave(w))
@@ -407,7 +409,7 @@ unlink_watch(struct melyint_watch *w, bool closing)
 	record->interest = 0;
 }
 
-/* In the trampoline of a child's watcher. True: it has ended and is reaped; its id is stale. */
+/* In the trampoline of a child's watcher. True: the child has ended and is reaped. */
 static bool
 end_child(struct melyint_watch *w)
 {
@@ -420,7 +422,7 @@ end_child(struct melyint_watch *w)
 	ended = !w->stopped && melyint_child_reap(w->u.fd.pid, fd);
 	if (ended) {
 		unlink_watch(w, true);
-		w->stopped = true;
+		w->u.fd.ended = true;
 	}
 	melyint_watch_drop(w); /* the event in flight keeps it */
 	if (ended)
@@ -429,16 +431,16 @@ end_child(struct melyint_watch *w)
 }
 
 int
-melyint_fd_stop(struct mely_runtime *rt, mely_watch id, enum melyint_kind kind,
-    struct mely_color *done_color, struct mely_event *done)
+melyint_fd_stop(struct melyint_watch *w, struct mely_color *done_color, struct mely_event *done)
 {
-	struct melyint_watch *w = melyint_watch_hold_live(rt->io, id, kind);
-	bool child = kind == MELYINT_KIND_CHILD;
-	int fd, r;
+	bool child = w->kind == MELYINT_KIND_CHILD;
+	int fd = w->u.fd.record->fd, r;
 
-	if (w == NULL)
-		return -ENOENT;
-	fd = w->u.fd.record->fd;
+	if (w->u.fd.ended) {
+		r = melyint_watch_stop_late(w, done_color, done);
+		melyint_watch_drop(w);
+		return r;
+	}
 	unlink_watch(w, child);
 	r = melyint_watch_stop(w, done_color, done);
 	melyint_watch_drop(w);
@@ -447,39 +449,13 @@ melyint_fd_stop(struct mely_runtime *rt, mely_watch id, enum melyint_kind kind,
 	return r;
 }
 
-static int
-unforked(const struct mely_runtime *rt)
-{
-	if (rt == NULL)
-		return -EINVAL;
-	/* relaxed: set before the child of a fork has another thread */
-	return MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED ? -ECHILD : 0;
-}
-
-int
-mely_fd_stop_notify(struct mely_runtime *rt, mely_watch id, struct mely_color *done_color,
-    struct mely_event *done)
-{
-	int r = unforked(rt);
-
-	if (r == 0 && done != NULL && done_color == NULL)
-		r = -EINVAL;
-	return r < 0 ? r : melyint_fd_stop(rt, id, MELYINT_KIND_FD, done_color, done);
-}
-
-int
-mely_fd_stop(struct mely_runtime *rt, mely_watch id)
-{
-	return mely_fd_stop_notify(rt, id, NULL, NULL);
-}
-
 int
 mely_fd_close(struct mely_runtime *rt, int fd)
 {
 	struct melyint_fd *record;
 	unsigned direction;
 
-	int r = unforked(rt);
+	int r = melyint_io_unforked(rt);
 
 	if (r < 0 || fd < 0)
 		return r < 0 ? r : -EBADF;
@@ -503,19 +479,11 @@ mely_fd_close(struct mely_runtime *rt, int fd)
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
 
-int
-mely_fd_enable(struct mely_runtime *rt, mely_watch id, int on)
+void
+melyint_fd_enable(struct melyint_watch *w, bool on)
 {
-	struct melyint_watch *w;
-	struct melyint_watch_fd *f;
-	int r = unforked(rt);
+	struct melyint_watch_fd *f = &w->u.fd;
 
-	if (r < 0)
-		return r;
-	w = melyint_watch_hold_live(rt->io, id, MELYINT_KIND_FD);
-	if (w == NULL)
-		return -ENOENT;
-	f = &w->u.fd;
 	if (!on) {
 		f->off = true;
 		(void)melyint_watch_unpost(w);
@@ -529,8 +497,6 @@ mely_fd_enable(struct mely_runtime *rt, mely_watch id, int on)
 		if (w->stage == MELYINT_STAGE_REST && !w->stopped && f->ready != 0)
 			post_ready(w);
 	}
-	melyint_watch_drop(w);
-	return 0;
 }
 
 /* ---- in the handler -------------------------------------------------------------------------- */

@@ -29,9 +29,13 @@ void melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events);
 int melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,
     struct mely_handler *handler, void *arg, mely_watch *watch);
 
-/* Stop a watcher of kind MELYINT_KIND_FD or _CHILD. Errors as mely_fd_stop. */
-int melyint_fd_stop(struct mely_runtime *rt, mely_watch id, enum melyint_kind kind,
-    struct mely_color *done_color, struct mely_event *done);
+/* Stop a watcher of kind MELYINT_KIND_FD or _CHILD. Under its guard, which it drops; not stopped.
+ * As mely_watch_stop. */
+int melyint_fd_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done);
+
+/* Under its guard, not stopped: resume or suspend it. */
+void melyint_fd_enable(struct melyint_watch *w, bool on);
 
 /* child.c: reap a child watched by fd, for mely_child_status in the handler that follows. False:
  * it lives. */

@@ -274,36 +274,31 @@ mely_signal_watch(struct mely_color *color, int signum, struct mely_handler *han
 }
 
 static int
-stop(struct melyint_io *io, mely_watch id)
+stop(struct melyint_watch *w, struct mely_color *done_color, struct mely_event *done)
 {
-	struct melyint_watch *w = melyint_watch_hold_live(io, id, MELYINT_KIND_SIGNAL);
-	int r;
-
-	if (w == NULL)
-		return -ENOENT;
 	*w->u.signal.link = w->u.signal.next;
 	if (w->u.signal.next != NULL)
 		w->u.signal.next->u.signal.link = w->u.signal.link;
 	yield_if_unused(w->u.signal.signum);
 	/* relaxed: as in watch */
-	MELY_SUB(&io->signals, 1, relaxed);
-	r = melyint_watch_stop(w, NULL, NULL);
-	melyint_watch_drop(w);
-	return r;
+	MELY_SUB(&w->io->signals, 1, relaxed);
+	return melyint_watch_stop(w, done_color, done);
 }
 
 int
-mely_signal_stop(struct mely_runtime *rt, mely_watch id)
+melyint_signal_stop(struct melyint_io *io, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done)
 {
-	int r;
+	struct melyint_watch *w;
+	int r = -ENOENT;
 
-	if (rt == NULL)
-		return -EINVAL;
-	/* relaxed: set before the child of a fork has another thread */
-	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
-		return -ECHILD;
 	pthread_mutex_lock(&lock);
-	r = stop(rt->io, id);
+	w = melyint_watch_hold(io, id);
+	if (w != NULL) {
+		r = w->stopped ? melyint_watch_stop_late(w, done_color, done) :
+		    stop(w, done_color, done);
+		melyint_watch_drop(w);
+	}
 	pthread_mutex_unlock(&lock);
 	return r;
 }

@@ -49,27 +49,15 @@ static void
 stop_one(struct mely_runtime *rt, mely_watch id)
 {
 	struct melyint_watch *w = melyint_watch_hold(rt->io, id);
-	uint8_t kind;
 
 	if (w == NULL)
 		return;
-	kind = w->kind;
-	melyint_watch_drop(w);
-	/* Each says -ENOENT when it was stopped meanwhile, which is as good. */
-	switch (kind) {
-	case MELYINT_KIND_FD:
-	case MELYINT_KIND_CHILD:
-		(void)melyint_fd_stop(rt, id, kind, NULL, NULL);
-		break;
-	case MELYINT_KIND_TIMER:
-		melyint_timer_close(rt->io, id);
-		break;
-	case MELYINT_KIND_SIGNAL:
-		(void)mely_signal_stop(rt, id);
-		break;
-	default:
-		MELY_ASSERT(kind == MELYINT_KIND_WORK); /* goes on */
-	}
+	if (w->stopped || w->kind == MELYINT_KIND_WORK) /* which goes on */
+		melyint_watch_drop(w);
+	else if (w->kind == MELYINT_KIND_TIMER)
+		melyint_timer_close(w);
+	else
+		(void)melyint_stop_kind(w, id, NULL, NULL);
 }
 
 static void
@@ -112,6 +100,15 @@ sweep(struct mely_runtime *rt)
 		}
 		melyint_watch_drop(w);
 	}
+}
+
+int
+melyint_io_unforked(const struct mely_runtime *rt)
+{
+	if (rt == NULL)
+		return -EINVAL;
+	/* relaxed: set before the child of a fork has another thread */
+	return MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED ? -ECHILD : 0;
 }
 
 int

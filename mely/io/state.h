@@ -13,6 +13,7 @@
 #include "core/core.h"
 #include "io/slots.h"
 
+struct melyint_watch;
 struct melyint_work_pool;
 
 struct melyint_io {
@@ -58,6 +59,13 @@ int melyint_io_left_over(struct mely_handler **handler, void **arg);
 /* In the child of a fork: new pollers, no watchers, no helpers. 0 or a negative errno. */
 int melyint_io_renew(struct mely_runtime *rt);
 
+/* control.c: stop a watcher of any kind. Under its guard, which it drops; not stopped; id is its. As
+ * mely_watch_stop. */
+int melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done);
+
+/* 0; -EINVAL without a runtime, -ECHILD in the child of a fork. Any thread. */
+int melyint_io_unforked(const struct mely_runtime *rt);
 /* May rt take on watchers? 0, -ESHUTDOWN, -ECHILD. Any thread. */
 int melyint_io_usable(struct mely_runtime *rt);
 

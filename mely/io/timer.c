@@ -363,32 +363,18 @@ mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns,
 	return 0;
 }
 
-static struct melyint_watch *
-hold(struct mely_runtime *rt, mely_watch timer, int *error)
-{
-	struct melyint_watch *w;
-
-	*error = rt == NULL ? -EINVAL : -ENOENT;
-	if (rt == NULL)
-		return NULL;
-	/* relaxed: set before the child of a fork has another thread */
-	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED) {
-		*error = -ECHILD;
-		return NULL;
-	}
-	w = melyint_watch_hold_live(rt->io, timer, MELYINT_KIND_TIMER);
-	return w;
-}
-
 int
 mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
     uint64_t repeat_ns)
 {
-	int r;
-	struct melyint_watch *w = hold(rt, timer, &r);
+	int r = melyint_io_unforked(rt);
+	struct melyint_watch *w;
 
-	if (w == NULL)
+	if (r < 0)
 		return r;
+	w = melyint_watch_hold_live(rt->io, timer, MELYINT_KIND_TIMER);
+	if (w == NULL)
+		return -ENOENT;
 	(void)melyint_watch_unpost(w);
 	w->u.timer.due_ns = due_after(w->u.timer.wall, when_ns);
 	w->u.timer.repeat_ns = bounded(repeat_ns);
@@ -401,26 +387,19 @@ mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
 }
 
 int
-mely_timer_stop(struct mely_runtime *rt, mely_watch timer)
+melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done)
 {
-	int r;
-	struct melyint_watch *w = hold(rt, timer, &r);
+	int r = melyint_watch_stop(w, done_color, done);
 
-	if (w == NULL)
-		return r;
-	r = melyint_watch_stop(w, NULL, NULL);
 	settle(w);
 	melyint_watch_drop(w);
 	return r;
 }
 
 void
-melyint_timer_close(struct melyint_io *io, mely_watch timer)
+melyint_timer_close(struct melyint_watch *w)
 {
-	struct melyint_watch *w = melyint_watch_hold_live(io, timer, MELYINT_KIND_TIMER);
-
-	if (w == NULL)
-		return;
 	(void)melyint_watch_stop(w, NULL, NULL);
 	melyint_watch_drop(w);
 }

@@ -9,8 +9,12 @@
 /* Holding the poller: the wall clock was set; look at its timers again. */
 void melyint_timer_clock_set(struct melyint_poller *poller);
 
-/* A stop of the runtime: stop it, but leave it in its loop, until it is due or nothing runs. */
-void melyint_timer_close(struct melyint_io *io, mely_watch timer);
+/* Stop a timer. Under its guard, which it drops; not stopped. As mely_watch_stop. */
+int melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done);
+/* A stop of the runtime: the same, but leave the timer in its loop until it is due or the cores are
+ * parked. */
+void melyint_timer_close(struct melyint_watch *w);
 
 /* Is it the handler of the messages between cores, whose argument is a timer's record? */
 bool melyint_timer_is_message(const struct mely_handler *handler);

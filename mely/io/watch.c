@@ -174,6 +174,13 @@ stop_queued(struct melyint_watch *w)
 	}
 }
 
+/* Under the guard: does the handler run, and not on this thread in this very color? */
+static bool
+runs_elsewhere(const struct melyint_watch *w)
+{
+	return w->stage == MELYINT_STAGE_RUNNING && mely_current_color() != w->color;
+}
+
 int
 melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
@@ -183,14 +190,43 @@ melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
 	MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
 	if (w->stage == MELYINT_STAGE_QUEUED)
 		stop_queued(w);
-	if (w->stage != MELYINT_STAGE_RUNNING || mely_current_color() == w->color) {
-		melyint_check_watch_over(w);
-		return 0;
-	}
+	if (runs_elsewhere(w))
+		return melyint_watch_await(w, done_color, done);
+	melyint_check_watch_over(w);
+	return 0;
+}
+
+int
+melyint_watch_await(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	MELY_DEBUG_ASSERT(done == NULL || done_color != NULL);
+	if (done == NULL)
+		return -EINPROGRESS;
+	if (w->done != NULL)
+		return -EALREADY;
 	melyint_check_promise(done);
 	w->done_color = done_color;
 	w->done = done;
 	return -EINPROGRESS;
+}
+
+int
+melyint_watch_stop_late(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	return runs_elsewhere(w) ? melyint_watch_await(w, done_color, done) : -ENOENT;
+}
+
+/* Under the guard: the handler has ended. */
+static void
+post_done(struct melyint_watch *w)
+{
+	if (MELY_LIKELY(w->done == NULL))
+		return;
+	/* -EALREADY: the program has posted it itself, and learns the end either way. */
+	(void)melyint_post(w->done_color, w->done, MELYINT_POST_INTERNAL);
+	w->done = NULL;
 }
 
 static void
@@ -234,11 +270,7 @@ melyint_watch_leave(struct melyint_watch *w)
 	w->refs--;
 	if (MELY_LIKELY(!w->stopped))
 		return true;
-	if (w->done != NULL) {
-		/* -EALREADY is the program's business: it is told either way. */
-		(void)melyint_post(w->done_color, w->done, MELYINT_POST_INTERNAL);
-		w->done = NULL;
-	}
+	post_done(w);
 	melyint_watch_drop(w);
 	return false;
 }
@@ -265,5 +297,6 @@ melyint_watch_lost(struct melyint_watch *w, bool over)
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
 	}
+	post_done(w);
 	melyint_watch_drop(w);
 }

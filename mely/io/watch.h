@@ -17,6 +17,8 @@
  *              not run either way, only the record must wait;
  *     RUNNING  in a handler of its color: it is that very handler that calls (exclusion); it
  *              does not run again. Elsewhere: -EINPROGRESS, and `done` is posted at its end.
+ *   Until that end a second stop also returns -EINPROGRESS; it may leave its `done` where the
+ *   first one left none.
  *   refs counts what still refers to the record: the event in flight, a cancel that is not over,
  *   a timer armed in a loop, a message on its way. The record goes when it is stopped and refs
  *   is 0. Once marked, nothing of the program's (handler, argument) is touched any more.
@@ -56,6 +58,8 @@ struct melyint_watch_fd {
 	bool edge;
 	bool off;                   /* suspended */
 	bool again;                 /* look once more when the handler has ended */
+	bool ended;                 /* the child has: its handler runs, and the record is linked
+	                             * with no descriptor any more */
 	pid_t pid;                  /* of a child */
 };
 
@@ -115,7 +119,7 @@ struct melyint_watch {
 	void (*fn)(void *arg);      /* the program's function */
 	void *arg;
 	struct mely_color *done_color;
-	struct mely_event *done;
+	struct mely_event *done;    /* posted when the handler has ended; NULL: none */
 	struct mely_event over;     /* says that a cancel is over */
 	union {
 		struct melyint_watch_fd fd;
@@ -155,8 +159,16 @@ void melyint_watch_drop(struct melyint_watch *w);
 void melyint_watch_post(struct melyint_watch *w);
 /* Under the guard: take a queued event back, where that can be done. True: in REST now. */
 bool melyint_watch_unpost(struct melyint_watch *w);
-/* Under the guard: NOTE(exact stop). 0 or -EINPROGRESS (then done is kept, if given). */
+/* Under the guard, not stopped: NOTE(exact stop). 0, -EINPROGRESS (then done is kept, if given). */
 int melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done);
+/* Under the guard: post done when the handler, which runs or will run, has ended. done may be NULL.
+ * -EINPROGRESS; -EALREADY when another event waits for that end. */
+int melyint_watch_await(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done);
+/* Under the guard: a stop that has come too late to prevent anything. -EINPROGRESS or -EALREADY, as
+ * melyint_watch_await, while the handler runs and the caller is not in it; else -ENOENT. */
+int melyint_watch_stop_late(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
 
 /* The trampoline's first step. True: run the program's handler; the guard is held. */
@@ -169,7 +181,7 @@ bool melyint_watch_leave(struct melyint_watch *w);
 bool melyint_watch_is_ours(const struct mely_handler *handler);
 bool melyint_watch_is_over(const struct mely_handler *handler);
 /* Under the guard, which it drops: a queued event of the stopped record will not run; over: it
- * was the one that says that a cancel is over. */
+ * is the one that ends a cancel. Posts done. */
 void melyint_watch_lost(struct melyint_watch *w, bool over);
 
 #endif

@@ -214,10 +214,8 @@ run(void *arg)
 	melyint_lock_drop(&w->own);
 	melyint_check_watch_call(w);
 	melyint_watch_guard(w);
-	if (!melyint_watch_leave(w))
-		return;
-	w->stopped = true; /* over */
-	melyint_watch_drop(w);
+	w->stopped = true; /* it runs once; a stop that has come too late learns the end from this */
+	(void)melyint_watch_leave(w);
 }
 
 /* Under the guard: it is not to be done. */
@@ -287,26 +285,12 @@ mely_work(struct mely_color *color, enum mely_work_class work_class, void (*fn)(
 }
 
 int
-mely_work_cancel(struct mely_runtime *rt, mely_watch id)
+melyint_work_stop(struct melyint_watch *w, struct mely_color *done_color, struct mely_event *done)
 {
-	struct melyint_watch *w;
-	struct work_class *c;
+	struct work_class *c = &w->io->work->classes[w->u.work.work_class];
 	bool waiting;
+	int r = 0;
 
-	if (rt == NULL)
-		return -EINVAL;
-	/* relaxed: set before the child of a fork has another thread */
-	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
-		return -ECHILD;
-	w = melyint_watch_hold_live(rt->io, id, MELYINT_KIND_WORK);
-	if (w == NULL)
-		return -ENOENT;
-	/* The last step, in its own handler: over. */
-	if (w->stage == MELYINT_STAGE_RUNNING) {
-		melyint_watch_drop(w);
-		return -ENOENT;
-	}
-	c = &rt->io->work->classes[w->u.work.work_class];
 	pthread_mutex_lock(&c->lock);
 	waiting = w->u.work.waiting;
 	if (waiting)
@@ -314,8 +298,12 @@ mely_work_cancel(struct mely_runtime *rt, mely_watch id)
 	pthread_mutex_unlock(&c->lock);
 	if (waiting)
 		forget(w);
+	else if (w->stage == MELYINT_STAGE_RUNNING)
+		r = melyint_watch_stop_late(w, done_color, done);
+	else
+		r = melyint_watch_await(w, done_color, done);
 	melyint_watch_drop(w);
-	return waiting ? 0 : -EINPROGRESS;
+	return r;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -6,7 +6,11 @@
 #define MELYINT_IO_WORK_H
 
 #include "io/state.h"
+#include "io/watch.h"
 
+/* Stop helper work. Under the guard, which it drops; not stopped. As mely_watch_stop. */
+int melyint_work_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done);
 int melyint_work_init(struct melyint_io *io);
 /* Nothing runs: the helpers are told to end, and joined. */
 void melyint_work_fini(struct melyint_io *io);

@@ -24,7 +24,7 @@ on_readable(void *arg)
 	if (d->in < BYTES && read(d->fd, &d->ring[d->in], 1) == 1)
 		d->in++;
 	if (d->in == BYTES) {
-		mely_fd_stop(rt, d->reader);
+		mely_watch_stop(rt, d->reader, NULL, NULL);
 		done();
 	}
 }
@@ -37,7 +37,7 @@ on_writable(void *arg)
 	if (d->out < d->in && write(d->fd, &d->ring[d->out], 1) == 1)
 		d->out++;
 	if (d->out == BYTES) {
-		mely_fd_stop(rt, d->writer);
+		mely_watch_stop(rt, d->writer, NULL, NULL);
 		done();
 	}
 }

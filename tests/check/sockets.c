@@ -38,7 +38,7 @@ on_request(void *arg)
 #else
 	last[0] = 2;
 #endif
-	mely_fd_stop(rt, reader);
+	mely_watch_stop(rt, reader, NULL, NULL);
 	done();
 }
 

@@ -23,7 +23,7 @@ on_input(void *arg)
 		return;
 	conn.bytes++;
 	if (c == 'z') {
-		mely_fd_stop(rt, conn.input);
+		mely_watch_stop(rt, conn.input, NULL, NULL);
 		done();
 	}
 }
@@ -35,7 +35,7 @@ on_tick(void *arg)
 
 	conn.bytes = 0;
 	if (++*ticks == 3) {
-		mely_timer_stop(rt, conn.timer);
+		mely_watch_stop(rt, conn.timer, NULL, NULL);
 		done();
 	}
 }

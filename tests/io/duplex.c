@@ -24,7 +24,7 @@ struct echo {
 static void
 enable(struct echo *echo, int on)
 {
-	int rc = mely_fd_enable(rt, echo->write_watch, on);
+	int rc = mely_watch_enable(rt, echo->write_watch, on);
 
 	TEST_CHECK(rc == 0 || rc == -ENOENT);
 }

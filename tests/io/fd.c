@@ -55,8 +55,8 @@ on_readable(void *arg)
 	while (test_get(&end->block) != 0)
 		test_nap_us(50);
 	if (n == 0 || test_get(&end->events) == end->stop_after) {
-		TEST_OK(mely_fd_stop(rt, end->watch));
-		TEST_EQ(mely_fd_stop(rt, end->watch), -ENOENT);
+		TEST_OK(mely_watch_stop(rt, end->watch, NULL, NULL));
+		TEST_EQ(mely_watch_stop(rt, end->watch, NULL, NULL), -ENOENT);
 		test_add(&end->stopped, 1);
 	}
 }
@@ -163,7 +163,7 @@ watch_between_runs(void)
 		test_await(&a.bytes, 10 * (uint64_t)round);
 		test_run_stop(&runner, MELY_STOP_DRAIN);
 		/* The stop has closed it. */
-		TEST_EQ(mely_fd_stop(rt, a.watch), -ENOENT);
+		TEST_EQ(mely_watch_stop(rt, a.watch, NULL, NULL), -ENOENT);
 	}
 	TEST_OK(mely_runtime_free(rt));
 	close_pair(&a, &b);
@@ -279,7 +279,7 @@ stop_inside(void)
 	test_await(&a.stopped, 1);
 	test_nap_us(10000);
 	TEST_EQ(test_get(&a.events), 3);
-	TEST_EQ(mely_fd_stop(rt, a.watch), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, a.watch, NULL, NULL), -ENOENT);
 	/* The direction is free for another. */
 	a.stop_after = 0;
 	watch_reading(&a, color, 0);
@@ -306,7 +306,7 @@ on_stop_exact(void *arg)
 	test_await(&exact.go, 1);
 	test_nap_us(3000);
 	exact.events = test_get(&exact.end->events);
-	TEST_OK(mely_fd_stop(rt, exact.end->watch));
+	TEST_OK(mely_watch_stop(rt, exact.end->watch, NULL, NULL));
 	test_add(&exact.over, 1);
 }
 
@@ -382,7 +382,7 @@ stop_from_outside(void)
 	send_bytes(&b, 1);
 	test_await(&a.events, 1);
 	/* The handler runs at this moment and waits for us. */
-	rc = mely_fd_stop_notify(rt, a.watch, other, &done);
+	rc = mely_watch_stop(rt, a.watch, other, &done);
 	TEST_EQ(rc, -EINPROGRESS);
 	TEST_EQ(test_get(&dones), 0);
 	atomic_store(&a.block, 0);
@@ -390,7 +390,7 @@ stop_from_outside(void)
 	send_bytes(&b, 1);
 	test_nap_us(5000);
 	TEST_EQ(test_get(&a.events), 1);
-	TEST_EQ(mely_fd_stop(rt, a.watch), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, a.watch, NULL, NULL), -ENOENT);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_EQ(test_get(&dones), 1);
 	TEST_OK(mely_runtime_free(rt));
@@ -410,7 +410,7 @@ on_close(void *arg)
 
 	TEST_OK(mely_fd_close(rt, end->fd));
 	TEST_EQ(fcntl(end->fd, F_GETFD), -1);
-	TEST_EQ(mely_fd_stop(rt, end->watch), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, end->watch, NULL, NULL), -ENOENT);
 	test_add(&closed, 1);
 }
 
@@ -436,7 +436,7 @@ close_through_library(void)
 	send_bytes(&b, 100);
 	TEST_OK(mely_post(color, &close_handler, &a));
 	test_await(&closed, 1);
-	TEST_EQ(mely_fd_stop(rt, writing), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, writing, NULL, NULL), -ENOENT);
 	TEST_OK(mely_fd_close(rt, b.fd)); /* has no watcher */
 	TEST_EQ(mely_fd_close(rt, b.fd), -EBADF);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
@@ -447,6 +447,7 @@ close_through_library(void)
 static void
 errors(void)
 {
+	struct mely_event stray = MELY_EVENT(&done_handler, NULL);
 	struct mely_color *color;
 	mely_watch watch = 0;
 	struct end a, b;
@@ -467,12 +468,13 @@ errors(void)
 	TEST_EQ(mely_fd_watch(color, file, MELY_FD_READ, &readable, &a, &watch), -EBADF);
 	watch_reading(&a, color, 0);
 	TEST_EQ(mely_fd_watch(color, a.fd, MELY_FD_READ, &readable, &a, &watch), -EEXIST);
-	TEST_EQ(mely_fd_stop(rt, 0), -ENOENT);
-	TEST_EQ(mely_fd_stop(rt, UINT64_MAX), -ENOENT);
-	TEST_EQ(mely_fd_stop(rt, a.watch ^ (UINT64_C(1) << 63)), -ENOENT);
-	TEST_EQ(mely_timer_stop(rt, a.watch), -ENOENT);
-	TEST_OK(mely_fd_stop(rt, a.watch));
-	TEST_EQ(mely_fd_stop(rt, a.watch), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, 0, NULL, NULL), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, UINT64_MAX, NULL, NULL), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, a.watch ^ (UINT64_C(1) << 63), NULL, NULL), -ENOENT);
+	TEST_EQ(mely_timer_again(rt, a.watch, 0, 0), -ENOENT);
+	TEST_EQ(mely_watch_stop(rt, a.watch, NULL, &stray), -EINVAL);
+	TEST_OK(mely_watch_stop(rt, a.watch, NULL, NULL));
+	TEST_EQ(mely_watch_stop(rt, a.watch, NULL, NULL), -ENOENT);
 	TEST_OK(mely_runtime_free(rt));
 	close_pair(&a, &b);
 	free(color);

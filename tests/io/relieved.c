@@ -54,9 +54,9 @@ on_churn(void *arg)
 	if (!churn->started) {
 		churn_start(churn);
 	} else if (churn->fires >= churn->wanted) {
-		TEST_OK(mely_timer_stop(stuck_rt, churn->timer));
+		TEST_OK(mely_watch_stop(stuck_rt, churn->timer, NULL, NULL));
 		churn->started = false;
-		TEST_EQ(mely_timer_stop(stuck_rt, churn->timer), -ENOENT);
+		TEST_EQ(mely_watch_stop(stuck_rt, churn->timer, NULL, NULL), -ENOENT);
 		churn->left--;
 	}
 	if (churn->left == 0)
@@ -94,7 +94,7 @@ stops_are_exact(void)
 		/* And from outside, one whose color is the one that is stuck. */
 		TEST_OK(mely_timer_start(hold->color, 0, 100000, 0, &stuck_count, &fired, &watch));
 		test_nap_us(3000);
-		TEST_OK(mely_timer_stop(stuck_rt, watch));
+		TEST_OK(mely_watch_stop(stuck_rt, watch, NULL, NULL));
 		hold_end(hold);
 		test_settle(hold->color);
 		TEST_EQ(test_get(&fired), 0);
@@ -161,7 +161,7 @@ comes_and_goes(void)
 		for (i = 0; i < LINES; i++)
 			line_ping(&line[i]);
 	test_await(&fired, test_get(&fired) + 5);
-	TEST_OK(mely_timer_stop(stuck_rt, watch));
+	TEST_OK(mely_watch_stop(stuck_rt, watch, NULL, NULL));
 	stuck_end();
 	for (i = 0; i < LINES; i++) {
 		line_close(&line[i]);
@@ -293,7 +293,7 @@ forks(void)
 		test_await(&forked, i);
 	}
 	hold_end(&hold);
-	TEST_OK(mely_timer_stop(stuck_rt, watch));
+	TEST_OK(mely_watch_stop(stuck_rt, watch, NULL, NULL));
 	stuck_end();
 	free(color);
 	free(forker);

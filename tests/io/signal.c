@@ -50,8 +50,8 @@ signals_arrive_on(int cores)
 		test_await(&third, i);
 	}
 	test_settle(a); /* the last handler has ended: a stop from here is exact */
-	TEST_OK(mely_signal_stop(rt, wa));
-	TEST_EQ(mely_signal_stop(rt, wa), -ENOENT);
+	TEST_OK(mely_watch_stop(rt, wa, NULL, NULL));
+	TEST_EQ(mely_watch_stop(rt, wa, NULL, NULL), -ENOENT);
 	TEST_EQ(kill(getpid(), SIGUSR1), 0);
 	test_await(&second, 51);
 	TEST_EQ(test_get(&first), 50);
@@ -208,7 +208,7 @@ belongs_to_one_runtime(void)
 	TEST_EQ(mely_signal_watch(a, 100000, &signal_handler, &first, &wb), -EINVAL);
 	TEST_EQ(mely_signal_watch(a, SIGKILL, &signal_handler, &first, &wb), -EINVAL);
 	/* Given up, it is free for the other. */
-	TEST_OK(mely_signal_stop(rt, wa));
+	TEST_OK(mely_watch_stop(rt, wa, NULL, NULL));
 	TEST_OK(mely_signal_watch(b, SIGUSR1, &signal_handler, &first, &wb));
 	TEST_OK(mely_runtime_free(other));
 	TEST_OK(mely_signal_watch(a, SIGUSR1, &signal_handler, &first, &wa));
@@ -287,8 +287,8 @@ children_end(void)
 	for (; i < CHILDREN; i++)
 		TEST_OK(mely_child_watch(color, children[i].pid, &child_handler, &children[i],
 		    &children[i].watch));
-	TEST_OK(mely_child_stop(rt, children[4].watch));
-	TEST_EQ(mely_child_stop(rt, children[4].watch), -ENOENT);
+	TEST_OK(mely_watch_stop(rt, children[4].watch, NULL, NULL));
+	TEST_EQ(mely_watch_stop(rt, children[4].watch, NULL, NULL), -ENOENT);
 	TEST_EQ(mely_child_status(), 0);
 	close(go[0]);
 	close(go[1]); /* the end of the file lets them all go */

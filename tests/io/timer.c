@@ -73,7 +73,7 @@ never_early_on(int cores)
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	for (i = 0; i < TIMERS; i++) {
 		TEST_EQ(test_get(&timers[i].runs), 1);
-		TEST_EQ(mely_timer_stop(rt, timers[i].id), -ENOENT);
+		TEST_EQ(mely_watch_stop(rt, timers[i].id, NULL, NULL), -ENOENT);
 	}
 	qsort(timers, TIMERS, sizeof *timers, compare);
 	printf("%d cores: late by %llu us in the median, %llu at 99 %%, %llu at most\n", cores,
@@ -148,8 +148,8 @@ on_tick(void *arg)
 		test_nap_us(t->sleep_us);
 	test_add(&t->runs, 1);
 	if (test_get(&t->runs) == t->stop_after) {
-		TEST_OK(mely_timer_stop(rt, t->id));
-		TEST_EQ(mely_timer_stop(rt, t->id), -ENOENT);
+		TEST_OK(mely_watch_stop(rt, t->id, NULL, NULL));
+		TEST_EQ(mely_watch_stop(rt, t->id, NULL, NULL), -ENOENT);
 		test_add(&t->stopped, 1);
 	}
 }
@@ -290,7 +290,7 @@ on_race(void *arg)
 	int rc;
 
 	if (race->id != 0) {
-		rc = mely_timer_stop(rt, race->id);
+		rc = mely_watch_stop(rt, race->id, NULL, NULL);
 		TEST_EQ(rc, race->ran ? -ENOENT : 0);
 		race->stopped = true;
 		races_ran += race->ran;
@@ -366,7 +366,7 @@ stop_from_outside(void)
 		TEST_OK(mely_timer_start(color, when, 0, 0, &timer_handler, &timers[i],
 		    &timers[i].id));
 		test_spin_ns(test_random(&seed) % 50000);
-		results[i] = mely_timer_stop(rt, timers[i].id);
+		results[i] = mely_watch_stop(rt, timers[i].id, NULL, NULL);
 		if (results[i] == 0)
 			TEST_EQ(test_get(&timers[i].runs), 0);
 	}

@@ -175,10 +175,10 @@ cancel_work(void)
 		    &jobs[i], &jobs[i].id));
 	}
 	test_await(&jobs[0].begun, 1);
-	TEST_EQ(mely_work_cancel(rt, jobs[0].id), -EINPROGRESS);
+	TEST_EQ(mely_watch_stop(rt, jobs[0].id, NULL, NULL), -EINPROGRESS);
 	for (i = 1; i <= WAITING; i += 2) {
-		TEST_OK(mely_work_cancel(rt, jobs[i].id));
-		TEST_EQ(mely_work_cancel(rt, jobs[i].id), -ENOENT);
+		TEST_OK(mely_watch_stop(rt, jobs[i].id, NULL, NULL));
+		TEST_EQ(mely_watch_stop(rt, jobs[i].id, NULL, NULL), -ENOENT);
 	}
 	test_add(&hold, 1);
 	test_await(&finished, 1 + WAITING / 2);
@@ -187,7 +187,7 @@ cancel_work(void)
 	for (i = 0; i <= WAITING; i++) {
 		TEST_EQ(test_get(&jobs[i].begun), i == 0 || i % 2 == 0);
 		TEST_EQ(test_get(&jobs[i].finished), i == 0 || i % 2 == 0);
-		TEST_EQ(mely_work_cancel(rt, jobs[i].id), -ENOENT);
+		TEST_EQ(mely_watch_stop(rt, jobs[i].id, NULL, NULL), -ENOENT);
 	}
 	TEST_OK(mely_runtime_free(rt));
 	free(jobs[0].color);

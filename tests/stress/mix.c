@@ -105,7 +105,7 @@ disturb_with_timer(struct disturber *d)
 	if (test_random(&d->seed) % 2)
 		test_spin_ns(20000);
 	/* A stop of the runtime closes timers too: a closed timer need not have run. */
-	keep(d, item, "a timer", 0, mely_timer_stop(d->work->rt, timer) != 0);
+	keep(d, item, "a timer", 0, mely_watch_stop(d->work->rt, timer, NULL, NULL) != 0);
 }
 
 static void

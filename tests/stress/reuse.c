@@ -69,7 +69,7 @@ static struct mely_handler close_handler = MELY_HANDLER(on_close);
 static void
 end_from_outside(struct watched *w, struct mely_color *other)
 {
-	int rc = mely_fd_stop_notify(rt, w->watch, other, &w->done_event);
+	int rc = mely_watch_stop(rt, w->watch, other, &w->done_event);
 
 	if (rc == -EINPROGRESS)
 		test_await(&w->done, 1);
@@ -112,7 +112,7 @@ round_of(uint64_t r)
 	/* A late stop reports that its watcher has ended, whichever descriptor has the number now.
 	 * */
 	if (r & 1024)
-		TEST_EQ(mely_fd_stop(rt, late), -ENOENT);
+		TEST_EQ(mely_watch_stop(rt, late, NULL, NULL), -ENOENT);
 }
 
 struct worker {

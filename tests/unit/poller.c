@@ -122,10 +122,10 @@ timers_of_others(void **state)
 	assert_int_equal(p->armed, 1);
 	assert_int_equal(two->ready.length, 1);
 	assert_int_equal(MELY_LOAD(&two->sleep, relaxed), MELYINT_AWAKE);
-	assert_int_equal(mely_timer_stop(rt, asleep), 0);
+	assert_int_equal(mely_watch_stop(rt, asleep, NULL, NULL), 0);
 	assert_int_equal(two->ready.length, 1); /* the message is on its way */
 	melyint_lock_drop(&p->hold);
-	assert_int_equal(mely_timer_stop(rt, awake), 0);
+	assert_int_equal(mely_watch_stop(rt, awake, NULL, NULL), 0);
 	assert_int_equal(p->armed, 0);
 }
 
@@ -161,7 +161,7 @@ stop_meets_a_waiting_thread(void **state)
 	w->refs--;
 	melyint_watch_drop(w);
 	assert_false(taken(w));
-	assert_int_equal(mely_timer_stop(rt, timer), -ENOENT);
+	assert_int_equal(mely_watch_stop(rt, timer, NULL, NULL), -ENOENT);
 }
 
 static void

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * control.c: what a program does to a watcher, whatever its kind: stop it, suspend it, resume it.
+ */
+#include <errno.h>
+
+#include "base/assert.h"
+#include "io/fd.h"
+#include "io/signal.h"
+#include "io/timer.h"
+#include "io/watch.h"
+#include "io/work.h"
+
+int
+melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	struct melyint_io *io = w->io;
+
+	MELY_DEBUG_ASSERT(!w->stopped && melyint_watch_id(w) == id);
+	switch (w->kind) {
+	case MELYINT_KIND_FD:
+	case MELYINT_KIND_CHILD:
+		return melyint_fd_stop(w, done_color, done);
+	case MELYINT_KIND_TIMER:
+		return melyint_timer_stop(w, done_color, done);
+	case MELYINT_KIND_SIGNAL:
+		melyint_watch_drop(w); /* the lock of the signals comes before the guard */
+		return melyint_signal_stop(io, id, done_color, done);
+	default:
+		MELY_ASSERT(w->kind == MELYINT_KIND_WORK);
+		return melyint_work_stop(w, done_color, done);
+	}
+}
+
+int
+mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	int r = melyint_io_unforked(rt);
+	struct melyint_watch *w;
+
+	if (r == 0 && done != NULL && done_color == NULL)
+		r = -EINVAL;
+	if (r < 0)
+		return r;
+	w = melyint_watch_hold(rt->io, id);
+	if (w == NULL)
+		return -ENOENT;
+	if (!w->stopped)
+		return melyint_stop_kind(w, id, done_color, done);
+	r = melyint_watch_stop_late(w, done_color, done);
+	melyint_watch_drop(w);
+	return r;
+}
+
+int
+mely_watch_enable(struct mely_runtime *rt, mely_watch id, int on)
+{
+	int r = melyint_io_unforked(rt);
+	struct melyint_watch *w;
+
+	if (r < 0)
+		return r;
+	w = melyint_watch_hold(rt->io, id);
+	if (w == NULL)
+		return -ENOENT;
+	r = -ENOENT;
+	if (!w->stopped && w->kind == MELYINT_KIND_FD) {
+		melyint_fd_enable(w, on != 0);
+		r = 0;
+	}
+	melyint_watch_drop(w);
+	return r;
+}

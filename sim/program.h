@@ -87,7 +87,7 @@ struct color_plan {
 
 struct runtime_plan {
 	int cores;
-	bool once;              /* run by mely_run_once */
+	bool once;              /* run by mely_run_once_for */
 	bool discard;           /* how it is stopped at the end */
 	int runs;
 	int topology;

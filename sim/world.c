@@ -134,15 +134,17 @@ run_runtime(void *arg)
 			must(mely_run(wr->rt), "mely_run");
 		} else {
 			while (!wr->once_stop) {
-				if (mely_run_once(wr->rt) < 0)
-					sim_fail("mely_run_once failed");
+				if (mely_run_once_for(wr->rt, 0) < 0)
+					sim_fail("mely_run_once_for failed");
 				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
 			/* Where it has not yet begun, the first one begins it. */
 			do {
 				promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
 				    MELY_STOP_DRAIN);
-				(void)mely_run_once(wr->rt);
+				if (mely_run_once_for(wr->rt, 0) == -ESHUTDOWN)
+					break;
+				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			} while (wr->rt->phase != MELYINT_IDLE);
 		}
 		wr->running = false;

@@ -2,7 +2,7 @@
 /*
  * mely/live.h: a look into a running program: the socket that mely-top attaches to, and the dump.
  *
- * Both are served by the runtime's background thread while mely_run or mely_run_once has the
+ * Both are served by the runtime's background thread while mely_run or mely_run_once_for has the
  * runtime at work, so that they answer also when every core is busy in a handler. Nothing is
  * stopped for them; no lock of a core is held while text is made or written.
  *

@@ -160,12 +160,39 @@ MELY_API int mely_runtime_free(struct mely_runtime *rt);
  */
 MELY_API int mely_run(struct mely_runtime *rt);
 
+/** A time that does not come: mely_next_timeout, mely_run_once_for. */
+#define MELY_FOREVER UINT64_MAX
+
 /**
- * One pass of core 0 on the calling thread, without blocking: looks at the poller and runs what
- * was ready when it began. Other cores, if any, are started by the first call and go on until
- * mely_stop. Returns the number of events core 0 ran, or as mely_run.
+ * One pass of core 0 on the calling thread: collect what its poller has, run what is ready. If that
+ * is nothing, wait for up to timeout_ns (0: do not wait; MELY_FOREVER: no limit) and make one more
+ * pass; it may return earlier. The first call starts the other cores, which go on until mely_stop.
+ * After a stop, passes go on until the run has ended.
+ *
+ * One thread at a time; not in a handler of rt. Returns the number of events that core 0 ran, or
+ * -ESHUTDOWN when a stop has ended the run (the next call begins a new one), -EBUSY while another
+ * thread runs rt or in a handler of it, -ECHILD after fork, the error that kept a thread from
+ * starting (the run has ended), or an error of mely_backend_fd when it is to wait.
  */
-MELY_API int mely_run_once(struct mely_runtime *rt);
+MELY_API int mely_run_once_for(struct mely_runtime *rt, uint64_t timeout_ns) MELY_MUST_CHECK;
+
+/**
+ * A descriptor that polls readable (POLLIN) whenever core 0 has something to do: an event posted
+ * to it, a descriptor, a timer, a signal, a color to steal, a stop. For a program with a loop of
+ * its own, which polls it and then calls mely_run_once_for(rt, 0), on one thread; it is readable
+ * now, for the first pass. Do nothing else with it. It is the runtime's: it lasts until
+ * mely_runtime_free or mely_runtime_renew.
+ *
+ * Between passes, on their thread; not in a handler of rt. -ENOMEM, -EMFILE, -ENFILE, -ECHILD.
+ */
+MELY_API int mely_backend_fd(struct mely_runtime *rt) MELY_MUST_CHECK;
+
+/**
+ * How long the program's loop may wait before the next pass, in ns: 0: not at all; MELY_FOREVER:
+ * until the descriptor is readable. The descriptor becomes readable at that time, too, so only a
+ * loop that wants to know needs this. Between passes, on their thread; 0 before mely_backend_fd.
+ */
+MELY_API uint64_t mely_next_timeout(struct mely_runtime *rt);
 
 /** Ask a runtime to stop; returns at once. Any thread, handlers included. A second call may
  *  turn a drain into a discard. 0, or -EALREADY when nothing runs. */

@@ -29,7 +29,7 @@ enum key {
 	KEY_STARTED,   /* of a watcher: what came before its start */
 	KEY_OVER,      /* of a watcher: what its handler has done */
 	KEY_WORKED,    /* of a runtime: what helpers have done for it */
-	KEY_PASSED,    /* of a runtime: what mely_run_once has run */
+	KEY_PASSED,    /* of a runtime: what mely_run_once_for has run */
 	KEY_RELEASED   /* of a color: what came before its release */
 };
 
@@ -49,7 +49,7 @@ static MELY_TLS struct {
 	struct melyint_edge *post;     /* of the event in hand */
 	struct mely_event *event;      /* the same, when it is an embedded one of the program's */
 	void (*handler)(void *arg);    /* its function */
-	const void *pass;              /* in mely_run_once: where what runs is collected */
+	const void *pass;              /* in mely_run_once_for: where what runs is collected */
 	long last;            /* what the color of the last batch has done */
 	struct melyint_check_where outside; /* of a thread of the runtime's own */
 } here;

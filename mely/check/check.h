@@ -99,7 +99,7 @@ void melyint_check_run_end(struct mely_runtime *rt);
 void melyint_check_exit(struct mely_runtime *rt);
 /* D, around the program's function for reports, which is of no color. */
 void melyint_check_report(struct mely_runtime *rt, bool begins);
-/* Around a pass of mely_run_once: what it runs comes before its return. */
+/* Around a pass of mely_run_once_for: what it runs comes before its return. */
 void melyint_check_pass(struct mely_runtime *rt, bool on);
 
 #else

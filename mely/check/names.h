@@ -52,7 +52,9 @@
 #define mely_runtime_new melyint_plain_runtime_new
 #define mely_runtime_free melyint_plain_runtime_free
 #define mely_run melyint_plain_run
-#define mely_run_once melyint_plain_run_once
+#define mely_run_once_for melyint_plain_run_once_for
+#define mely_backend_fd melyint_plain_backend_fd
+#define mely_next_timeout melyint_plain_next_timeout
 #define mely_stop melyint_plain_stop
 #define mely_wait_begin melyint_plain_wait_begin
 #define mely_wait_end melyint_plain_wait_end

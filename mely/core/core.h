@@ -48,7 +48,8 @@ struct melyint_stall;   /* stall.c */
 enum {
 	MELYINT_AWAKE = 0,
 	MELYINT_ASLEEP,  /* in its poller until woken */
-	MELYINT_SENTRY /* in its poller, looking up every tick because some core is busy */
+	MELYINT_SENTRY, /* in its poller, looking up every tick because some core is busy */
+	MELYINT_OUTSIDE /* core 0: in the program's own loop; NOTE(outside) in sched/park.c */
 };
 
 /* rt->searching */
@@ -125,6 +126,7 @@ struct melyint_core {
 	uint64_t decayed_ticks;     /* when spare events were last given back */
 	uint32_t used_ns;           /* time of the last batch */
 	uint32_t sample_in;         /* batches until one is measured: NOTE(measure) */
+	bool outside;               /* its thread has left a pass for the program's own loop */
 	bool away;                  /* the next batch is the first of its color after a steal */
 	bool away_measured;         /* ... and is measured */
 	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
@@ -172,7 +174,7 @@ struct melyint_core {
 	_Atomic uint32_t dry;       /* turns that left nothing waiting */
 	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
 	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
-	_Atomic uint8_t busy;       /* not asleep; written by the owner */
+	_Atomic uint8_t busy;       /* not asleep; written by the owner, and under the lock while outside */
 	/* the embedded event whose handler was entered last in this batch; written by the owner */
 	_Atomic(struct mely_event *) current;
 	/* the running color, or NULL; may be followed under the lock; written by the owner, as its
@@ -250,6 +252,7 @@ struct mely_runtime {
 	/* colors on their way to the core they are pinned to; changed under a core's lock */
 	_Atomic int arriving;
 	_Atomic bool outboxes;      /* some core has opened its outbox; anyone */
+	_Atomic bool embedded;      /* core 0 waits in the program's own loop; anyone */
 	_Atomic bool marks;         /* some color has had a high-water mark; anyone */
 	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */
 	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep or watching; anyone */
@@ -259,8 +262,8 @@ struct mely_runtime {
 	/* life cycle, under life_lock */
 	_Alignas(MELY_CACHE_LINE) pthread_mutex_t life_lock;
 	int threads;                /* started and not joined */
-	bool attended;              /* a thread is in mely_run or mely_run_once */
-	bool once_started;          /* mely_run_once has started the other cores */
+	bool attended;              /* a thread is in mely_run or mely_run_once_for */
+	bool once_started;          /* mely_run_once_for has started the other cores */
 	_Atomic bool drained;       /* the stop ended with nothing left */
 	_Atomic uint64_t drain_until_ns;
 	char why_cores[96];         /* for mely_runtime_describe */

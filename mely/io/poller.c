@@ -46,6 +46,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "check/check.h"
+#include "io/due.h"
 #include "io/fd.h"
 #include "io/state.h"
 #include "look/trace/observe.h"
@@ -156,6 +157,7 @@ found_own(struct melyint_poller *p, uint64_t what, bool asleep)
 	case MELYINT_POLL_CLOCK:
 		clock_was_set(p);
 		break;
+	case MELYINT_POLL_DUE:
 	case MELYINT_POLL_STUCK:
 		break; /* to be awake is what it was for: NOTE(stuck) in stuck.c */
 	default:
@@ -245,6 +247,14 @@ melyint_poller_look(struct melyint_core *core)
 	return found;
 }
 
+void
+melyint_poller_collect(struct melyint_poller *p, bool timers)
+{
+	(void)gather(p, 0, true);
+	if (timers)
+		run_loop(p, EVRUN_NOWAIT);
+}
+
 static void
 nest_again(struct melyint_poller *p)
 {
@@ -323,6 +333,11 @@ melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 		found = gather(p, 0, false);
 	if (p->armed != 0)
 		run_loop(p, EVRUN_NOWAIT);
+	if (p->due != NULL && p->woken) {
+		/* Give the wake-up back: the core's thread may be in the program's poll. */
+		p->woken = false;
+		melyint_poller_wake(core);
+	}
 	melyint_lock_drop(&p->hold);
 	if (MELYINT_OBSERVED(poll))
 		melyint_observe_polled(self, core, found);
@@ -471,6 +486,7 @@ close_all(struct melyint_poller *p)
 	/* relaxed: true only in the child of a fork, which has one thread. NOTE(fork) */
 	if (p->loop != NULL && !MELY_LOAD(&p->in_loop, relaxed))
 		ev_loop_destroy(p->loop);
+	melyint_due_free(p);
 	if (p->clockfd >= 0)
 		close(p->clockfd);
 	if (p->fds_epfd >= 0 && p->fds_epfd != p->epfd)

@@ -11,6 +11,7 @@
 #include "core/core.h"
 
 struct melyint_watch;
+struct melyint_due; /* due.c */
 
 /* What the others have seen of a core: NOTE(stuck) in stuck.c. Anyone; hints. */
 struct melyint_progress {
@@ -25,6 +26,7 @@ enum {
 	MELYINT_POLL_SIGNAL,    /* the eventfd of the signals */
 	MELYINT_POLL_CLOCK,     /* the wall clock was set */
 	MELYINT_POLL_STUCK,     /* somebody ought to watch: NOTE(stuck) in stuck.c */
+	MELYINT_POLL_DUE,       /* the timerfd of due.c */
 	MELYINT_POLL_INNER      /* the single poller's descriptors; NOTE(single) in poller.c */
 };
 
@@ -49,6 +51,7 @@ struct melyint_poller {
 	bool nested_ready;          /* the loop has seen something in epfd */
 	int clockfd;                /* timerfd that tells when the wall clock is set; -1: none */
 	struct melyint_watch *walls;/* wall-clock timers in loop */
+	struct melyint_due *due;    /* NOTE(outside) in sched/park.c; NULL: the core never waits there */
 	struct epoll_event found[MELYINT_POLL_BATCH];
 
 	/* single poller: the event that looks at the descriptors */
@@ -87,6 +90,8 @@ bool melyint_poller_is_inner(const struct mely_handler *handler);
 /* In the child of a fork: forget what is shared with the parent, and start anew. */
 int melyint_poller_renew(struct melyint_core *core);
 
+/* Owner, under hold, awake: collect what is ready, wake-ups included, and with timers what is due. */
+void melyint_poller_collect(struct melyint_poller *poller, bool timers);
 /* Under hold: libev's now, as near as makes no timer early. */
 uint64_t melyint_poller_loop_now(struct melyint_poller *poller);
 /* Under hold: be told when the wall clock is set. 0 or a negative errno. */

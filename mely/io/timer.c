@@ -25,6 +25,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "check/check.h"
+#include "io/due.h"
 #include "io/state.h"
 #include "sched/post.h"
 #include "core/weight.h"
@@ -91,6 +92,8 @@ out_of_loop(struct melyint_poller *p, struct melyint_watch *w)
 	t->armed = false;
 	w->refs--;
 	p->armed--;
+	if (MELY_UNLIKELY(p->due != NULL))
+		melyint_due_remove(p, w);
 	if (t->wall) {
 		*t->link = t->next;
 		if (t->next != NULL)
@@ -128,6 +131,8 @@ arm(struct melyint_poller *p, struct melyint_watch *w)
 	t->armed = true;
 	w->refs++;
 	p->armed++;
+	if (MELY_UNLIKELY(p->due != NULL))
+		melyint_due_add(p, w);
 	if (t->wall)
 		link_wall(p, w);
 }

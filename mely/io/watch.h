@@ -80,6 +80,7 @@ struct melyint_watch_timer {
 	bool wall;
 	bool over;                  /* a one-shot timer that has fired */
 	bool again;                 /* ... while its handler ran */
+	uint32_t due_place;         /* in the heap of due.c, from 1; 0: not there */
 };
 
 /* io/signal.c */

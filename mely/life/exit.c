@@ -16,7 +16,8 @@
 #include "core/core.h"
 #include "look/watchdog/monitor.h"
 #include "sched/park.h"
-#include "life/runtimes.h"
+#include "core/runtimes.h"
+#include "life/life.h"
 #include "look/trace/tracer.h"
 #include "look/live/serve.h"
 

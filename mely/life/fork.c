@@ -22,13 +22,13 @@
 #include "look/live/dumpsig.h"
 #include "io/state.h"
 #include "look/watchdog/monitor.h"
-#include "life/runtimes.h"
+#include "core/runtimes.h"
+#include "life/life.h"
 #include "look/trace/tracer.h"
 #include "look/live/serve.h"
 #include "look/watchdog/stall.h"
 
-static pthread_mutex_t runtimes_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
-static struct mely_runtime *runtimes MELY_LASTING; /* under runtimes_lock */
+static struct mely_runtime *runtimes; /* the first of the list, which is locked around a fork */
 
 /* ---- around the fork ------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ lock_all(void)
 	struct mely_runtime *rt;
 	int i;
 
-	pthread_mutex_lock(&runtimes_lock);
+	runtimes = melyint_runtimes_lock();
 	for (rt = runtimes; rt != NULL; rt = rt->next) {
 		pthread_mutex_lock(&rt->life_lock);
 		melyint_colortab_lock(rt->colors);
@@ -86,7 +86,7 @@ unlock_all(bool child)
 		if (child)
 			MELY_STORE(&rt->phase, MELYINT_FORKED, release);
 	}
-	pthread_mutex_unlock(&runtimes_lock);
+	melyint_runtimes_unlock();
 }
 
 static void
@@ -129,38 +129,11 @@ install(void)
 }
 
 void
-melyint_runtimes_add(struct mely_runtime *rt)
+melyint_fork_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, install);
-	pthread_mutex_lock(&runtimes_lock);
-	rt->next = runtimes;
-	runtimes = rt;
-	pthread_mutex_unlock(&runtimes_lock);
-}
-
-void
-melyint_runtimes_remove(struct mely_runtime *rt)
-{
-	struct mely_runtime **link;
-
-	pthread_mutex_lock(&runtimes_lock);
-	for (link = &runtimes; *link != rt; link = &(*link)->next)
-		MELY_ASSERT(*link != NULL);
-	*link = rt->next;
-	pthread_mutex_unlock(&runtimes_lock);
-}
-
-void
-melyint_runtimes_each(void (*fn)(struct mely_runtime *rt))
-{
-	struct mely_runtime *rt;
-
-	pthread_mutex_lock(&runtimes_lock);
-	for (rt = runtimes; rt != NULL; rt = rt->next)
-		fn(rt);
-	pthread_mutex_unlock(&runtimes_lock);
 }
 
 /* ---- renewal --------------------------------------------------------------------------------- */
@@ -210,7 +183,7 @@ drop_batch(struct melyint_core *core)
 	batch->gone = 0;
 	core->leaving = core->released = NULL;
 	core->waiters = NULL;
-	core->has_batch = core->attended = core->waits = core->searching = false;
+	core->has_batch = core->attended = core->waits = core->searching = core->outside = false;
 	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
 	MELY_STORE(&core->running, NULL, relaxed);
@@ -249,6 +222,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->watchers, 0, relaxed);
 	MELY_STORE(&rt->arriving, 0, relaxed);
 	MELY_STORE(&rt->searching, 0, relaxed);
+	MELY_STORE(&rt->embedded, false, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)
 		error = melyint_monitor_renew(rt);

@@ -8,7 +8,7 @@
 
 #include "check/check.h"
 #include "color/ext.h"
-#include "life/handback.h"
+#include "life/life.h"
 #include "io/state.h"
 
 /* Take one color-queue's events off a core; NULL when it has none. */

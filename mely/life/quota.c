@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "life/topo.h"
+#include "life/life.h"
 
 enum { PATH_SIZE = 4096 };
 

@@ -25,18 +25,17 @@
 #include "color/ext.h"
 #include "color/table.h"
 #include "sched/loop.h"
-#include "life/handback.h"
+#include "core/runtimes.h"
+#include "life/life.h"
 #include "io/state.h"
 #include "look/watchdog/monitor.h"
 #include "look/trace/observe.h"
 #include "sched/park.h"
-#include "life/runtimes.h"
 #include "look/live/serve.h"
 #include "life/settings.h"
 #include "sched/steal.h"
 #include "look/watchdog/stall.h"
 #include "sched/stuck.h"
-#include "life/topo.h"
 #include "sched/victim.h"
 #include "core/weight.h"
 
@@ -226,6 +225,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		free(rt);
 		return error;
 	}
+	melyint_fork_prepare();
 	melyint_runtimes_add(rt);
 	melyint_trace_begin(rt);
 	melyint_live_begin(rt);
@@ -310,7 +310,7 @@ attend(struct melyint_core *core, bool on)
 	if (on) {
 		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
-	} else {
+	} else if (!core->outside) { /* D of NOTE(outside) in sched/park.c */
 		MELY_STORE(&core->busy, 0, relaxed); /* others' glances */
 	}
 }
@@ -459,9 +459,10 @@ mely_run(struct mely_runtime *rt)
 }
 
 int
-mely_run_once(struct mely_runtime *rt)
+melyint_run_pass(struct mely_runtime *rt)
 {
 	struct melyint_core *outer = melyint_self, *core = &rt->cores[0];
+	bool ended;
 	int result;
 
 	if (outer != NULL && outer->rt == rt)
@@ -473,15 +474,20 @@ mely_run_once(struct mely_runtime *rt)
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	attend(core, true);
 	melyint_check_pass(rt, true);
-	/* acquire, both: pairs with the release stores of the life cycle */
+	/* acquire, both: pairs with the release stores of the life cycle. The second one comes
+	 * after the core has gone outside: B of NOTE(outside) in sched/park.c. */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		result = melyint_core_pass(core);
-	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
-		melyint_core_loop(core);
+	ended = MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED;
+	if (ended && core->outside)
+		melyint_come_inside(core);
 	melyint_check_pass(rt, false);
 	attend(core, false);
-	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED)
+	if (ended) {
+		melyint_exit_hold();
 		finish(rt);
+		result = result < 0 ? result : -ESHUTDOWN;
+	}
 	leave(rt);
 	become(outer);
 	return result;

@@ -13,7 +13,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "life/topo.h"
+#include "life/life.h"
 
 enum {
 	CPUS_MAX = 8192,

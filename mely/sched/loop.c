@@ -12,6 +12,7 @@
 #include "sched/loop.h"
 #include "sched/run.h"
 #include "sched/drain.h"
+#include "io/due.h"
 #include "look/look.h"
 #include "look/trace/observe.h"
 #include "sched/park.h"
@@ -189,19 +190,65 @@ melyint_core_loop(struct melyint_core *core)
 	go(core);
 }
 
-int
-melyint_core_pass(struct melyint_core *core)
+/* Run what waits now; what comes meanwhile is for the next pass. Returns the events run. */
+static uint64_t
+run_waiting(struct melyint_core *core)
 {
 	uint64_t ran = 0;
-	uint32_t n;
+	uint32_t n = MELY_LOAD(&core->waiting, relaxed); /* ours */
 
-	look_around(core, arrive(core));
-	melyint_poller_tick(core);
-	/* relaxed: what is waiting now; what comes later is for the next pass */
-	for (n = MELY_LOAD(&core->waiting, relaxed); n > 0 && melyint_turn(core); n--) {
+	if (core->batch.color != NULL) { /* stolen */
+		run_batch(core);
+		ran = core->batch.ran;
+	}
+	for (; n > 0 && melyint_turn(core); n--) {
 		run_batch(core);
 		ran += core->batch.ran;
 	}
-	go(core);
+	melyint_turn_end(core);
+	return ran;
+}
+
+/* A pass between two polls of the program's own loop: NOTE(outside) in park.c. */
+static uint64_t
+pass_outside(struct melyint_core *core, uint64_t now)
+{
+	uint64_t ran, pass_ns = 0;
+
+	melyint_come_inside(core);
+	melyint_due_enter(core);
+	core->looked_ticks = now;
+	if (now - core->ticked_ticks >= core->rt->tick_ticks)
+		tick(core, now);
+	ran = run_waiting(core);
+	if (MELY_LOAD(&core->waiting, relaxed) == 0 && find_work(core))
+		ran += run_waiting(core);
+	/* acquire: pairs with the release stores of the life cycle */
+	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
+		melyint_drain_look(core->rt);
+	if (!melyint_go_outside(core, &pass_ns) && core->batch.color != NULL)
+		ran += run_waiting(core);
+	melyint_due_leave(core, pass_ns);
+	(void)melyint_doing(&core->tallies, MELY_STATS_AWAY, melyint_ticks());
+	return ran;
+}
+
+int
+melyint_core_pass(struct melyint_core *core)
+{
+	uint64_t now = arrive(core), ran;
+
+	/* relaxed: this thread's */
+	if (MELY_LOAD(&core->rt->embedded, relaxed)) {
+		ran = pass_outside(core, now);
+	} else {
+		look_around(core, now);
+		melyint_poller_tick(core);
+		ran = run_waiting(core);
+		/* acquire: pairs with the release stores of the life cycle */
+		if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
+			melyint_drain_look(core->rt);
+		go(core);
+	}
 	return ran < INT32_MAX ? (int)ran : INT32_MAX;
 }

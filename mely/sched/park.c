@@ -22,6 +22,27 @@
  *   D. A search keeps others from waking a second core. Who is kept from it while nobody watches
  *      says so in rt->searching, and whoever ends the search sees it: one who found nobody to wake
  *      tries again, a searcher that comes back leaves a watcher behind, as in C.
+ *
+ * NOTE(outside)
+ *   The thread of core 0 may wait in the program's own loop, on the descriptor of core 0's epoll
+ *   set (mely_backend_fd), between passes (mely_run_once_for).
+ *   A. At the end of a pass, with an empty core-queue, the core goes outside: under its lock its
+ *      sleep becomes OUTSIDE, and it counts as a sleeper, before the program polls. So A of
+ *      NOTE(park) holds: a poster that appends later sees it, marks it awake and writes to its
+ *      eventfd, which makes the set readable. With something left to run it stays awake, and the
+ *      set is made readable at once.
+ *   B. Then it looks again at what it could steal, at the phase (life/embed.c) and at its timers.
+ *      A timerfd in the set is set to the earliest of its timers, and follows when another thread
+ *      arms an earlier one (io/due.c). libev, which has the timers, is not waited in.
+ *   C. Nobody knows when the thread comes back: the program may be computing. So the core never
+ *      takes the role of C and never gets the token of B: both would keep others from waking a
+ *      core that comes at once. Where another core is busy and nobody watches, its timerfd brings
+ *      it back after a millisecond, and a waker that finds no other sleeper wakes it, too, but
+ *      ends its search.
+ *   D. Who wakes it marks it busy, so that it counts as stuck when it does not come (NOTE(stuck)),
+ *      and others pull what waits there. Another core that looks at its poller meanwhile gives a
+ *      wake-up back that it finds there, since the program's poll has not seen it.
+ *   E. A pass begins by marking the core awake, and then takes what its set and its timers have.
  */
 #include "base/assert.h"
 #include "base/clock.h"
@@ -57,6 +78,8 @@ melyint_wake_locked(struct melyint_core *core)
 	/* relaxed, both: counts that are looked at as hints */
 	if (sleep == MELYINT_SENTRY)
 		MELY_SUB(&rt->watchers, 1, relaxed);
+	else if (sleep == MELYINT_OUTSIDE)
+		MELY_STORE(&core->busy, 1, relaxed); /* a hint; D of NOTE(outside) */
 	MELY_SUB(&rt->sleepers, 1, relaxed);
 	return true;
 }
@@ -67,10 +90,30 @@ melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 	if (MELYINT_OBSERVED(wake))
 		melyint_observe_wake(self, core);
 	melyint_poller_wake(core);
+	/* relaxed: set before the core first went outside; D of NOTE(outside) */
+	if (core->index == 0 && MELY_LOAD(&core->rt->embedded, relaxed))
+		melyint_stuck_begin(core);
 	if (self != NULL)
 		MELY_COUNT(&self->counters.wakeups_sent, 1);
 	else
 		MELY_ADD(&core->rt->outside_wakeups, 1, relaxed); /* a count */
+}
+
+/* C of NOTE(outside): core 0 comes when it comes, and does not keep others from searching. */
+static void
+wake_outside(struct melyint_core *self, struct mely_runtime *rt)
+{
+	struct melyint_core *core = &rt->cores[0];
+	bool woken;
+
+	/* relaxed: a hint; the lock decides */
+	if (core == self || MELY_LOAD(&core->sleep, relaxed) != MELYINT_OUTSIDE)
+		return;
+	melyint_lock_take(&core->lock);
+	woken = melyint_wake_locked(core);
+	melyint_lock_drop(&core->lock);
+	if (woken)
+		melyint_wake_finish(self, core);
 }
 
 /* Wake the sleeper nearest to core, to search for work. False: nobody sleeps. */
@@ -84,10 +127,10 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 		/* core itself comes last: it may sleep when others were turned away meanwhile */
 		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
 		    &rt->cores[core->victims[i]] : core;
+		uint8_t sleep = MELY_LOAD(&sleeper->sleep, relaxed); /* a hint; the lock decides */
 		bool woken;
 
-		/* relaxed: a hint; the lock decides */
-		if (sleeper == self || MELY_LOAD(&sleeper->sleep, relaxed) == MELYINT_AWAKE)
+		if (sleeper == self || sleep == MELYINT_AWAKE || sleep == MELYINT_OUTSIDE)
 			continue;
 		melyint_lock_take(&sleeper->lock);
 		woken = melyint_wake_locked(sleeper);
@@ -99,6 +142,7 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 			return true;
 		}
 	}
+	wake_outside(self, rt);
 	return false;
 }
 
@@ -221,14 +265,16 @@ spin(struct melyint_core *core)
 
 /* A of NOTE(park): false when there is something to do after all. */
 static bool
-fall_asleep(struct melyint_core *core)
+fall_asleep(struct melyint_core *core, uint8_t how)
 {
 	bool empty;
 
 	melyint_lock_take(&core->lock);
 	empty = core->ready.length == 0;
 	if (empty) {
-		MELY_STORE(&core->sleep, MELYINT_ASLEEP, relaxed); /* under the lock */
+		MELY_STORE(&core->sleep, how, relaxed); /* under the lock */
+		if (how == MELYINT_OUTSIDE)
+			MELY_STORE(&core->busy, 0, relaxed); /* before a waker sets it */
 		MELY_ADD(&core->rt->sleepers, 1, relaxed);         /* a hint */
 	}
 	melyint_lock_drop(&core->lock);
@@ -384,7 +430,7 @@ melyint_park(struct melyint_core *core)
 	uint64_t began;
 
 	/* A look at all before others are told: to say so and take it back is dear among many. */
-	if (spin(core) || melyint_steal(core) || !fall_asleep(core))
+	if (spin(core) || melyint_steal(core) || !fall_asleep(core, MELYINT_ASLEEP))
 		return;
 	/* Look at all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {
@@ -409,4 +455,48 @@ melyint_park(struct melyint_core *core)
 		melyint_hand_over_watch(core);
 	if (core->batch.color != NULL || MELY_LOAD(&core->waiting, relaxed) != 0) /* a hint */
 		melyint_stuck_begin(core);
+}
+
+/* ---- in the program's loop ------------------------------------------------------------------- */
+
+/* B and C of NOTE(outside) */
+static uint64_t
+next_pass(const struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+
+	/* acquire: pairs with the release stores of the life cycle; mely_stop wakes all after it */
+	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
+		return melyint_now_ns() + DRAIN_LOOK_NS;
+	/* relaxed, both: a hint, and a switch */
+	if (rt->cores_count == 1 || MELY_LOAD(&rt->watchers, relaxed) != 0 ||
+	    !anybody_busy(core) ||
+	    (MELY_LOAD(&rt->stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
+		return UINT64_MAX;
+	return melyint_now_ns() + WATCH_NS;
+}
+
+bool
+melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns)
+{
+	MELY_ASSERT(core->index == 0 && core->batch.color == NULL);
+	core->outside = true;
+	if (!fall_asleep(core, MELYINT_OUTSIDE))
+		return false;
+	/* Look at all hints again, now that posters can see us outside. */
+	if (melyint_steal(core)) {
+		stand_up(core);
+		return false;
+	}
+	MELY_COUNT(&core->counters.sleeps, 1);
+	*pass_ns = next_pass(core);
+	return true;
+}
+
+void
+melyint_come_inside(struct melyint_core *core)
+{
+	core->outside = false;
+	(void)stand_up(core);
+	melyint_monitor_awake(core);
 }

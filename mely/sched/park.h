@@ -25,6 +25,15 @@ void melyint_park(struct melyint_core *core);
  * if not, it owes them one (core->owes_watch). */
 void melyint_hand_over_watch(struct melyint_core *core);
 
+/*
+ * Owner of core 0, between batches: its thread is about to leave for the program's own loop. True:
+ * posters and other cores take it for asleep; *pass_ns is when it is to come back at the latest.
+ * False: there is something to run, possibly a batch that it stole.
+ */
+bool melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns);
+/* The same thread has come back. */
+void melyint_come_inside(struct melyint_core *core);
+
 /* Make every core of rt look up from its sleep. Any thread. */
 void melyint_wake_all(struct mely_runtime *rt);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * relieved.c: while others look at the poller of a stuck core, stops of timers stay exact, and so
- * do stops of the runtime, mely_run_once and forks.
+ * do stops of the runtime, mely_run_once_for and forks.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -209,11 +209,11 @@ once_thread(void *arg)
 	struct hold *hold = arg;
 
 	while (test_get(&hold->out) == 0)
-		TEST_CHECK(mely_run_once(stuck_rt) >= 0);
+		TEST_CHECK(mely_run_once_for(stuck_rt, 0) >= 0);
 	return NULL;
 }
 
-/* Core 0 is the program's own thread, in mely_run_once. */
+/* Core 0 is the program's own thread, in mely_run_once_for. */
 static void
 run_once(void)
 {

@@ -25,7 +25,7 @@ on_again(void *arg)
 	struct mely_handler *handler = arg;
 
 	TEST_EQ(mely_current_core(), 0);
-	TEST_EQ(mely_run_once(rt), -EBUSY);
+	TEST_EQ(mely_run_once_for(rt, 0), -EBUSY);
 	test_add(&ran, 1);
 	TEST_OK(mely_post_id(rt, 3, handler, handler));
 }
@@ -40,22 +40,22 @@ one_pass(void)
 
 	atomic_store(&ran, 0);
 	rt = test_runtime(1);
-	TEST_EQ(mely_run_once(rt), 0);
+	TEST_EQ(mely_run_once_for(rt, 0), 0);
 	for (i = 0; i < 5; i++)
 		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
 	for (i = 0; i < 100 && test_get(&ran) < 5; i++) {
-		n = mely_run_once(rt);
+		n = mely_run_once_for(rt, 0);
 		TEST_CHECK(n >= 0);
 		events += (uint64_t)n;
 	}
 	TEST_EQ(test_get(&ran), 5);
 	TEST_CHECK(events >= 5);
-	TEST_EQ(mely_run_once(rt), 0);
+	TEST_EQ(mely_run_once_for(rt, 0), 0);
 	/* What is posted meanwhile waits for the next pass: it returns though there is more. */
 	atomic_store(&ran, 0);
 	TEST_OK(mely_post_id(rt, 3, &again, &again));
 	for (i = 1; i <= 50; i++) {
-		n = mely_run_once(rt);
+		n = mely_run_once_for(rt, 0);
 		TEST_CHECK(n >= 1 && n <= 20);
 		TEST_EQ(mely_current_core(), -1);
 	}
@@ -76,12 +76,12 @@ one_pass_of_many(void)
 	rt = test_runtime(3);
 	color = test_color_on(rt, 0);
 	TEST_OK(mely_color_pin(color, 0));
-	TEST_CHECK(mely_run_once(rt) >= 0);
+	TEST_CHECK(mely_run_once_for(rt, 0) >= 0);
 	for (i = 0; i < 100; i++)
 		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
 	TEST_OK(mely_post(color, &count, NULL));
 	while (test_get(&ran) < 101) {
-		int rc = mely_run_once(rt);
+		int rc = mely_run_once_for(rt, 0);
 
 		TEST_CHECK(rc >= 0);
 		n += (uint64_t)rc;

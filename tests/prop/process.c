@@ -59,7 +59,7 @@ child_of_runtime(void *arg)
 	TEST_EQ(mely_event_post(kept, &ev), -ECHILD);
 	TEST_EQ(mely_event_post_id(rt, 1, &ev), -ECHILD);
 	TEST_EQ(mely_run(rt), -ECHILD);
-	TEST_EQ(mely_run_once(rt), -ECHILD);
+	TEST_EQ(mely_run_once_for(rt, 0), -ECHILD);
 	TEST_EQ(mely_color_of_id(rt, 1, &color), -ECHILD);
 	TEST_EQ(mely_current_core(), -1);
 	TEST_OK(mely_runtime_renew(rt));

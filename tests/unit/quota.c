@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "life/topo.h"
+#include "life/life.h"
 
 static char root[] = "/tmp/mely-quota-XXXXXX";
 

@@ -16,7 +16,7 @@
 #include "look/live/dump.h"
 #include "look/live/dumpsig.h"
 #include "look/watchdog/monitor.h"
-#include "life/runtimes.h"
+#include "core/runtimes.h"
 #include "look/live/serve.h"
 
 #define DUMP_NS UINT64_C(3000000000) /* for an fd that takes nothing */

@@ -26,7 +26,7 @@
 #include "color/ext.h"
 #include "core/handlers.h"
 #include "look/trace/observe.h"
-#include "life/runtimes.h"
+#include "core/runtimes.h"
 #include "look/trace/tracer.h"
 
 /* One start, stop or exit at a time in all of the process. */

@@ -417,7 +417,7 @@ melyint_stall_attend(struct melyint_core *core)
 
 	if (core->rt->stall == NULL)
 		return;
-	/* A program that turns the runtime by mely_run_once comes here each time. */
+	/* A program that turns the runtime by mely_run_once_for comes here each time. */
 	if (own_tid == 0)
 		own_tid = gettid();
 	core->attendant = pthread_self();

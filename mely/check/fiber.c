@@ -16,7 +16,7 @@
 
 #include "base/assert.h"
 #include "check/edge.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "core/core.h"
 #include "check/tsan.h"
 

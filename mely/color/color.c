@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 #include "check/check.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
 #include "sched/park.h"

@@ -31,7 +31,7 @@
 #include "base/assert.h"
 #include "color/table.h"
 #include "base/pages.h"
-#include "base/slab.h"
+#include "color/slab.h"
 
 enum {
 	CHUNK = MELYINT_DENSE_CHUNK,

@@ -23,13 +23,13 @@
 #endif
 #include "queue/evq.h"
 #include "base/lock.h"
-#include "core/measure.h"
 #include "queue/outbox.h"
 #include "queue/pool.h"
 #ifndef MELYINT_LIBASYNC
 #include "queue/stealq.h"
 #endif
 #include "core/tally.h"
+#include "core/weight.h"
 
 struct melyint_poller; /* poller.h */
 struct melyint_io;     /* io.h */
@@ -130,7 +130,7 @@ struct melyint_core {
 	bool away;                  /* the next batch is the first of its color after a steal */
 	bool away_measured;         /* ... and is measured */
 	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
-	struct melyint_probe probe; /* the call that is measured */
+	struct melyint_sample sample; /* the call that is measured */
 	uint8_t observe;            /* who looks at its batches, in bits: observe.h */
 	struct melyint_ring *ring;  /* where the batch that is observed is written, or NULL */
 	uint32_t observe_every;     /* one batch in so many is looked at, */

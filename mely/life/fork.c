@@ -16,7 +16,7 @@
 #include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "check/check.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
 #include "look/live/dumpsig.h"

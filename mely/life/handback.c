@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "check/check.h"
-#include "color/ext.h"
-#include "life/life.h"
+#include "color/names_marks.h"
 #include "io/state.h"
+#include "life/life.h"
 
 /* Take one color-queue's events off a core; NULL when it has none. */
 static struct mely_event *

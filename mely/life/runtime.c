@@ -22,7 +22,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "check/check.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "color/table.h"
 #include "sched/loop.h"
 #include "core/runtimes.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check/check.h"
-#include "base/put.h"
+#include "base/text.h"
 #include "look/report.h"
 
 static const char cut[] = "...";

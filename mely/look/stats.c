@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "look/look.h"
 #include "base/text.h"
 #include "core/weight.h"
@@ -211,7 +211,7 @@ read_annotations(struct making *m, struct mely_stats_handler *row,
 	if (row->penalty == 0) {
 		row->penalty = 1;
 		if (melyint_weighs_learned(weighing) && home != 0 && away != 0) {
-			row->penalty = melyint_measure_ratio(home, away);
+			row->penalty = melyint_weight_ratio(home, away);
 			row->penalty_from = MELY_STATS_MEASURED;
 		}
 	}

@@ -1,36 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evq.h: lists of events: circular, doubly linked, named by their first event (NULL when empty),
- * so that append, pop, join and the removal of a cancelled event take constant time. No locks:
- * whoever owns the list calls.
+ * evq.h: lists of events. A list is circular, doubly linked and named by its first event (NULL when
+ * empty), so that append, pop, join and the removal of a cancelled event take constant time. No
+ * locks: the thread that owns the list calls, or the holder of the lock that guards it.
  */
 #ifndef MELYINT_QUEUE_EVQ_H
 #define MELYINT_QUEUE_EVQ_H
 
+#include <stdbool.h>
 #include <mely/event.h>
 
+#include "base/assert.h"
 #include "base/compiler.h"
 
 /* ev->_state */
 enum {
-	MELYINT_EV_IDLE = 0,  /* the caller's */
-	MELYINT_EV_QUEUED,    /* in a color-queue; moves under the lock of the color's owner */
-	MELYINT_EV_PRIVATE,   /* in the batch of the running core; moves on that core alone */
+	MELYINT_EV_IDLE = 0,  /* belongs to the program */
+	MELYINT_EV_QUEUED,    /* in a color-queue; changes under the lock of the color's owner */
+	MELYINT_EV_PRIVATE,   /* in the batch of the running core; that core alone changes it */
 	MELYINT_EV_CANCELLED, /* was PRIVATE; the running core will drop it */
-	MELYINT_EV_CLAIMED    /* a post of it is under way */
+	MELYINT_EV_CLAIMED,   /* a thread is posting or cancelling it */
+	MELYINT_EV_SPARE      /* a pooled event in a pool; developer builds only */
 };
 
 /* ev->_flags */
 enum {
-	MELYINT_EV_POOLED = 1,  /* the library's own, from a pool */
+	MELYINT_EV_POOLED = 1,  /* belongs to the library, from a pool */
 	MELYINT_EV_COUNTED = 2, /* counts against its color's high-water mark */
 	MELYINT_EV_TIMED = 4,   /* _time is its own, in ns; else the weight it was counted with */
-	MELYINT_EV_WEIGHED = 8, /* it is TIMED and has been weighed: weight.h */
-	MELYINT_EV_PROBE = 16,  /* its handler is not known yet: measure this one */
-	MELYINT_EV_STAMPED = 64 /* its stamp is exact, its delay is wanted: NOTE(tally) */
-	/* the upper four bits: a shift, see weight.h */
+	MELYINT_EV_WEIGHED = 8, /* it is TIMED and has been weighed: NOTE(weight) */
+	MELYINT_EV_SAMPLE = 16, /* its handler's time is not known yet: measure this event */
+	MELYINT_EV_STAMPED = 64 /* its stamp is exact and its delay is recorded: NOTE(tally) */
+	/* the upper four bits: a shift, A of NOTE(weight) */
 };
 
+/* Do the neighbours of ev point back to it? */
+MELY_INLINE bool
+melyint_evq_linked(const struct mely_event *ev)
+{
+	return ev->_next->_prev == ev && ev->_prev->_next == ev;
+}
+
+/* Do all links of the list agree? For tests. */
+MELY_INLINE bool
+melyint_evq_validate(const struct mely_event *first)
+{
+	const struct mely_event *ev = first;
+
+	if (first == NULL)
+		return true;
+	do {
+		if (!melyint_evq_linked(ev))
+			return false;
+		ev = ev->_next;
+	} while (ev != first);
+	return true;
+}
+
+/* Append ev, which is in no list. Returns the first event of the list. */
 MELY_INLINE struct mely_event *
 melyint_evq_append(struct mely_event *first, struct mely_event *ev)
 {
@@ -40,6 +67,7 @@ melyint_evq_append(struct mely_event *first, struct mely_event *ev)
 		ev->_next = ev->_prev = ev;
 		return ev;
 	}
+	MELY_DEBUG_ASSERT(ev != first && melyint_evq_linked(first));
 	last = first->_prev;
 	ev->_prev = last;
 	ev->_next = first;
@@ -48,9 +76,11 @@ melyint_evq_append(struct mely_event *first, struct mely_event *ev)
 	return first;
 }
 
+/* Remove ev, which is in the list. Returns the first event that is left, or NULL. */
 MELY_INLINE struct mely_event *
 melyint_evq_remove(struct mely_event *first, struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(melyint_evq_linked(ev));
 	if (ev->_next == ev)
 		return NULL;
 	ev->_prev->_next = ev->_next;
@@ -58,7 +88,7 @@ melyint_evq_remove(struct mely_event *first, struct mely_event *ev)
 	return first == ev ? ev->_next : first;
 }
 
-/* Take ev out of whichever of the lists it is in. */
+/* Remove ev from the one of the lists that holds it. */
 MELY_INLINE void
 melyint_evq_remove_from(struct mely_event **lists[], int count, struct mely_event *ev)
 {
@@ -70,11 +100,13 @@ melyint_evq_remove_from(struct mely_event **lists[], int count, struct mely_even
 			return;
 		}
 	}
-	/* Not the first of any, so it has neighbours. */
+	/* It is not the first of a list, so it has neighbours. */
+	MELY_DEBUG_ASSERT(ev->_next != ev && melyint_evq_linked(ev));
 	ev->_prev->_next = ev->_next;
 	ev->_next->_prev = ev->_prev;
 }
 
+/* Remove and return the first event of a list that is not empty. */
 MELY_INLINE struct mely_event *
 melyint_evq_pop(struct mely_event **first)
 {
@@ -84,7 +116,7 @@ melyint_evq_pop(struct mely_event **first)
 	return ev;
 }
 
-/* All of a, then all of b. */
+/* Join two lists: all of a, then all of b. */
 MELY_INLINE struct mely_event *
 melyint_evq_join(struct mely_event *a, struct mely_event *b)
 {
@@ -94,6 +126,7 @@ melyint_evq_join(struct mely_event *a, struct mely_event *b)
 		return b;
 	if (b == NULL)
 		return a;
+	MELY_DEBUG_ASSERT(a != b && melyint_evq_linked(a) && melyint_evq_linked(b));
 	a_last = a->_prev;
 	b_last = b->_prev;
 	a_last->_next = b;
@@ -103,15 +136,14 @@ melyint_evq_join(struct mely_event *a, struct mely_event *b)
 	return a;
 }
 
-/*
- * Cut the list before ev, which is not its first: *first keeps what is before ev; the rest is
- * returned, beginning with ev.
- */
+/* Cut the list before ev, which is not its first: first keeps the events before ev. Returns the
+ * rest, which begins with ev. */
 MELY_INLINE struct mely_event *
 melyint_evq_cut(struct mely_event *first, struct mely_event *ev)
 {
 	struct mely_event *last = first->_prev, *before = ev->_prev;
 
+	MELY_DEBUG_ASSERT(ev != first && melyint_evq_linked(first) && melyint_evq_linked(ev));
 	first->_prev = before;
 	before->_next = first;
 	ev->_prev = last;

@@ -19,7 +19,7 @@
 #include "sched/cancel.h"
 #include "base/assert.h"
 #include "check/check.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "core/core.h"
 #include "sched/post.h"
 

@@ -6,7 +6,7 @@
 #ifndef MELYINT_SCHED_END_H
 #define MELYINT_SCHED_END_H
 
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "core/core.h"
 
 /* What an ended turn leaves to be done without the lock, which is held: it is dropped meanwhile. No

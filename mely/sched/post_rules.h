@@ -10,7 +10,7 @@
 #include <errno.h>
 
 #include "check/check.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "sched/post.h"
 
 /* May a thread that is no core of rt post now? */

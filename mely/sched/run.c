@@ -68,10 +68,10 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->weighing, relaxed);
 	uint64_t stamp_ticks = ev->_stamp;
 
-	if (sampled || ((flags & MELYINT_EV_PROBE) &&
-	    melyint_measure_wanted(core->rt, weighing, handler))) {
-		melyint_measure_begin(core, handler, ev->_arg);
-		call = (struct call){melyint_probe_run, core};
+	if (sampled || ((flags & MELYINT_EV_SAMPLE) &&
+	    melyint_weight_unknown(core->rt, weighing, handler))) {
+		melyint_sample_begin(core, handler, ev->_arg);
+		call = (struct call){melyint_sample_run, core};
 	}
 	if (!melyint_event_enter(core, ev, flags)) {
 		call.fn = NULL;
@@ -108,7 +108,7 @@ next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampl
 			melyint_pool_put(&core->pool, ev);
 			return true;
 		}
-		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_PROBE | MELYINT_EV_STAMPED)))) {
+		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_SAMPLE | MELYINT_EV_STAMPED)))) {
 			*call = call_measured(core, ev, sampled);
 			if (call->fn == NULL)
 				continue;
@@ -172,7 +172,7 @@ next_observed(struct melyint_core *core, struct call *call, struct melyint_obser
 			melyint_tally_change(&core->tallies, ev->_handler, ran);
 		melyint_check_next(ev);
 		*call = (struct call){ev->_handler->fn, ev->_arg};
-		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_PROBE | MELYINT_EV_STAMPED))))
+		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_SAMPLE | MELYINT_EV_STAMPED))))
 			*call = call_measured(core, ev, sampled);
 		else if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
 			call->fn = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * weight.c: what events weigh and what is measured: annotations win, what an event was counted with
- * is what is taken off, averages follow and shrug off spikes, a penalty is learned, bounded and
- * forgotten.
+ * weight.c: weights and measurements. Annotations win; exactly the weight that an event was counted
+ * with is subtracted; averages follow their samples and damp spikes; a penalty is learned, bounded
+ * and forgotten.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 
 #include "unit.h"
 #include "core/core.h"
-#include "core/measure.h"
 #include "core/weight.h"
 
 enum { ALL = MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN };
@@ -71,14 +70,14 @@ annotated(void **state)
 	assert_int_equal(melyint_weight_of(&ev), 16000);
 	ev = pooled(0);
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1600);
-	/* Measurements change nothing about it. */
-	melyint_measure_home(&handler, 7);
-	melyint_measure_away(&handler, 7000);
+	/* Measurements do not change it. */
+	melyint_sample_home(&handler, 7);
+	melyint_sample_away(&handler, 7000);
 	ev = pooled(0);
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1600);
 }
 
-/* However the handler is annotated or measured afterwards, the same is taken off again. */
+/* Later annotations and measurements do not change the weight that is subtracted. */
 static void
 counted_is_kept(void **state)
 {
@@ -93,16 +92,16 @@ counted_is_kept(void **state)
 	assert_int_equal(melyint_weight_of(&embedded), 0);
 	(void)melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev);
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &timed), 1600);
-	/* An embedded one's own time is divided by a power of two. */
+	/* The time of an embedded event is divided by a power of two. */
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &embedded), 400);
 	handler.penalty = 100;
 	handler.time_ns = 1;
-	melyint_measure_home(&handler, 1);
+	melyint_sample_home(&handler, 1);
 	assert_int_equal(mely_set_heuristics(rt, 0), 0);
 	assert_int_equal(melyint_weight_of(&ev), 8000 / 3);
 	assert_int_equal(melyint_weight_of(&timed), 1600);
 	assert_int_equal(melyint_weight_of(&embedded), 400);
-	/* Its time has outlasted it. */
+	/* The time outlasts the post. */
 	assert_int_equal(embedded._time, 100);
 }
 
@@ -118,47 +117,47 @@ extremes(void **state)
 	handler.time_ns = 1;
 	handler.penalty = UINT32_MAX;
 	ev = pooled(0);
-	/* Never nothing: 0 means that it is not known. */
+	/* Never 0, which means that the weight is unknown. */
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_PENALTY, &ev), 1);
 }
 
-/* An event whose handler is not known is measured itself. */
+/* An event is sampled when its handler's time is unknown. */
 static void
-unknown_is_probed(void **state)
+unknown_is_sampled(void **state)
 {
 	struct mely_event ev = pooled(0);
 
 	(void)state;
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME_MEASURED, &ev),
 	    MELYINT_WEIGHT_UNKNOWN);
-	assert_true(ev._flags & MELYINT_EV_PROBE);
-	melyint_measure_home(&handler, 250);
+	assert_true(ev._flags & MELYINT_EV_SAMPLE);
+	melyint_sample_home(&handler, 250);
 	ev = pooled(0);
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME_MEASURED, &ev), 4000);
-	assert_false(ev._flags & MELYINT_EV_PROBE);
-	/* Nobody is measured where that is switched off. */
+	assert_false(ev._flags & MELYINT_EV_SAMPLE);
+	/* With measuring switched off nothing is sampled. */
 	mely_handler_init(&handler, nothing, "nothing");
 	ev = pooled(0);
 	assert_int_equal(melyint_weigh(rt, MELYINT_WEIGH_TIME, &ev), 1);
-	assert_false(ev._flags & MELYINT_EV_PROBE);
+	assert_false(ev._flags & MELYINT_EV_SAMPLE);
 }
 
-/* A measured call leaves its sample, and the handler alone, until the next one is in hand. */
+/* A sample stays in the runtime, and the handler untouched, until the next event is in hand. */
 static void
 sample_waits(void **state)
 {
 	struct melyint_core *core = &rt->cores[0];
 
 	(void)state;
-	melyint_measure_begin(core, &handler, NULL);
-	melyint_probe_run(core);
-	assert_int_equal(melyint_measure_time(FULL, &handler), 0);
-	assert_false(melyint_measure_wanted(rt, FULL, &handler));
-	assert_true(melyint_measure_time(FULL, &handler) > 0);
-	/* An annotated one needs neither. */
+	melyint_sample_begin(core, &handler, NULL);
+	melyint_sample_run(core);
+	assert_int_equal(melyint_weight_time(FULL, &handler), 0);
+	assert_false(melyint_weight_unknown(rt, FULL, &handler));
+	assert_true(melyint_weight_time(FULL, &handler) > 0);
+	/* An annotated handler needs no sample. */
 	handler.time_ns = handler.penalty = 1;
-	melyint_measure_begin(core, &handler, NULL);
-	assert_int_equal(core->probe.key, 0);
+	melyint_sample_begin(core, &handler, NULL);
+	assert_int_equal(core->sample.key, 0);
 }
 
 static void
@@ -167,17 +166,17 @@ averages(void **state)
 	int i;
 
 	(void)state;
-	melyint_measure_home(&handler, 1000);
-	assert_int_equal(melyint_measure_time(FULL, &handler), 1000);
+	melyint_sample_home(&handler, 1000);
+	assert_int_equal(melyint_weight_time(FULL, &handler), 1000);
 	for (i = 0; i < 100; i++)
-		melyint_measure_home(&handler, 3000);
-	assert_in_range(melyint_measure_time(FULL, &handler), 2900, 3000);
-	/* Once preempted for four seconds. */
-	melyint_measure_home(&handler, UINT32_MAX);
-	assert_in_range(melyint_measure_time(FULL, &handler), 2900, 11000);
+		melyint_sample_home(&handler, 3000);
+	assert_in_range(melyint_weight_time(FULL, &handler), 2900, 3000);
+	/* One sample was preempted for four seconds. */
+	melyint_sample_home(&handler, UINT32_MAX);
+	assert_in_range(melyint_weight_time(FULL, &handler), 2900, 11000);
 	for (i = 0; i < 100; i++)
-		melyint_measure_home(&handler, 20);
-	assert_in_range(melyint_measure_time(FULL, &handler), 1, 30);
+		melyint_sample_home(&handler, 20);
+	assert_in_range(melyint_weight_time(FULL, &handler), 1, 30);
 }
 
 static void
@@ -187,20 +186,20 @@ penalty_is_learned(void **state)
 	int i;
 
 	(void)state;
-	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1);
-	melyint_measure_home(&handler, 100);
-	melyint_measure_away(&handler, 120);
-	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1); /* as good as nothing */
+	assert_int_equal(melyint_weight_penalty(FULL, &handler), 1);
+	melyint_sample_home(&handler, 100);
+	melyint_sample_away(&handler, 120);
+	assert_int_equal(melyint_weight_penalty(FULL, &handler), 1); /* too little to count */
 	for (i = 0; i < 100; i++)
-		melyint_measure_away(&handler, 800);
-	assert_in_range(melyint_measure_penalty(FULL, &handler), 7, 8);
+		melyint_sample_away(&handler, 800);
+	assert_in_range(melyint_weight_penalty(FULL, &handler), 7, 8);
 	assert_in_range(melyint_weigh(rt, FULL, &ev), 1600 / 8, 1600 / 7);
-	/* Not stolen any more, it is forgotten by and by. */
-	melyint_measure_home(&handler, 100);
-	assert_in_range(melyint_measure_penalty(FULL, &handler), 7, 8);
+	/* When the handler is no longer stolen, the penalty decays. */
+	melyint_sample_home(&handler, 100);
+	assert_in_range(melyint_weight_penalty(FULL, &handler), 7, 8);
 	for (i = 0; i < 1000; i++)
-		melyint_measure_home(&handler, 100);
-	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1);
+		melyint_sample_home(&handler, 100);
+	assert_int_equal(melyint_weight_penalty(FULL, &handler), 1);
 }
 
 static void
@@ -209,15 +208,15 @@ penalty_is_bounded(void **state)
 	int i;
 
 	(void)state;
-	melyint_measure_home(&handler, 1);
+	melyint_sample_home(&handler, 1);
 	for (i = 0; i < 1000; i++)
-		melyint_measure_away(&handler, UINT32_MAX);
-	assert_int_equal(melyint_measure_penalty(FULL, &handler), 1000);
-	/* What is written down wins, and nobody learns where that is switched off. */
+		melyint_sample_away(&handler, UINT32_MAX);
+	assert_int_equal(melyint_weight_penalty(FULL, &handler), 1000);
+	/* The annotation wins, and nothing is learned with learning switched off. */
 	handler.penalty = 5;
-	assert_int_equal(melyint_measure_penalty(FULL, &handler), 5);
+	assert_int_equal(melyint_weight_penalty(FULL, &handler), 5);
 	handler.penalty = 0;
-	assert_int_equal(melyint_measure_penalty(MELYINT_WEIGH_PENALTY_MEASURED, &handler), 1);
+	assert_int_equal(melyint_weight_penalty(MELYINT_WEIGH_PENALTY_MEASURED, &handler), 1);
 }
 
 /* ---- switches -------------------------------------------------------------------------------- */
@@ -266,7 +265,7 @@ switches_mean(void **state)
 	assert_int_equal(melyint_weighing_plain(MELYINT_WEIGH_TIME), MELYINT_WEIGH_TIME);
 }
 
-/* What was found under other switches, here or in another runtime, does not count. */
+/* Results found under other switches, here or in another runtime, do not count. */
 static void
 switched_off_is_forgotten(void **state)
 {
@@ -275,8 +274,8 @@ switched_off_is_forgotten(void **state)
 
 	(void)state;
 	handler.time_ns = 1000;
-	melyint_measure_home(&handler, 1000);
-	melyint_measure_away(&handler, 10000);
+	melyint_sample_home(&handler, 1000);
+	melyint_sample_away(&handler, 10000);
 	assert_int_equal(weight_in(rt), 1600);
 	assert_int_equal(mely_set_heuristics(rt, ALL & ~MELY_STEAL_LEARN), 0);
 	assert_int_equal(weight_in(rt), 16000);
@@ -288,7 +287,7 @@ switched_off_is_forgotten(void **state)
 	assert_int_equal(mely_runtime_new(&other, &config), 0);
 	assert_int_equal(weight_in(other), 16000);
 	handler.time_ns = 0;
-	melyint_measure_home(&handler, 1000); /* what was found is found anew */
+	melyint_sample_home(&handler, 1000); /* clears the cached weights */
 	assert_int_equal(weight_in(other), 1);
 	assert_true(weight_in(rt) > 1);
 	assert_int_equal(mely_runtime_free(other), 0);
@@ -302,8 +301,8 @@ stealing_off(void *arg)
 	return NULL;
 }
 
-/* Who turns a switch sees what another one has turned before, or is seen by it: both at once could
- * leave a meaning that follows from neither. */
+/* A thread that changes a switch sees the changes before it: two changes at once could leave a
+ * weighing that follows from neither. */
 static void
 one_switch_at_a_time(void **state)
 {
@@ -311,7 +310,7 @@ one_switch_at_a_time(void **state)
 	pthread_t thread;
 
 	(void)state;
-	pthread_mutex_lock(&rt->life_lock); /* as another one would */
+	pthread_mutex_lock(&rt->life_lock); /* as another change does */
 	assert_int_equal(pthread_create(&thread, NULL, stealing_off, NULL), 0);
 	nanosleep(&nap, NULL);
 	assert_int_equal(MELY_LOAD(&rt->stealing, relaxed), 1); /* a switch */
@@ -327,7 +326,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(annotated, begin, end),
 	    cmocka_unit_test_setup_teardown(counted_is_kept, begin, end),
 	    cmocka_unit_test_setup_teardown(extremes, begin, end),
-	    cmocka_unit_test_setup_teardown(unknown_is_probed, begin, end),
+	    cmocka_unit_test_setup_teardown(unknown_is_sampled, begin, end),
 	    cmocka_unit_test_setup_teardown(sample_waits, begin, end),
 	    cmocka_unit_test_setup_teardown(averages, begin, end),
 	    cmocka_unit_test_setup_teardown(penalty_is_learned, begin, end),

@@ -8,7 +8,7 @@
 #include <mely/stats.h>
 
 #include "look/live/dump.h"
-#include "base/put.h"
+#include "base/text.h"
 
 /* A duration as people read it: three digits and a unit. */
 struct spell {

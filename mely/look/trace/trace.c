@@ -23,7 +23,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "core/handlers.h"
 #include "look/trace/observe.h"
 #include "core/runtimes.h"

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "look/watchdog/callers.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "core/handlers.h"
 #include "look/watchdog/monitor.h"
 #include "base/syscalls.h"

@@ -4,7 +4,7 @@
  * none; an entry finds its slab by its address.
  */
 #include "base/pages.h"
-#include "base/slab.h"
+#include "color/slab.h"
 
 enum { ENTRIES = MELYINT_BLOCK / sizeof(struct melyint_entry) - 1 };
 

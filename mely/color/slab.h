@@ -3,8 +3,8 @@
  * slab.h: memory for the colors of scattered ids: entries of two cache lines, cut from blocks of
  * pages. No locks: the table's mutex is held by the caller.
  */
-#ifndef MELYINT_BASE_SLAB_H
-#define MELYINT_BASE_SLAB_H
+#ifndef MELYINT_COLOR_SLAB_H
+#define MELYINT_COLOR_SLAB_H
 
 #include <mely/color.h>
 

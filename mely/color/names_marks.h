@@ -3,8 +3,8 @@
  * ext.h: what few colors have, kept out of line: names and high-water marks; and the end of a
  * color object.
  */
-#ifndef MELYINT_COLOR_EXT_H
-#define MELYINT_COLOR_EXT_H
+#ifndef MELYINT_COLOR_NAMES_MARKS_H
+#define MELYINT_COLOR_NAMES_MARKS_H
 
 #include "core/core.h"
 

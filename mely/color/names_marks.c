@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "check/check.h"
-#include "color/ext.h"
+#include "color/names_marks.h"
 #include "sched/post.h"
 #include "look/trace/tracer.h"
 

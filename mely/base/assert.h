@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * assert.h: assertions about the library itself; what a caller gets wrong is an error code.
- *   MELY_ASSERT   ours: an invariant of the library; always on, costs a compare
- *   MELY_DEBUG_ASSERT    ours: too dear for every build; on with --enable-developer
- * Check expressions have no side effects.
+ * assert.h: what the library does when it finds a fault, its own or the program's. Any thread.
+ *   MELY_ASSERT        an invariant of the library; always on, costs a compare
+ *   MELY_DEBUG_ASSERT  an invariant that costs too much for every build; on with --enable-developer
+ *   MELY_MISUSE        a fault of the program that returns no error by its nature; developer builds
+ *                      print one line and abort, release builds go on: the caller of the macro then
+ *                      returns an error or does nothing, and counts it (rt->misuses)
+ * Asserted expressions have no side effects. They read atomics with MELY_PEEK.
  */
 #ifndef MELYINT_BASE_ASSERT_H
 #define MELYINT_BASE_ASSERT_H
 
 #include "base/compiler.h"
 
+/* An invariant failed: print the place and the expression, then abort. */
 _Noreturn void melyint_bug(const char *file, int line, const char *what);
-/* One line on stderr, "mely: ...", in a single write. */
+/* The program did what the line says: print "mely: misuse: ...", then abort. */
+_Noreturn void melyint_misuse(const char *format, ...) MELY_PRINTF(1, 2);
+/* Print one line on stderr, "mely: ...", in a single write. */
 void melyint_say(const char *format, ...) MELY_PRINTF(1, 2);
 
 #define MELY_ASSERT(cond) \
@@ -21,17 +27,23 @@ void melyint_say(const char *format, ...) MELY_PRINTF(1, 2);
 	} while (0)
 
 #ifdef MELY_DEVELOPER
-/* Not by way of MELY_ASSERT, which would see the macros in cond expanded. */
+/* Not through MELY_ASSERT, which would print the expression with its macros expanded. */
 #define MELY_DEBUG_ASSERT(cond) \
 	do { \
 		if (MELY_UNLIKELY(!(cond))) \
 			melyint_bug(__FILE__, __LINE__, #cond); \
 	} while (0)
+#define MELY_MISUSE(...) melyint_misuse(__VA_ARGS__)
 #else
 #define MELY_DEBUG_ASSERT(cond) \
 	do { \
 		if (0) \
 			(void)(cond); \
+	} while (0)
+#define MELY_MISUSE(...) \
+	do { \
+		if (0) \
+			melyint_misuse(__VA_ARGS__); \
 	} while (0)
 #endif
 

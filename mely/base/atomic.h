@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * atomic.h: the only way to an atomic. The memory order is a mandatory word of every call; there
- * is no sequentially consistent default. Every use says in a comment what it pairs with.
+ * atomic.h: the only access to atomics. Every call names its memory order; there is no sequentially
+ * consistent default. A comment at every use names its partner.
  */
 #ifndef MELYINT_BASE_ATOMIC_H
 #define MELYINT_BASE_ATOMIC_H
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#ifdef MELYINT_SIM /* compiled for the simulation: each is an interleaving point */
+#ifdef MELYINT_SIM /* in the simulation each is an interleaving point */
 #include "access.h"
 #else
 #define MELY_LOAD(p, order) atomic_load_explicit((p), memory_order_##order)
@@ -23,14 +23,19 @@
 	atomic_compare_exchange_strong_explicit((p), (expected), (desired), \
 	    memory_order_##order, memory_order_relaxed)
 
-/* A fence of its own, where a store and a load after it must not pass each other. ThreadSanitizer
- * does not know fences: code for it must do without. */
+/* A fence between a store and a later load. ThreadSanitizer does not know fences: code that it
+ * instruments must do without. */
 #define MELY_FENCE(order) atomic_thread_fence(memory_order_##order)
 
-/* A counter with a single writer: a plain addition that readers may see at any time. */
+/* Add to a counter that has a single writer and any readers: no read-modify-write. */
 #define MELY_COUNT(p, n) \
 	atomic_store_explicit((p), atomic_load_explicit((p), memory_order_relaxed) + (n), \
 	    memory_order_relaxed)
 #endif
+
+/* For assertions and their witnesses alone: relaxed, and in the simulation not an interleaving
+ * point, so that developer and release builds have the same schedules. */
+#define MELY_PEEK(p) atomic_load_explicit((p), memory_order_relaxed)
+#define MELY_POKE(p, v) atomic_store_explicit((p), (v), memory_order_relaxed)
 
 #endif

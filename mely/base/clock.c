@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.c: the rate of the cheap counter, measured once against the monotonic clock.
+ * clock.c: the rate of the cheap counter, measured once per process against the monotonic clock.
  */
 #include <pthread.h>
 #include <time.h>
@@ -28,8 +28,8 @@ mely_now_ns(void)
 }
 
 #ifdef MELYINT_TSC
-/* Both clocks at one moment: the closest of some readings, for in between a thread can lose its
- * processor. */
+/* Read both clocks at once. The closest of several readings wins, because the thread can lose its
+ * processor between the two. */
 static void
 read_both(uint64_t *ns, uint64_t *ticks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.h: the one way to the time. melyint_ticks is the cheap counter of the hot path,
- * melyint_now_ns the monotonic clock. Any thread.
+ * clock.h: the only access to the time. melyint_ticks reads the cheap counter of the hot path,
+ * melyint_now_ns the monotonic clock. Any thread; conversions come after melyint_clock_init.
  */
 #ifndef MELYINT_BASE_CLOCK_H
 #define MELYINT_BASE_CLOCK_H
@@ -14,11 +14,11 @@
 #include <x86intrin.h>
 #endif
 
+/* Measure the rate, once per process; takes about 1 ms. */
+void melyint_clock_init(void);
 uint64_t melyint_now_ns(void);
-/* Ticks in a given number of ns; the rate is measured once per process (about 1 ms). */
 uint64_t melyint_ns_to_ticks(uint64_t ns);
 uint64_t melyint_ticks_to_ns(uint64_t ticks);
-void melyint_clock_init(void);
 
 MELY_INLINE uint64_t
 melyint_ticks(void)

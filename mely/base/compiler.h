@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiler.h: what differs between compilers and processors, and nothing else.
+ * compiler.h: everything that differs between compilers, processors and the simulation.
  */
 #ifndef MELYINT_BASE_COMPILER_H
 #define MELYINT_BASE_COMPILER_H
@@ -16,23 +16,23 @@
 #define MELY_INLINE static inline __attribute__((always_inline))
 #define MELY_UNUSED __attribute__((unused))
 #define MELY_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
-#ifdef MELYINT_SIM_COSTS /* simulated with the prices of accesses: sim/predict.h */
+#ifdef MELYINT_SIM_COSTS /* the simulation that charges for accesses: sim/predict.h */
 void sim_prefetch(const void *p);
 #define MELY_PREFETCH(p) sim_prefetch(p)
-/* A color has been stolen; the victim's lock is still held. */
+/* A thief has taken a color and still holds the victim's lock. */
 void sim_stolen(void);
 #define MELY_STOLEN() sim_stolen()
 #else
 #define MELY_PREFETCH(p) __builtin_prefetch((p), 1, 3)
 #define MELY_STOLEN() ((void)0)
 #endif
-#ifdef MELYINT_SIM /* swapped when another virtual thread goes on */
+#ifdef MELYINT_SIM /* swapped when the simulation switches threads */
 #define MELY_TLS __attribute__((section("sim_tls")))
-/* What outlives a runtime: each run of the simulation finds it as the program's start does. */
+/* State that outlives a runtime: the simulation resets it before each run. */
 #define MELY_LASTING __attribute__((section("sim_lasting")))
 #else
 #define MELY_LASTING
-/* Thread-local without a call: the library's block is small enough for the static TLS area. */
+/* Thread-local without a call: the library fits into the static TLS area. */
 #define MELY_TLS __thread __attribute__((tls_model("initial-exec")))
 #endif
 

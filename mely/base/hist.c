@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hist.c: see hist.h. What a reader of a look asks of buckets is here, too.
+ * hist.c: adding values to histograms and summing them, and the public functions that read the
+ * buckets of a snapshot (mely/stats.h). The owner adds; any thread reads.
  */
 #include "base/hist.h"
 
@@ -20,7 +21,7 @@ melyint_hist_sum(const struct melyint_hist *hist, struct melyint_hist_sum *sum)
 	uint64_t max_ns = MELY_LOAD(&hist->max_ns, relaxed); /* relaxed, all: figures */
 	uint32_t i, last = melyint_hist_bucket_of(max_ns);
 
-	/* A value that is just being added may be above it: it is in the next sum. */
+	/* A value that is being added now may be above last; the next sum has it. */
 	for (i = 0; i <= last; i++) {
 		uint64_t n = MELY_LOAD(&hist->buckets[i], relaxed);
 
@@ -66,7 +67,7 @@ mely_stats_bucket(const struct mely_stats *stats, const struct mely_stats_hist *
 
 	if (bucket < hist->first || bucket - hist->first >= hist->buckets)
 		return 0;
-	/* Not before: of an empty histogram the offset may be anything. */
+	/* Compute it only here: an empty histogram has an arbitrary offset. */
 	buckets = (const uint64_t *)(const void *)(base + hist->buckets_at);
 	return buckets[bucket - hist->first];
 }
@@ -80,7 +81,7 @@ mely_stats_quantile(const struct mely_stats *stats, const struct mely_stats_hist
 	if (hist->count == 0)
 		return 0;
 	part = part > 0. ? part < 1. ? part : 1. : 0.;
-	/* The value of this rank, from 1 on. */
+	/* The rank of the value that is looked for, from 1 on. */
 	rank = (uint64_t)(part * (double)hist->count);
 	if ((double)rank < part * (double)hist->count || rank == 0)
 		rank++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hist.h: log-linear histograms of nanoseconds. Values below 8 have a bucket each, every octave
- * above has 8, so that a bucket is at most 12.5 % wide; the last takes all from 2^36 ns up. One
- * writer, any readers: the number of values is the sum of the buckets and is not kept apart, so
- * that a reader never sees the two disagree.
+ * hist.h: log-linear histograms of nanoseconds. Each value below 8 has its own bucket; each octave
+ * above has 8 buckets, so that a bucket is at most 12.5 % wide; the last bucket takes everything
+ * from 2^36 ns up. One writer, any readers. The number of values is the sum of the buckets: a
+ * separate count could disagree with the buckets that a reader sees.
  */
 #ifndef MELYINT_BASE_HIST_H
 #define MELYINT_BASE_HIST_H
@@ -21,14 +21,14 @@ enum {
 };
 _Static_assert(MELYINT_HIST_BUCKETS == MELY_STATS_BUCKETS, "as in the public header");
 
-/* Written by its owner alone, read by anyone. */
+/* Written by its owner alone, read by any thread. */
 struct melyint_hist {
 	_Atomic uint64_t sum_ns;
 	_Atomic uint64_t max_ns;
 	_Atomic uint64_t buckets[MELYINT_HIST_BUCKETS];
 };
 
-/* The sum of some, for who reads them. */
+/* The sum of several histograms, for a reader. */
 struct melyint_hist_sum {
 	uint64_t count;
 	uint64_t sum_ns;
@@ -53,7 +53,7 @@ melyint_hist_bucket_of(uint64_t ns)
 /* Owner. */
 void melyint_hist_add(struct melyint_hist *hist, uint64_t ns);
 
-/* Add what one holds to a sum. Any thread. */
+/* Add a histogram to a sum. Any thread. */
 void melyint_hist_sum(const struct melyint_hist *hist, struct melyint_hist_sum *sum);
 
 #endif

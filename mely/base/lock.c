@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.c: waiting for a core's lock; see lock.h.
+ * lock.c: waiting for a lock that another thread holds, and the witness of developer builds. Any
+ * thread.
  */
 #include <sched.h>
 #include <time.h>
@@ -16,6 +17,23 @@ enum {
 
 MELY_TLS struct melyint_lock_waits melyint_lock_waits;
 
+#ifdef MELY_DEVELOPER
+uintptr_t
+melyint_lock_self(void)
+{
+#ifdef MELYINT_SIM /* virtual threads share the addresses of thread-local variables */
+	static uintptr_t last MELY_LASTING;
+	static MELY_TLS uintptr_t number;
+
+	if (number == 0)
+		number = ++last;
+	return number;
+#else
+	return (uintptr_t)&melyint_lock_waits;
+#endif
+}
+#endif
+
 static void
 wait_for(struct melyint_lock *lock)
 {
@@ -30,7 +48,7 @@ wait_for(struct melyint_lock *lock)
 				return;
 			melyint_cpu_relax();
 		}
-		/* The holder is off its processor: let it run. */
+		/* The holder has lost its processor: let it run. */
 		if (round < YIELDS) {
 			sched_yield();
 		} else {
@@ -46,6 +64,7 @@ melyint_lock_wait_slow(struct melyint_lock *lock)
 {
 	uint64_t began;
 
+	MELY_DEBUG_ASSERT(!melyint_lock_held(lock)); /* it would wait forever */
 	if (melyint_lock_waits.times == NULL) {
 		wait_for(lock);
 		return;

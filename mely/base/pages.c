@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pages.c: aligned blocks from mmap; see pages.h.
+ * pages.c: aligned blocks from mmap, registered with a leak checker. Any thread; no state.
  */
 #include <stdint.h>
 #include <sys/mman.h>
@@ -8,8 +8,8 @@
 #include "base/assert.h"
 #include "base/pages.h"
 
-/* There when the program is linked with AddressSanitizer or LeakSanitizer. A program that exits in
- * a handler leaves events in its queues, which hang on what is mapped here. */
+/* Defined when the program is linked with AddressSanitizer or LeakSanitizer. A program that exits
+ * in a handler leaves events in its queues; only the memory mapped here points to them. */
 void __lsan_register_root_region(const void *area, size_t size) __attribute__((weak));
 void __lsan_unregister_root_region(const void *area, size_t size) __attribute__((weak));
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* stable.c: see stable.h. Chunks are mapped, not allocated: zero, and real only where touched. */
+/*
+ * stable.c: making and freeing the chunks of a stable array. Chunks are mapped rather than
+ * allocated, so that they are zero and cost memory only where they are touched.
+ */
 #include "base/stable.h"
 
 #include <sys/mman.h>
@@ -20,7 +23,7 @@ melyint_stable_init(struct melyint_stable *array, size_t record_size)
 	array->record_size = record_size;
 	melyint_lock_init(&array->lock);
 	for (i = 0; i < MELYINT_STABLE_CHUNKS; i++)
-		/* relaxed: nobody else knows the array yet */
+		/* relaxed: no other thread knows the array yet */
 		MELY_STORE(&array->chunks[i], NULL, relaxed);
 }
 
@@ -30,7 +33,7 @@ melyint_stable_fini(struct melyint_stable *array)
 	unsigned i;
 
 	for (i = 0; i < MELYINT_STABLE_CHUNKS; i++) {
-		/* relaxed: nobody else uses the array any more */
+		/* relaxed: no other thread uses the array any more */
 		char *base = MELY_LOAD(&array->chunks[i], relaxed);
 
 		if (base != NULL) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stable.h: a growing array whose records never move and, until the array is finished, are never
- * given back, so that a reader needs no lock to reach one: only what is inside a record needs its
- * own care. Records are zero when first reached. Chunk k holds FIRST << k records, so a handful
- * of pointers reaches any 32-bit index.
+ * stable.h: a growing array whose records never move and are not freed before the array is. So a
+ * reader reaches a record without a lock; the contents of a record need their own protection.
+ * Records are zero when first reached. Chunk k holds FIRST << k records, so a few pointers reach
+ * any 32-bit index.
  *
- * Any thread; init and fini by one thread alone.
+ * Any thread; one thread alone calls init and fini.
  */
 #ifndef MELYINT_BASE_STABLE_H
 #define MELYINT_BASE_STABLE_H
@@ -20,13 +20,13 @@
 
 struct melyint_stable {
 	size_t record_size;         /* constant */
-	struct melyint_lock lock;   /* for making a chunk */
-	_Atomic(char *) chunks[MELYINT_STABLE_CHUNKS]; /* set once; anyone */
+	struct melyint_lock lock;   /* held to make a chunk */
+	_Atomic(char *) chunks[MELYINT_STABLE_CHUNKS]; /* set once; any thread */
 };
 
 void melyint_stable_init(struct melyint_stable *array, size_t record_size);
 void melyint_stable_fini(struct melyint_stable *array);
-/* The record, its chunk made if need be; NULL: no memory, or an index out of reach. */
+/* The record; makes its chunk when it is missing. NULL: no memory, or the index is too large. */
 void *melyint_stable_reach(struct melyint_stable *array, uint32_t index);
 
 /* The record, or NULL when its chunk was never made. */

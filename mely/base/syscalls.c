@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* syscalls.c: see syscalls.h. Not all of them exist on every processor. */
+/*
+ * syscalls.c: the table of system calls in which a thread can wait. Some of them do not exist on
+ * every processor. Any thread; constant data.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -8,11 +11,11 @@
 
 #include "base/syscalls.h"
 
-/* When is it cut short? */
+/* When does a signal handler cut the call short? */
 enum when {
 	NEVER,
 	ALWAYS,
-	TIMED,  /* if it has a time limit, the argument LIMIT */
+	TIMED,  /* if it has a time limit, argument LIMIT */
 	SOCKET  /* if its first argument is a socket with a time limit */
 };
 
@@ -100,7 +103,7 @@ find(long call)
 	return NULL;
 }
 
-/* Has the socket the time limit? What can not be told counts as one; what is none has none. */
+/* Does the socket have the time limit? Yes when that is unknown; no when fd is not a socket. */
 static bool
 is_limited(int fd, int limit)
 {

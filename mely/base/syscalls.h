@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * syscalls.h: of the system calls in which a thread can wait, those that a signal handler cuts
- * short though it was installed with SA_RESTART (signal(7)), and what they are called.
+ * syscalls.h: the system calls in which a thread can wait: their names, and which of them a signal
+ * handler cuts short although it was installed with SA_RESTART (signal(7)). Any thread.
  */
 #ifndef MELYINT_BASE_SYSCALLS_H
 #define MELYINT_BASE_SYSCALLS_H
@@ -11,10 +11,10 @@
 
 enum { MELYINT_CALL_ARGS = 6 };
 
-/* call: a number of the kernel's; -1: none, or not known, which counts as one of them. args: what
- * it was called with; descriptors are of this process. */
+/* Does a signal handler cut the call short? call is the kernel's number; -1, for no call or an
+ * unknown one, counts as cut short. args are its arguments, with descriptors of this process. */
 bool melyint_call_is_cut_short(long call, const uint64_t args[MELYINT_CALL_ARGS]);
-/* The name of one of them, or of some others in which threads are found; NULL when not known. */
+/* The name of a call in the table; NULL when it is not there. */
 const char *melyint_call_name(long call);
 
 #endif

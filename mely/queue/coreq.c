@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coreq.c: which color-queue is next when several priorities are waiting (paper, section 4.1, with
- * ageing so that a low priority waits but does not starve).
+ * coreq.c: which color-queue is next when several priorities wait (paper, section 4.1, with ageing,
+ * so that a low priority waits but does not starve), and walks through the queue. The caller holds
+ * the owner's lock.
  */
 #include "queue/coreq.h"
 
@@ -11,11 +12,12 @@ melyint_coreq_pick_slow(struct melyint_coreq *q)
 	unsigned best = 0, best_rank = 0;
 	uint32_t rest;
 
+	MELY_DEBUG_ASSERT(q->length > 1 && (q->levels & (q->levels - 1)) != 0);
 	for (rest = q->levels; rest != 0; rest &= rest - 1) {
 		unsigned level = (unsigned)__builtin_ctz(rest);
 		unsigned rank = level + q->passed[level];
 
-		/* Among equals the lower level has waited longer. */
+		/* Of two equal ranks the lower level has waited longer. */
 		if (rank > best_rank || rest == q->levels) {
 			best = level;
 			best_rank = rank;
@@ -28,10 +30,11 @@ melyint_coreq_pick_slow(struct melyint_coreq *q)
 			q->passed[level]++;
 	}
 	q->passed[best] = 0;
+	MELY_DEBUG_ASSERT(melyint_coreq_level_agrees(q, best));
 	return best;
 }
 
-/* The first of the highest level below, or NULL. */
+/* The first color of the highest level below this one, or NULL. */
 static struct mely_color *
 first_below(const struct melyint_coreq *q, unsigned level)
 {
@@ -45,6 +48,7 @@ melyint_coreq_next(const struct melyint_coreq *q, const struct mely_color *color
 {
 	unsigned level = melyint_coreq_level(color);
 
+	MELY_DEBUG_ASSERT(q->first[level] != NULL && color->_next->_prev == color);
 	return color->_next != q->first[level] ? color->_next : first_below(q, level);
 }
 

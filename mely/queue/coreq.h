@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coreq.h: the core-queue: the non-empty color-queues of one core, a circular doubly linked list
- * per priority. Taken from the highest priority, but a level that is passed over ages a step per
- * batch until its age makes up for the difference, so that none starves. The order is a policy
- * that lives in melyint_coreq_first alone. No locks: the owner's lock is held by the caller.
+ * coreq.h: the core-queue, that is, the non-empty color-queues of one core, in a circular doubly
+ * linked list for each priority. The core takes the highest priority first, but a level that is
+ * passed over ages one step per batch until its age makes up for the difference, so that no color
+ * starves. melyint_coreq_first alone holds this policy. The caller holds the owner's lock.
  */
 #ifndef MELYINT_QUEUE_COREQ_H
 #define MELYINT_QUEUE_COREQ_H
@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <mely/color.h>
 
+#include "base/assert.h"
 #include "base/compiler.h"
 
 enum { MELYINT_LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
@@ -21,7 +22,7 @@ struct melyint_coreq {
 	uint32_t length;  /* color-queues linked */
 	uint16_t passed[MELYINT_LEVELS]; /* batches in which the level was passed over */
 	struct mely_color *first[MELYINT_LEVELS];
-	struct mely_color *cursor; /* the next of a walk through the queue: NOTE(look); else NULL */
+	struct mely_color *cursor; /* next color of a walk through the queue, NOTE(look); else NULL */
 };
 
 MELY_INLINE unsigned
@@ -30,7 +31,7 @@ melyint_coreq_level(const struct mely_color *color)
 	return (unsigned)(color->_priority - MELY_PRIORITY_MIN);
 }
 
-/* Of an event, clipped to what there is. */
+/* The priority of an event's handler, clipped to the valid range. */
 MELY_INLINE int8_t
 melyint_priority_of(const struct mely_event *ev)
 {
@@ -43,13 +44,25 @@ melyint_priority_of(const struct mely_event *ev)
 	return (int8_t)priority;
 }
 
-/* Behind the others of its priority. */
+/* Do the level's bit and its list agree? */
+MELY_INLINE bool
+melyint_coreq_level_agrees(const struct melyint_coreq *q, unsigned level)
+{
+	const struct mely_color *first = q->first[level];
+
+	return (first != NULL) == ((q->levels >> level & 1) != 0) &&
+	    (first == NULL || (first->_next->_prev == first && first->_prev->_next == first));
+}
+
+/* Link a color, which is in no core-queue, behind the others of its priority. */
 MELY_INLINE void
 melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)
 {
 	unsigned level = melyint_coreq_level(color);
 	struct mely_color *first = q->first[level];
 
+	MELY_DEBUG_ASSERT(level < MELYINT_LEVELS && melyint_coreq_level_agrees(q, level));
+	MELY_DEBUG_ASSERT(color->_next == NULL); /* developer builds clear it in unlink */
 	if (first == NULL) {
 		color->_next = color->_prev = color;
 		q->first[level] = color;
@@ -63,17 +76,20 @@ melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)
 	q->length++;
 }
 
-/* The color-queue behind this one, from the highest priority to the lowest; NULL: none is. */
+/* The color-queue after this one, from the highest priority to the lowest; NULL: it is the last. */
 struct mely_color *melyint_coreq_next(const struct melyint_coreq *q,
     const struct mely_color *color);
-/* Where a walk begins; NULL: the queue is empty. Ages nothing. */
+/* The color-queue where a walk begins; NULL: the queue is empty. Ages nothing. */
 struct mely_color *melyint_coreq_highest(const struct melyint_coreq *q);
 
+/* Unlink a color, which is in this queue. A walk that stands on it goes on to the next color. */
 MELY_INLINE void
 melyint_coreq_unlink(struct melyint_coreq *q, struct mely_color *color)
 {
 	unsigned level = melyint_coreq_level(color);
 
+	MELY_DEBUG_ASSERT(q->length > 0 && melyint_coreq_level_agrees(q, level));
+	MELY_DEBUG_ASSERT(color->_next->_prev == color && color->_prev->_next == color);
 	if (MELY_UNLIKELY(q->cursor == color))
 		q->cursor = melyint_coreq_next(q, color);
 	if (color->_next == color) {
@@ -87,11 +103,15 @@ melyint_coreq_unlink(struct melyint_coreq *q, struct mely_color *color)
 			q->first[level] = color->_next;
 	}
 	q->length--;
+#ifdef MELY_DEVELOPER
+	color->_next = color->_prev = NULL;
+#endif
+	MELY_DEBUG_ASSERT((q->length == 0) == (q->levels == 0));
 }
 
 unsigned melyint_coreq_pick_slow(struct melyint_coreq *q);
 
-/* The color-queue that is next; NULL when there is none. Ages the levels that it passes over. */
+/* The color-queue whose turn it is; NULL: the queue is empty. Ages the levels that it passes over. */
 MELY_INLINE struct mely_color *
 melyint_coreq_first(struct melyint_coreq *q)
 {
@@ -104,7 +124,7 @@ melyint_coreq_first(struct melyint_coreq *q)
 	return q->first[melyint_coreq_pick_slow(q)];
 }
 
-/* Links and counts agree? For tests. */
+/* Do all links and counts agree? For tests. */
 bool melyint_coreq_validate(const struct melyint_coreq *q);
 
 #endif

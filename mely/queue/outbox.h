@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outbox.h: what a handler that posts to many colors of other cores has not delivered yet, so that
- * a row of posts takes another core's lock once. The protocol is NOTE(outbox) in outbox.c.
+ * outbox.h: the outbox of a core, a ring of posts to colors of other cores that are not delivered
+ * yet. A handler that posts a row of events to another core thus takes that core's lock once.
+ * NOTE(outbox) in sched/outbox.c is the protocol; that file defines the functions.
  */
 #ifndef MELYINT_QUEUE_OUTBOX_H
 #define MELYINT_QUEUE_OUTBOX_H
@@ -13,16 +14,16 @@
 
 enum {
 	MELYINT_OUTBOX = 64,      /* entries of the ring; a bit each in outbox.c */
-	MELYINT_OUTBOX_FULL = 32, /* delivered when so many wait */
+	MELYINT_OUTBOX_FULL = 32, /* entries that wait when the owner delivers them */
 	MELYINT_OUTBOX_AFTER = 4  /* posts to other cores in one batch that open it */
 };
 
 struct melyint_outbox {
-	/* owner; closed by whoever empties it */
+	/* owner; the core that empties the outbox closes it */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t tail; /* entries put in; owner */
 	_Atomic bool open;
 	uint32_t remote;          /* posts to other cores in this batch; owner */
-	/* whoever empties it, under the lock */
+	/* the core that empties it, under the lock */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t head; /* entries delivered */
 	struct melyint_lock lock;
 	/* written by the owner at tail, read under the lock */
@@ -35,23 +36,23 @@ struct melyint_outbox {
 struct melyint_core;
 struct mely_runtime;
 
-/* Deliver what is in box's outbox. self: the calling core. */
+/* Deliver the posts in box's outbox. self: the calling core. */
 void melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box);
 
-/* Idle core: deliver what the others hold back. True: there was something. */
+/* Idle core: deliver the posts in all other outboxes. True: there were some. */
 bool melyint_outbox_collect(struct melyint_core *self);
 
-/* Any core but box: deliver what box holds back. True: there was something. */
+/* Any core but box: deliver the posts in box's outbox. True: there were some. */
 bool melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core *box);
 
-/* What has been posted before is in its color-queue. self: the calling core or NULL. */
+/* Deliver every post made before this call. self: the calling core or NULL. */
 void melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self);
 
-/* By the owner, or as a hint. */
+/* Exact for the owner; a hint for other threads. */
 MELY_INLINE bool
 melyint_outbox_empty(const struct melyint_outbox *out)
 {
-	/* relaxed tail: the owner's own, or a hint; acquire head: what was delivered is queued */
+	/* relaxed tail: the caller owns it, or a hint; acquire head: delivered posts are queued */
 	return MELY_LOAD(&out->tail, relaxed) == MELY_LOAD(&out->head, acquire);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c: the slow half of the event pools; see pool.h.
+ * pool.c: the slow half of the event pools: events from malloc, and magazines that move between the
+ * stocks and the depot. A pool belongs to its core's thread; the depot has a lock, which is never
+ * held across a malloc or a free.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 
 enum { DECAY = 8 }; /* an eighth at a time */
 
-_Static_assert(sizeof(struct mely_event) <= MELY_CACHE_LINE, "an event fits in a line");
+_Static_assert(sizeof(struct mely_event) <= MELY_CACHE_LINE, "an event fits in a cache line");
 
 void
 melyint_depot_init(struct melyint_depot *depot, uint32_t cores)
@@ -19,7 +21,7 @@ melyint_depot_init(struct melyint_depot *depot, uint32_t cores)
 	depot->count_max = cores * MELYINT_DEPOT_PER_CORE;
 }
 
-/* Free a list of magazines, the events of full ones included. */
+/* Free a list of magazines; with full, their events, too. Returns the bytes. */
 static size_t
 free_magazines(struct melyint_magazine *magazine, bool full)
 {
@@ -47,8 +49,11 @@ melyint_depot_decay(struct melyint_depot *depot)
 
 	if (!melyint_lock_try(&depot->lock))
 		return;
+	MELY_DEBUG_ASSERT(depot->count_low <= depot->count);
 	for (n = (depot->count_low + DECAY - 1) / DECAY; n > 0; n--) {
 		struct melyint_magazine *magazine = depot->full;
+
+		MELY_DEBUG_ASSERT(magazine != NULL);
 
 		depot->full = magazine->next;
 		magazine->next = excess;
@@ -91,21 +96,25 @@ melyint_pool_fini(struct melyint_pool *pool)
 MELY_NOINLINE struct mely_event *
 melyint_pool_get_outside(void)
 {
-	/* A cache line of its own: two events in one line, used by two cores, slow both down. */
+	/* A separate cache line: two events in one line, used by two cores, slow both down. */
 	struct mely_event *ev = aligned_alloc(MELY_CACHE_LINE, MELY_CACHE_LINE);
 
-	if (ev != NULL)
+	if (ev != NULL) {
 		ev->_flags = MELYINT_EV_POOLED;
+		melyint_pool_mark(ev, MELYINT_EV_CLAIMED);
+	}
 	return ev;
 }
 
-/* The stock is empty: take a magazine of the depot's, or make some events. */
+/* The stock is empty: take a magazine from the depot, or make a magazine of events. */
 MELY_NOINLINE struct mely_event *
 melyint_pool_get_slow(struct melyint_pool *pool)
 {
 	struct melyint_depot *depot = pool->depot;
 	struct melyint_magazine *magazine;
+	struct mely_event *ev;
 
+	MELY_DEBUG_ASSERT(pool->count == 0);
 	melyint_lock_take(&depot->lock);
 	magazine = depot->full;
 	if (magazine != NULL) {
@@ -118,17 +127,18 @@ melyint_pool_get_slow(struct melyint_pool *pool)
 		depot->spent = magazine;
 	}
 	melyint_lock_drop(&depot->lock);
-	while (pool->count < MELYINT_MAGAZINE) {
-		struct mely_event *ev = melyint_pool_get_outside();
-
-		if (ev == NULL)
-			break;
+	while (pool->count < MELYINT_MAGAZINE && (ev = melyint_pool_get_outside()) != NULL) {
+		melyint_pool_mark(ev, MELYINT_EV_SPARE);
 		pool->stock[pool->count++] = ev;
 	}
-	return pool->count > 0 ? pool->stock[--pool->count] : NULL;
+	if (pool->count == 0)
+		return NULL;
+	ev = pool->stock[--pool->count];
+	melyint_pool_mark(ev, MELYINT_EV_CLAIMED);
+	return ev;
 }
 
-/* The stock is full: move the magazine that was put in first away. */
+/* The stock is full: move its oldest magazine of events to the depot, or free them. */
 MELY_NOINLINE void
 melyint_pool_put_slow(struct melyint_pool *pool)
 {
@@ -137,6 +147,7 @@ melyint_pool_put_slow(struct melyint_pool *pool)
 	bool wanted;
 	int i;
 
+	MELY_DEBUG_ASSERT(pool->count == MELYINT_STOCK_MAX);
 	melyint_lock_take(&depot->lock);
 	wanted = depot->count < depot->count_max;
 	if (wanted && depot->spent != NULL) {
@@ -159,4 +170,45 @@ melyint_pool_put_slow(struct melyint_pool *pool)
 	}
 	pool->count -= MELYINT_MAGAZINE;
 	memmove(pool->stock, pool->stock + MELYINT_MAGAZINE, pool->count * sizeof pool->stock[0]);
+}
+
+/* ---- validation ------------------------------------------------------------------------------ */
+
+/* Distinct, and marked as spare where they are marked at all? */
+static bool
+are_spare(struct mely_event *const *events, uint32_t count)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < count; i++) {
+#ifdef MELY_DEVELOPER
+		if (MELY_PEEK(&events[i]->_state) != MELYINT_EV_SPARE)
+			return false;
+#endif
+		for (j = 0; j < i; j++)
+			if (events[i] == events[j])
+				return false;
+	}
+	return true;
+}
+
+bool
+melyint_pool_validate(const struct melyint_pool *pool)
+{
+	return pool->count <= MELYINT_STOCK_MAX && are_spare(pool->stock, pool->count);
+}
+
+bool
+melyint_depot_validate(struct melyint_depot *depot)
+{
+	const struct melyint_magazine *magazine;
+	uint32_t count = 0;
+	bool valid = true;
+
+	melyint_lock_take(&depot->lock);
+	for (magazine = depot->full; magazine != NULL; magazine = magazine->next, count++)
+		valid = valid && are_spare(magazine->events, MELYINT_MAGAZINE);
+	valid = valid && count == depot->count && depot->count_low <= count;
+	melyint_lock_drop(&depot->lock);
+	return valid;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pool.h: the events of plain posts. Each core keeps a stock; an event goes to the stock of the
- * core that ran it. Stocks that grow too large give magazines to the depot of the runtime, empty
- * ones take them from there; what the depot does not want goes back to malloc, so that a burst
- * leaves little behind.
+ * core that ran it. A stock that grows too large gives a magazine to the depot of the runtime; an
+ * empty stock takes one from there. The depot returns its excess to malloc, so that a burst leaves
+ * little memory behind.
  *
  * Stocks and magazines are arrays of addresses rather than lists through the events: an event that
- * another core has run is in that core's cache, and only an address known beforehand can be
- * fetched ahead.
+ * another core ran last is in that core's cache, and only an address known in advance can be
+ * prefetched.
  */
 #ifndef MELYINT_QUEUE_POOL_H
 #define MELYINT_QUEUE_POOL_H
 
 #include <mely/event.h>
 
-#include "queue/evq.h"
 #include "base/lock.h"
+#include "queue/evq.h"
 
 enum {
 	MELYINT_MAGAZINE = 64,       /* events that move together */
@@ -29,17 +29,17 @@ struct melyint_magazine {
 	struct mely_event *events[MELYINT_MAGAZINE];
 };
 
-/* All under the lock, but for count_max, which is constant. */
+/* All under the lock, except count_max, which is constant. */
 struct melyint_depot {
 	struct melyint_lock lock;
 	struct melyint_magazine *full;
-	struct melyint_magazine *spent; /* empty ones, for use again */
+	struct melyint_magazine *spent; /* empty ones, for reuse */
 	uint32_t count;     /* full ones */
-	uint32_t count_low; /* fewest since the last decay: so many were of no use */
+	uint32_t count_low; /* fewest since the last decay: the excess */
 	uint32_t count_max;
 };
 
-/* Owner only. */
+/* Only the owner touches it. */
 struct melyint_pool {
 	uint32_t count;
 	struct melyint_depot *depot;
@@ -47,19 +47,37 @@ struct melyint_pool {
 };
 
 void melyint_depot_init(struct melyint_depot *depot, uint32_t cores);
-/* Give a part of what the depot did not need since the last call back to malloc. Any thread. */
+/* Free a part of the magazines that the depot did not need since the last call. Any thread. */
 void melyint_depot_decay(struct melyint_depot *depot);
-/* Give all magazines back to malloc. Returns the bytes. Any thread. */
+/* Free all magazines. Returns the bytes. Any thread. */
 size_t melyint_depot_trim(struct melyint_depot *depot);
 void melyint_pool_init(struct melyint_pool *pool, struct melyint_depot *depot);
 void melyint_pool_fini(struct melyint_pool *pool);
 
+/* Are the stock's events distinct and spare, and within bounds? Do the depot's counts agree with its
+ * lists? For tests; the depot's lock is not held. */
+bool melyint_pool_validate(const struct melyint_pool *pool);
+bool melyint_depot_validate(struct melyint_depot *depot);
+
 struct mely_event *melyint_pool_get_slow(struct melyint_pool *pool);
 void melyint_pool_put_slow(struct melyint_pool *pool);
 
-/* For a thread that is no core. */
+/* An event for a thread that is not a core; NULL: no memory. */
 struct mely_event *melyint_pool_get_outside(void);
 
+/* Developer builds mark the events in a pool, to find one that is put in twice. */
+MELY_INLINE void
+melyint_pool_mark(struct mely_event *ev, uint16_t state)
+{
+#ifdef MELY_DEVELOPER
+	MELY_POKE(&ev->_state, state);
+#else
+	(void)ev;
+	(void)state;
+#endif
+}
+
+/* An event of the stock; NULL: no memory. */
 MELY_INLINE struct mely_event *
 melyint_pool_get(struct melyint_pool *pool)
 {
@@ -70,12 +88,18 @@ melyint_pool_get(struct melyint_pool *pool)
 	pool->count = --count;
 	if (MELY_LIKELY(count >= MELYINT_FETCH_AHEAD))
 		MELY_PREFETCH(pool->stock[count - MELYINT_FETCH_AHEAD]);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&pool->stock[count]->_state) == MELYINT_EV_SPARE);
+	melyint_pool_mark(pool->stock[count], MELYINT_EV_CLAIMED);
 	return pool->stock[count];
 }
 
+/* Put an event that a get returned, of this or another pool, into the stock. */
 MELY_INLINE void
 melyint_pool_put(struct melyint_pool *pool, struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(ev->_flags & MELYINT_EV_POOLED);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) != MELYINT_EV_SPARE);
+	melyint_pool_mark(ev, MELYINT_EV_SPARE);
 	if (MELY_UNLIKELY(pool->count == MELYINT_STOCK_MAX))
 		melyint_pool_put_slow(pool);
 	pool->stock[pool->count++] = ev;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stealq.c: see stealq.h. */
+/*
+ * stealq.c: the arrays of the stealing-queue and the place that each color remembers. The caller
+ * holds the core's lock; the lengths alone are read without it. An interval's array is dense: the
+ * last color takes the place of one that is removed.
+ */
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -7,7 +11,7 @@
 
 enum { ROOM_MIN = 64, PLACE_BITS = 30 };
 
-/* color->_u._worth._steal_slot: the interval and the place in it, plus one; 0: not in. */
+/* color->_u._worth._steal_slot: the interval, and the place in it plus one; 0: not in the queue. */
 static uint32_t
 slot_of(unsigned interval, uint32_t place)
 {
@@ -18,9 +22,21 @@ slot_of(unsigned interval, uint32_t place)
 static void
 set_lengths(struct melyint_stealq *q, unsigned interval, uint32_t length, uint32_t more)
 {
-	/* relaxed, both: hints for others */
+	/* relaxed, both: hints for other threads */
 	MELY_STORE(&q->lengths[interval], length, relaxed);
 	MELY_COUNT(&q->length, more);
+}
+
+/* Is the length that of all intervals together? For assertions. */
+static MELY_UNUSED bool
+lengths_agree(const struct melyint_stealq *q)
+{
+	uint32_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < MELYINT_INTERVALS; i++)
+		sum += MELY_PEEK(&q->lengths[i]);
+	return sum == MELY_PEEK(&q->length);
 }
 
 static bool
@@ -44,6 +60,7 @@ melyint_stealq_put(struct melyint_stealq *q, struct mely_color *color, unsigned 
 	struct melyint_interval *in = &q->interval[interval];
 	uint32_t slot = color->_u._worth._steal_slot, length;
 
+	MELY_DEBUG_ASSERT(interval < MELYINT_INTERVALS);
 	if (slot != 0) {
 		if (slot >> PLACE_BITS == interval)
 			return false;
@@ -56,6 +73,7 @@ melyint_stealq_put(struct melyint_stealq *q, struct mely_color *color, unsigned 
 	color->_u._worth._steal_slot = slot_of(interval, length);
 	in->colors[length] = color;
 	set_lengths(q, interval, length + 1, 1);
+	MELY_DEBUG_ASSERT(lengths_agree(q));
 	return slot == 0 || slot >> PLACE_BITS < interval;
 }
 
@@ -69,13 +87,14 @@ melyint_stealq_remove(struct melyint_stealq *q, struct mely_color *color)
 	struct mely_color *last;
 
 	length = melyint_stealq_length_in(q, interval) - 1;
-	MELY_DEBUG_ASSERT(slot != 0 && place <= length && in->colors[place] == color);
+	MELY_DEBUG_ASSERT(slot != 0 && interval < MELYINT_INTERVALS);
+	MELY_DEBUG_ASSERT(place <= length && in->colors[place] == color);
 	last = in->colors[length];
 	in->colors[place] = last;
 	last->_u._worth._steal_slot = slot;
 	color->_u._worth._steal_slot = 0;
 	set_lengths(q, interval, length, -1u);
-	/* Where that fails, the memory stays until the next time. */
+	/* When this fails, the next removal tries again. */
 	if (MELY_UNLIKELY(length < in->room / 4 && in->room > ROOM_MIN))
 		(void)resize(in, in->room / 2);
 }
@@ -88,8 +107,12 @@ melyint_stealq_best(const struct melyint_stealq *q)
 	for (i = MELYINT_INTERVALS; i-- > 0;) {
 		uint32_t length = melyint_stealq_length_in(q, i);
 
-		if (length != 0)
-			return q->interval[i].colors[length - 1];
+		if (length != 0) {
+			struct mely_color *best = q->interval[i].colors[length - 1];
+
+			MELY_DEBUG_ASSERT(best->_u._worth._steal_slot == slot_of(i, length - 1));
+			return best;
+		}
 	}
 	return NULL;
 }

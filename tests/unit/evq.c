@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evq.c: lists of events, every sequence of a few operations against an array that does the same
- * by copying.
+ * evq.c: lists of events. Every short sequence of operations is compared with an array; the
+ * validator finds each kind of damage.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +24,7 @@ compare(struct mely_event *first, const struct model *model)
 	struct mely_event *ev = first;
 	int i;
 
+	assert_true(melyint_evq_validate(first));
 	if (model->length == 0) {
 		assert_null(first);
 		return;
@@ -99,7 +100,7 @@ all_sequences(void **state)
 		struct model model = {0, {NULL}};
 		long rest = sequence;
 
-		/* Begin with some, so that short sequences reach the interesting lengths. */
+		/* Start with a few events, so that short sequences reach the interesting lengths. */
 		for (i = 0; i < (int)(sequence % 4); i++)
 			step(&first, &model, 0);
 		for (i = 0; i < STEPS; i++, rest /= OPS)
@@ -156,9 +157,31 @@ all_cuts(void **state)
 			rest = melyint_evq_cut(first, all.at[at]);
 			compare(first, &front);
 			compare(rest, &back);
-			/* and together again */
+			/* Joined again, they are the whole list. */
 			compare(melyint_evq_join(first, rest), &all);
 		}
+}
+
+static void
+validator_sees_damage(void **state)
+{
+	struct model model = {0, {NULL}};
+	struct mely_event *first = list_of(0, EVENTS, &model);
+	int i;
+
+	(void)state;
+	assert_true(melyint_evq_validate(NULL));
+	for (i = 0; i < EVENTS; i++) {
+		struct mely_event *next = events[i]._next, *prev = events[i]._prev;
+
+		events[i]._next = next->_next;
+		assert_false(melyint_evq_validate(first));
+		events[i]._next = next;
+		events[i]._prev = prev->_prev;
+		assert_false(melyint_evq_validate(first));
+		events[i]._prev = prev;
+		assert_true(melyint_evq_validate(first));
+	}
 }
 
 int
@@ -168,6 +191,7 @@ main(void)
 		cmocka_unit_test(all_sequences),
 		cmocka_unit_test(all_joins),
 		cmocka_unit_test(all_cuts),
+		cmocka_unit_test(validator_sees_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

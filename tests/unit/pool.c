@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c: event pools: no event is handed out twice, stocks are bounded, magazines travel from
- * the pool that frees to the pool that allocates, a trim gives all of it back.
+ * pool.c: event pools. No event is handed out twice; stocks are bounded; magazines travel from the
+ * pool that frees to the pool that allocates; a trim frees everything; the validators find damage.
  */
 #include <stdlib.h>
 
@@ -61,13 +61,15 @@ none_twice(void **state)
 		get_many(&pool, n);
 		put_many(&pool, n);
 		assert_in_range(depot.count, 0, depot.count_max);
+		assert_true(melyint_pool_validate(&pool));
+		assert_true(melyint_depot_validate(&depot));
 	}
 	melyint_pool_fini(&pool);
 	(void)melyint_depot_trim(&depot);
 	assert_int_equal(depot.count, 0);
 }
 
-/* One core posts, another runs: the events come round through the depot. */
+/* One core posts and another runs: the depot brings the events back. */
 static void
 magazines_travel(void **state)
 {
@@ -97,7 +99,7 @@ magazines_travel(void **state)
 	melyint_pool_fini(&to);
 }
 
-/* A thread that is no core. */
+/* A thread that is not a core. */
 static void
 outside(void **state)
 {
@@ -114,10 +116,40 @@ outside(void **state)
 		assert_int_equal(held[i]->_flags, MELYINT_EV_POOLED);
 	}
 	put_many(&pool, MANY);
-	/* What neither the stock nor the depot wants has gone back to malloc. */
+	/* Events beyond the limits of the stock and the depot were freed. */
 	assert_in_range(depot.count, 1, depot.count_max);
 	(void)melyint_depot_trim(&depot);
 	melyint_pool_fini(&pool);
+}
+
+static void
+validators_see_damage(void **state)
+{
+	struct melyint_depot depot;
+	struct melyint_pool pool;
+	struct mely_event *kept;
+
+	(void)state;
+	melyint_depot_init(&depot, 1);
+	melyint_pool_init(&pool, &depot);
+	get_many(&pool, MELYINT_STOCK_MAX + 1);
+	put_many(&pool, MELYINT_STOCK_MAX + 1);
+	assert_true(melyint_pool_validate(&pool));
+	assert_true(melyint_depot_validate(&depot));
+	kept = pool.stock[1];
+	pool.stock[1] = pool.stock[0];
+	assert_false(melyint_pool_validate(&pool));
+	pool.stock[1] = kept;
+	depot.count++;
+	assert_false(melyint_depot_validate(&depot));
+	depot.count--;
+	kept = depot.full->events[0];
+	depot.full->events[0] = depot.full->events[1];
+	assert_false(melyint_depot_validate(&depot));
+	depot.full->events[0] = kept;
+	assert_true(melyint_depot_validate(&depot));
+	melyint_pool_fini(&pool);
+	(void)melyint_depot_trim(&depot);
 }
 
 int
@@ -127,6 +159,7 @@ main(void)
 		cmocka_unit_test(none_twice),
 		cmocka_unit_test(magazines_travel),
 		cmocka_unit_test(outside),
+		cmocka_unit_test(validators_see_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The live socket and mely-top: live_test.py.
-# Right to skip: as in tests/e2e/sws.sh; ./check, which CI runs, installs it.
+# Right to skip: as in tests/webserver/sws.sh; ./check, which CI runs, installs it.
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 exec python3 "$top_srcdir/tests/live/live_test.py"

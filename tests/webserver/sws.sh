@@ -14,6 +14,6 @@ export PYTHONDONTWRITEBYTECODE=1
 status=0
 for test in sws_http_test.py sws_conn_test.py; do
 	echo "== $test"
-	python3 "$top_srcdir/tests/e2e/$test" "$sws" || status=1
+	python3 "$top_srcdir/tests/webserver/$test" "$sws" || status=1
 done
 exit $status

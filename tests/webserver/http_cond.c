@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * http_cond.c: entity tags, and the lists of If-None-Match.
+ */
+#include <string.h>
+
+#include "unit.h"
+#include "../../webserver/http_cond.h"
+
+static bool
+listed(const char *list, const char *etag)
+{
+	return http_etag_listed(list, strlen(list), etag, strlen(etag));
+}
+
+static void
+conditions(void **state)
+{
+	struct stat a = {.st_size = 1, .st_ino = 2}, b = a;
+	char ta[HTTP_ETAG_MAX], tb[HTTP_ETAG_MAX];
+
+	(void)state;
+	assert_true(listed("\"a\"", "\"a\""));
+	assert_true(listed("W/\"a\"", "\"a\""));
+	assert_true(listed("\"b\", W/\"c\" ,\"a\"", "\"a\""));
+	assert_true(listed("*", "\"a\""));
+	assert_false(listed("\"b\"", "\"a\""));
+	assert_false(listed("a", "\"a\""));
+	assert_false(listed("\"a", "\"a\""));
+	assert_false(listed("", "\"a\""));
+	assert_false(listed("W/", "\"a\""));
+	assert_false(listed("\"b, \"a\"", "\"a\""));
+	assert_false(listed("*, x", "\"a\""));
+	assert_int_equal(http_etag(&a, ta), http_etag(&b, tb));
+	assert_memory_equal(ta, tb, 18);
+	b.st_ctim.tv_nsec = 1;
+	http_etag(&b, tb);
+	assert_memory_not_equal(ta, tb, 18);
+	b = a;
+	b.st_mtim.tv_nsec = 1;
+	http_etag(&b, tb);
+	assert_memory_not_equal(ta, tb, 18);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(conditions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.c: prebuilt responses: the exact text of each kind, where its parts begin, what it counts
+ * as size, when it matches its file, and files that change while they are read.
+ */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "../../webserver/http_parse.h"
+#define malloc failing_malloc
+static ssize_t pieces_pread(int fd, void *to, size_t size, off_t at);
+#define pread pieces_pread
+#include "../../webserver/page.c"
+#undef malloc
+#undef pread
+
+static char name[] = "/tmp/mely-page-XXXXXX";
+static struct mime_table *types;
+static int changes;   /* how many times the file changes while it is read */
+static int reads;
+
+static ssize_t
+pieces_pread(int fd, void *to, size_t size, off_t at)
+{
+	reads++;
+	if (changes > 0) {
+		struct timespec times[2] = {{0, UTIME_OMIT}, {1000000 - changes--, 0}};
+
+		assert_int_equal(futimens(fd, times), 0);
+	}
+	/* In small pieces, as a file system may. */
+	return pread(fd, to, size < 4 ? size : 4, at);
+}
+
+/* A file with this text, changed at second; its descriptor. */
+static int
+file_of(const char *text, time_t second, struct stat *st)
+{
+	struct timespec times[2] = {{second, 0}, {second, 123456789}};
+	int fd = open(name, O_RDWR | O_TRUNC | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(futimens(fd, times), 0);
+	assert_int_equal(fstat(fd, st), 0);
+	reads = 0;
+	return fd;
+}
+
+static void
+expect_head(const struct sws_page *page, const char *expected)
+{
+	assert_int_equal(page->head_len, strlen(expected));
+	assert_memory_equal(page->head, expected, page->head_len);
+	assert_memory_equal(page->head + page->date_at, "Ddd, 00 Mmm 0000 00:00:00 GMT\r\n",
+	    HTTP_DATE_LEN + 2);
+	assert_memory_equal(page->head + page->date_at - 6, "Date: ", 6);
+	assert_int_equal(page->size, sizeof *page + page->key_len + 1 + page->head_len
+	    + page->body_len);
+}
+
+static void
+file_in_memory(void **state)
+{
+	char expected[512], etag[HTTP_ETAG_MAX + 1] = "";
+	struct sws_page *page;
+	struct stat st;
+	int fd = file_of("hello, world\n", 784111777, &st);
+
+	(void)state;
+	etag[http_etag(&st, etag)] = '\0';
+	assert_int_equal(sws_page_build(&page, types, "/a.txt", 6, 99, fd, &st, true), 0);
+	snprintf(expected, sizeof expected, "HTTP/1.1 200 OK\r\n"
+	    "Date: Ddd, 00 Mmm 0000 00:00:00 GMT\r\nServer: sws\r\n"
+	    "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 13\r\n"
+	    "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: %s\r\n\r\n", etag);
+	expect_head(page, expected);
+	assert_int_equal(page->body_len, 13);
+	assert_memory_equal(page->body, "hello, world\n", 13);
+	assert_int_equal(page->file_size, 13);
+	assert_int_equal(page->modified_s, 784111777);
+	assert_string_equal(page->key, "/a.txt");
+	assert_int_equal(page->key_len, 6);
+	assert_int_equal(page->hash, 99);
+	/* What a 304 repeats. */
+	assert_memory_equal(page->head + page->validators_at, "Last-Modified: ", 15);
+	assert_int_equal(page->etag_len, strlen(etag));
+	assert_memory_equal(page->head + page->etag_at, etag, page->etag_len);
+	assert_int_equal(atomic_load(&page->refs), 1);
+	assert_false(atomic_load(&page->dead));
+	assert_false(atomic_load(&page->used));
+	assert_null(page->account);
+	sws_page_unref(page);
+	close(fd);
+}
+
+static void
+empty_file(void **state)
+{
+	struct sws_page *page;
+	struct stat st;
+	int fd = file_of("", 1, &st);
+
+	(void)state;
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), 0);
+	assert_int_equal(page->body_len, 0);
+	assert_int_equal(reads, 0);
+	sws_page_unref(page);
+	close(fd);
+}
+
+/* The type is that of the file that the path names; a directory's file is index.html. */
+static void
+types_of_paths(void **state)
+{
+	static const char *const cases[][2] = {
+		{"/", "text/html; charset=utf-8"}, {"/a.png/", "text/html; charset=utf-8"},
+		{"/a.png", "image/png"}, {"/a.png.x", "application/octet-stream"},
+	};
+	struct sws_page *page;
+	struct stat st;
+	int fd = file_of("x", 1, &st);
+	char expected[80];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		assert_int_equal(sws_page_build(&page, types, cases[i][0], strlen(cases[i][0]), 0,
+		    fd, &st, true), 0);
+		snprintf(expected, sizeof expected, "\r\nContent-Type: %s\r\n", cases[i][1]);
+		assert_non_null(memmem(page->head, page->head_len, expected, strlen(expected)));
+		sws_page_unref(page);
+	}
+	close(fd);
+}
+
+/* Even with the longest type of a table the head fits and ends as it must. */
+static void
+long_type(void **state)
+{
+	char table[] = "/tmp/mely-types-XXXXXX";
+	struct mime_table *mime;
+	struct sws_page *page;
+	struct stat st;
+	int fd = mkstemp(table);
+	FILE *f = fdopen(fd, "w");
+
+	(void)state;
+	fprintf(f, "text/%0900d long\n", 0);
+	fclose(f);
+	assert_int_equal(mime_new(&mime, table), 0);
+	unlink(table);
+	fd = file_of("x", 1, &st);
+	assert_int_equal(sws_page_build(&page, mime, "/a.long", 7, 0, fd, &st, true), 0);
+	assert_true(page->head_len < HEAD_ROOM);
+	assert_memory_equal(page->head + page->head_len - 4, "\r\n\r\n", 4);
+	assert_memory_equal(page->head + page->validators_at, "Last-Modified: ", 15);
+	sws_page_unref(page);
+	mime_free(mime);
+	close(fd);
+}
+
+/* A page that is sent from its file holds the head only, whatever the size. */
+static void
+file_on_disk(void **state)
+{
+	struct sws_page *page;
+	struct stat st;
+	int fd = file_of("", 1, &st);
+
+	(void)state;
+	st.st_size = INT64_C(5) << 30;
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, false), 0);
+	assert_int_equal(page->body_len, 0);
+	assert_int_equal(page->file_size, INT64_C(5) << 30);
+	assert_int_equal(page->size, sizeof *page + 3 + page->head_len);
+	assert_non_null(memmem(page->head, page->head_len, "Content-Length: 5368709120\r\n", 28));
+	assert_int_equal(reads, 0);
+	sws_page_unref(page);
+	close(fd);
+}
+
+static void
+matching(void **state)
+{
+	struct sws_page *page;
+	struct stat st, other;
+	int fd = file_of("x", 1, &st);
+
+	(void)state;
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), 0);
+	assert_true(sws_page_matches(page, &st));
+#define DIFFERS(field) \
+	do { \
+		other = st; \
+		other.field++; \
+		assert_false(sws_page_matches(page, &other)); \
+		assert_false(same_file(&st, &other)); \
+	} while (0)
+	DIFFERS(st_dev);
+	DIFFERS(st_ino);
+	DIFFERS(st_size);
+	DIFFERS(st_mtim.tv_sec);
+	DIFFERS(st_mtim.tv_nsec);
+	DIFFERS(st_ctim.tv_sec);
+	DIFFERS(st_ctim.tv_nsec);
+#undef DIFFERS
+	/* What reading changes does not count. */
+	other = st;
+	other.st_atim.tv_sec++;
+	assert_true(sws_page_matches(page, &other));
+	assert_true(same_file(&st, &other));
+	sws_page_unref(page);
+	close(fd);
+}
+
+static void
+young_files(void **state)
+{
+	struct sws_page *page;
+	struct stat st;
+	int fd = file_of("x", 1, &st);
+
+	(void)state;
+	for (int age = 0; age <= 10; age += 10) {
+		st.st_ctim.tv_sec = time(NULL) - age;
+		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, false), 0);
+		assert_int_equal(page->young, age <= YOUNG_S);
+		sws_page_unref(page);
+	}
+	close(fd);
+}
+
+/* The bytes, the times and the tag of a page are those of one version of the file. */
+static void
+changing_files(void **state)
+{
+	struct sws_page *page = NULL;
+	struct stat st, now;
+	int fd;
+
+	(void)state;
+	fd = file_of("abc", 1, &st);
+	changes = READ_TRIES - 1;
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), 0);
+	assert_int_equal(reads, READ_TRIES);
+	assert_int_equal(fstat(fd, &now), 0);
+	assert_true(sws_page_matches(page, &now));
+	assert_false(sws_page_matches(page, &st));
+	sws_page_unref(page);
+	close(fd);
+
+	page = NULL;
+	fd = file_of("abc", 1, &st);
+	changes = READ_TRIES;
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), -ESTALE);
+	assert_null(page);
+	assert_int_equal(reads, READ_TRIES);
+	assert_int_equal(changes, 0);
+	close(fd);
+
+	/* Another size: the caller asked for memory for the old one. */
+	fd = file_of("abcdef", 1, &st);
+	assert_int_equal(ftruncate(fd, 5), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), -ESTALE);
+	assert_null(page);
+	close(fd);
+}
+
+static void
+unreadable_files(void **state)
+{
+	struct sws_page *page = NULL;
+	struct stat st;
+	int fd = file_of("abc", 1, &st);
+
+	(void)state;
+	close(fd);
+	fd = open(name, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), -ESTALE);
+	assert_int_equal(reads, READ_TRIES);
+	close(fd);
+	allocations_left = 0;
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, true), -ENOMEM);
+	assert_null(page);
+}
+
+static void
+errors(void **state)
+{
+	static const struct { int status; const char *reason; } all[] = {
+		{400, "Bad Request"}, {403, "Forbidden"}, {404, "Not Found"},
+		{405, "Method Not Allowed"}, {408, "Request Timeout"}, {413, "Content Too Large"},
+		{414, "URI Too Long"}, {431, "Request Header Fields Too Large"},
+		{500, "Internal Server Error"}, {501, "Not Implemented"},
+		{503, "Service Unavailable"}, {505, "HTTP Version Not Supported"},
+	};
+	char head[512], body[256];
+	struct sws_page *page = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		int status = all[i].status;
+		int n = snprintf(body, sizeof body, "<!DOCTYPE html>\n<title>%d %s</title>\n"
+		    "<h1>%d %s</h1>\n", status, all[i].reason, status, all[i].reason);
+
+		assert_int_equal(sws_page_error(&page, status), 0);
+		snprintf(head, sizeof head, "HTTP/1.1 %d %s\r\n"
+		    "Date: Ddd, 00 Mmm 0000 00:00:00 GMT\r\nServer: sws\r\n%s"
+		    "Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n",
+		    status, all[i].reason, status == 405 ? "Allow: GET, HEAD\r\n" : "", n);
+		expect_head(page, head);
+		assert_int_equal(page->body_len, n);
+		assert_memory_equal(page->body, body, n);
+		/* Nothing to compare a condition with. */
+		assert_int_equal(page->validators_at, 0);
+		sws_page_unref(page);
+	}
+	page = NULL;
+	for (int i = 0; i < 2; i++) {
+		allocations_left = i;
+		assert_int_equal(sws_page_error(&page, 404), -ENOMEM);
+		assert_null(page);
+	}
+}
+
+static void
+redirections(void **state)
+{
+	static char path[HTTP_TARGET_MAX], query[HTTP_TARGET_MAX];
+	char expected[512];
+	struct sws_page *page = NULL;
+
+	(void)state;
+	assert_int_equal(sws_page_redirect(&page, "/a b", 4, "?q=1", 4), 0);
+	snprintf(expected, sizeof expected, "HTTP/1.1 301 Moved Permanently\r\n"
+	    "Date: Ddd, 00 Mmm 0000 00:00:00 GMT\r\nServer: sws\r\nLocation: /a%%20b/?q=1\r\n"
+	    "Content-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n",
+	    (int)page->body_len);
+	expect_head(page, expected);
+	assert_int_equal(page->validators_at, 0);
+	sws_page_unref(page);
+	/* The longest of all: every byte of the path is escaped. */
+	memset(path, ' ', sizeof path);
+	memset(query, 'q', sizeof query);
+	assert_int_equal(sws_page_redirect(&page, path, sizeof path, query, sizeof query), 0);
+	assert_true(page->head_len > 3 * sizeof path + sizeof query);
+	assert_memory_equal(page->head + page->head_len - 4, "\r\n\r\n", 4);
+	sws_page_unref(page);
+	page = NULL;
+	for (int i = 0; i < 3; i++) {
+		allocations_left = i;
+		assert_int_equal(sws_page_redirect(&page, "/a", 2, "", 0), -ENOMEM);
+		assert_null(page);
+	}
+}
+
+static void
+last_reference(void **state)
+{
+	_Atomic(size_t) account = 100000;
+	struct sws_page *page;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(sws_page_error(&page, 404), 0);
+	size = page->size;
+	page->account = &account;
+	sws_page_ref(page);
+	sws_page_unref(page);
+	assert_int_equal(atomic_load(&account), 100000);
+	sws_page_unref(page);
+	assert_int_equal(atomic_load(&account), 100000 - size);
+}
+
+static int
+prepare(void **state)
+{
+	int fd = mkstemp(name);
+
+	(void)state;
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -1 : mime_new(&types, "/nonexistent/mime.types");
+}
+
+static int
+clean_up(void **state)
+{
+	(void)state;
+	mime_free(types);
+	return unlink(name);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(file_in_memory),
+		cmocka_unit_test(empty_file),
+		cmocka_unit_test(types_of_paths),
+		cmocka_unit_test(long_type),
+		cmocka_unit_test(file_on_disk),
+		cmocka_unit_test(matching),
+		cmocka_unit_test(young_files),
+		cmocka_unit_test(changing_files),
+		cmocka_unit_test(unreadable_files),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(redirections),
+		cmocka_unit_test(last_reference),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, clean_up);
+}

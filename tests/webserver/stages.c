@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stages.c: from input to requests: how many make one burst, what stays for the next one, bodies,
+ * errors, and which stage follows. What the stages call in other modules is written down here
+ * instead of done.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pages.h"
+#include "../../webserver/stages.c"
+
+#define GET "GET / HTTP/1.1\r\nHost:a\r\n\r\n"
+#define GET_LEN (sizeof GET - 1)
+
+static struct sws_core core;
+static struct sws_core *cores[1] = {&core};
+static struct sws_server server = {.cores = cores, .cores_count = 1};
+static struct sws_conn conn;
+static struct sws_page *error_page;
+
+/* What the stages have called since the last reset. */
+static struct mely_handler *next_stage;
+static int closed, lingered, timed, drained, error_status;
+static unsigned ready;
+
+/* The other stages. */
+struct mely_handler sws_check_in_cache, sws_write_response;
+
+int
+mely_current_core(void)
+{
+	return 0;
+}
+
+struct mely_color *
+mely_current_color(void)
+{
+	return &conn.color;
+}
+
+unsigned
+mely_fd_ready(void)
+{
+	return ready;
+}
+
+void
+sws_conn_stage(struct sws_conn *c, struct mely_handler *handler)
+{
+	assert_ptr_equal(c, &conn);
+	/* One event serves all stages. */
+	assert_null(next_stage);
+	conn.state = SWS_CONN_BUSY;
+	next_stage = handler;
+}
+
+void
+sws_conn_close(struct sws_conn *c)
+{
+	c->state = SWS_CONN_CLOSED;
+	closed++;
+}
+
+void
+sws_conn_linger_read(struct sws_conn *c)
+{
+	(void)c;
+	lingered++;
+}
+
+void
+sws_conn_time_head(struct sws_conn *c)
+{
+	(void)c;
+	timed++;
+}
+
+void
+sws_conn_drain(struct sws_conn *c)
+{
+	(void)c;
+	drained++;
+}
+
+void
+sws_core_tick(struct sws_core *c)
+{
+	c->now_ns = 1000;
+}
+
+struct sws_page *
+sws_server_error(const struct sws_server *s, int status)
+{
+	(void)s;
+	error_status = status;
+	return error_page;
+}
+
+/* ---- helpers ------------------------------------------------------------------------------- */
+
+static void
+begin(void)
+{
+	memset(&conn, 0, sizeof conn);
+	conn.server = &server;
+	conn.fd = -1;
+	next_stage = NULL;
+	closed = lingered = timed = drained = error_status = 0;
+	ready = 0;
+	atomic_store(&server.draining, false);
+}
+
+/* A connection whose burst holds this input. */
+static struct sws_burst *
+begin_with(const char *text, size_t len)
+{
+	begin();
+	conn.burst = sws_burst_get(&core);
+	assert_non_null(conn.burst);
+	memcpy(conn.burst->in, text, len);
+	conn.burst->in_len = (uint16_t)len;
+	conn.state = SWS_CONN_BUSY;
+	return conn.burst;
+}
+
+/* The stage that was called for; none follows as yet. */
+static struct mely_handler *
+taken(void)
+{
+	struct mely_handler *stage = next_stage;
+
+	next_stage = NULL;
+	return stage;
+}
+
+static void
+end(void)
+{
+	if (conn.burst != NULL)
+		sws_burst_put(&core, conn.burst);
+	conn.burst = NULL;
+}
+
+/* The answers of a burst are sent. */
+static void
+answer_all(struct sws_burst *burst)
+{
+	burst->checked = burst->out = burst->count;
+	sws_conn_continue(&conn, &core);
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+/* A client that pipelines gets SWS_BURST_MAX answers at a time, so that others come in between. */
+static void
+bursts_are_bounded(void **state)
+{
+	char text[HTTP_HEAD_MAX];
+	size_t count = 3 * SWS_BURST_MAX + 8;
+	struct sws_burst *burst;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		memcpy(text + i * GET_LEN, GET, GET_LEN);
+	burst = begin_with(text, count * GET_LEN);
+	for (int i = 0; i < 3; i++) {
+		parse_request_fn(&conn);
+		assert_ptr_equal(taken(), &sws_check_in_cache);
+		assert_int_equal(burst->count, SWS_BURST_MAX);
+		assert_int_equal(burst->asked[1].base, GET_LEN);
+		assert_false(burst->stalled);
+		answer_all(burst);
+		assert_ptr_equal(taken(), &sws_parse_request);
+		assert_int_equal(burst->in_len, (count - (size_t)(i + 1) * SWS_BURST_MAX) * GET_LEN);
+		assert_int_equal(burst->in_at + burst->count + burst->checked + burst->out, 0);
+	}
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_check_in_cache);
+	assert_int_equal(burst->count, 8);
+	assert_true(burst->stalled);
+	/* Nothing is left: the burst goes back, and the connection is idle. */
+	answer_all(burst);
+	assert_null(taken());
+	assert_null(conn.burst);
+	assert_int_equal(conn.state, SWS_CONN_IDLE);
+	assert_int_equal(core.bursts_count, 1);
+	end();
+}
+
+static void
+what_follows_a_burst(void **state)
+{
+	struct sws_burst *burst;
+
+	(void)state;
+	/* More may be in the socket. */
+	burst = begin_with(GET, GET_LEN);
+	conn.unread = true;
+	parse_request_fn(&conn);
+	(void)taken();
+	answer_all(burst);
+	assert_ptr_equal(taken(), &sws_read_request);
+	end();
+	/* The server drains: an idle connection gets its grace. */
+	burst = begin_with(GET, GET_LEN);
+	atomic_store(&server.draining, true);
+	parse_request_fn(&conn);
+	(void)taken();
+	answer_all(burst);
+	assert_int_equal(drained, 1);
+	end();
+}
+
+/* Half a head keeps the burst, and the timer is set for it once. */
+static void
+half_a_head(void **state)
+{
+	static const char text[] = GET "GET /x HTTP/1.1\r\nHo";
+	struct sws_burst *burst = begin_with(text, sizeof text - 1);
+
+	(void)state;
+	conn.since_ns = 77;
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_check_in_cache);
+	assert_int_equal(burst->count, 1);
+	answer_all(burst);
+	assert_null(taken());
+	assert_ptr_equal(conn.burst, burst);
+	assert_int_equal(conn.state, SWS_CONN_IDLE);
+	assert_int_equal(conn.head_ns, 77);
+	assert_int_equal(timed, 1);
+	assert_int_equal(burst->in_len, sizeof text - 1 - GET_LEN);
+	/* A few bytes more are not the end yet. */
+	memcpy(burst->in + burst->in_len, "st:a\r\n", 6);
+	burst->in_len += 6;
+	parse_request_fn(&conn);
+	assert_null(taken());
+	assert_int_equal(timed, 1);
+	/* What was understood of the request line is still known. */
+	memcpy(burst->in + burst->in_len, "\r\n", 2);
+	burst->in_len += 2;
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_check_in_cache);
+	assert_int_equal(burst->count, 1);
+	assert_int_equal(burst->asked[0].request.path.len, 2);
+	assert_memory_equal(burst->in + burst->asked[0].request.path.at, "/x", 2);
+	end();
+}
+
+static void
+bodies(void **state)
+{
+	static const char text[] = "GET / HTTP/1.1\r\nHost:a\r\nContent-Length: 10\r\n\r\n12345";
+	struct sws_burst *burst = begin_with(text, sizeof text - 1);
+
+	(void)state;
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_check_in_cache);
+	assert_int_equal(burst->count, 1);
+	assert_int_equal(conn.skip, 5);
+	answer_all(burst);
+	assert_null(conn.burst);
+	/* The rest of the body is no request, and what follows it is one. */
+	conn.burst = burst = sws_burst_get(&core);
+	memcpy(burst->in, "GET /" GET, 5 + GET_LEN);
+	burst->in_len = 5 + GET_LEN;
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_check_in_cache);
+	assert_int_equal(conn.skip, 0);
+	assert_int_equal(burst->count, 1);
+	assert_int_equal(burst->asked[0].base, 5);
+	end();
+}
+
+static void
+last_requests(void **state)
+{
+	static const char text[] = "GET / HTTP/1.1\r\nHost:a\r\nConnection: close\r\n\r\n" GET;
+	static const char with_body[] = "GET / HTTP/1.0\r\nContent-Length: 9\r\n\r\n" GET;
+	struct sws_burst *burst = begin_with(text, sizeof text - 1);
+
+	(void)state;
+	parse_request_fn(&conn);
+	assert_int_equal(burst->count, 1);
+	assert_true(conn.closing);
+	assert_false(conn.linger);
+	end();
+	burst = begin_with(with_body, sizeof with_body - 1);
+	parse_request_fn(&conn);
+	assert_int_equal(burst->count, 1);
+	assert_true(conn.closing);
+	assert_true(conn.linger);
+	end();
+}
+
+/* An error of framing is answered behind the requests before it, and ends the connection. */
+static void
+bad_heads(void **state)
+{
+	struct sws_burst *burst = begin_with(GET "nonsense\r\n\r\n" GET, 2 * GET_LEN + 12);
+
+	(void)state;
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_check_in_cache);
+	assert_int_equal(burst->count, 1);
+	assert_int_equal(burst->bad, 400);
+	assert_true(burst->stalled);
+	end();
+
+	burst = begin_with("GET / HTTP/3.0\r\n", 16);
+	parse_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_bad_request);
+	bad_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_write_response);
+	assert_int_equal(error_status, 505);
+	assert_int_equal(burst->count, 1);
+	assert_int_equal(burst->checked, 1);
+	assert_ptr_equal(burst->answers[0].page, error_page);
+	assert_int_equal(burst->answers[0].flags, SWS_SAY_CLOSE);
+	assert_true(conn.closing && conn.linger);
+	sws_burst_drop_answers(burst, 0);
+	assert_int_equal(test_refs(error_page), 1);
+	end();
+}
+
+static void
+reading(void **state)
+{
+	static const char full[HTTP_HEAD_MAX];
+	int pair[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	begin();
+	conn.fd = pair[0];
+	/* Nothing there: the burst is given back. */
+	readable_fn(&conn);
+	assert_null(taken());
+	assert_null(conn.burst);
+	assert_false(conn.unread);
+	/* A short read has emptied the socket. */
+	assert_int_equal(write(pair[1], GET, GET_LEN), GET_LEN);
+	readable_fn(&conn);
+	assert_ptr_equal(taken(), &sws_parse_request);
+	assert_int_equal(conn.burst->in_len, GET_LEN);
+	assert_false(conn.unread);
+	assert_int_equal(conn.since_ns, 1000);
+	assert_int_equal(conn.head_ns, 1000);
+	/* While a stage is queued, an edge is only remembered. */
+	readable_fn(&conn);
+	assert_null(taken());
+	assert_true(conn.unread);
+	/* With the end of the stream seen, or a full buffer, there may be more. */
+	ready = MELY_READY_HANGUP;
+	assert_int_equal(write(pair[1], GET, GET_LEN), GET_LEN);
+	read_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_parse_request);
+	assert_int_equal(conn.burst->in_len, 2 * GET_LEN);
+	assert_true(conn.unread);
+	ready = 0;
+	conn.burst->in_len = 0;
+	assert_int_equal(write(pair[1], full, sizeof full), sizeof full);
+	read_request_fn(&conn);
+	assert_ptr_equal(taken(), &sws_parse_request);
+	assert_int_equal(conn.burst->in_len, HTTP_HEAD_MAX);
+	assert_true(conn.unread);
+	/* The end of the stream. */
+	conn.burst->in_len = 0;
+	close(pair[1]);
+	read_request_fn(&conn);
+	assert_null(taken());
+	assert_int_equal(closed, 1);
+	close(pair[0]);
+	end();
+}
+
+static void
+lingering(void **state)
+{
+	(void)state;
+	begin();
+	conn.state = SWS_CONN_LINGER;
+	readable_fn(&conn);
+	assert_int_equal(lingered, 1);
+	assert_null(taken());
+	conn.state = SWS_CONN_CLOSED;
+	readable_fn(&conn);
+	assert_int_equal(lingered + closed, 1);
+	assert_null(taken());
+}
+
+static int
+prepare(void **state)
+{
+	(void)state;
+	error_page = test_page("", 0, 0);
+	return 0;
+}
+
+static int
+clean_up(void **state)
+{
+	(void)state;
+	while (core.bursts != NULL)
+		free(sws_burst_get(&core));
+	sws_page_unref(error_page);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bursts_are_bounded),
+		cmocka_unit_test(what_follows_a_burst),
+		cmocka_unit_test(half_a_head),
+		cmocka_unit_test(bodies),
+		cmocka_unit_test(last_requests),
+		cmocka_unit_test(bad_heads),
+		cmocka_unit_test(reading),
+		cmocka_unit_test(lingering),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, clean_up);
+}

@@ -210,7 +210,7 @@ check_worth(const struct melyint_core *core, const struct mely_color *color)
 	/* A steal never costs that much; less, and the price may have changed since. */
 	if (!(color->_flags & MELYINT_COLOR_PINNED) && color->_u._worth._steal_slot == 0 &&
 	    left > (uint64_t)STEAL_NS_AT_MOST << MELYINT_WEIGHT_SHIFT && !world.switches_stealing &&
-	    core->rt->weighing != MELYINT_WEIGH_NOT)
+	    core->rt->switches.weighing != MELYINT_WEIGH_NOT)
 		sim_fail("core %d: a color that is worth %llu ns is not in its stealing-queue",
 		    core->index, (unsigned long long)left >> MELYINT_WEIGHT_SHIFT);
 }
@@ -222,7 +222,7 @@ check_queue(const struct melyint_core *core)
 	uint32_t stealable = 0, worthy = 0;
 	unsigned level;
 
-	if (core->ready.levels == 0 && core->ready.length == 0 && core->stealable == 0 &&
+	if (core->ready.levels == 0 && core->ready.length == 0 && core->hint.stealable == 0 &&
 	    core->stealq.length == 0)
 		return;
 	if (!melyint_stealq_validate(&core->stealq))
@@ -252,9 +252,9 @@ check_queue(const struct melyint_core *core)
 	if (core->stealq.length != worthy)
 		sim_fail("core %d: %u colors know a place in its stealing-queue, it holds %u",
 		    core->index, worthy, core->stealq.length);
-	if (core->stealable != stealable)
+	if (core->hint.stealable != stealable)
 		sim_fail("core %d: %u colors can be stolen, the hint says %u", core->index,
-		    stealable, core->stealable);
+		    stealable, core->hint.stealable);
 }
 
 static uint32_t
@@ -286,7 +286,7 @@ check_queue(const struct melyint_core *core)
 static uint32_t
 queue_length(const struct melyint_core *core)
 {
-	return core->waiting;
+	return core->hint.waiting;
 }
 
 static void
@@ -302,9 +302,9 @@ check_core(const struct melyint_core *core)
 	uint32_t length = queue_length(core);
 
 	check_queue(core);
-	if (core->waiting != length)
+	if (core->hint.waiting != length)
 		sim_fail("core %d: %u colors wait, the hint says %u", core->index, length,
-		    core->waiting);
+		    core->hint.waiting);
 }
 
 static void
@@ -320,15 +320,15 @@ check_runtime(const struct mely_runtime *rt)
 			locked = true;
 		else
 			check_core(core);
-		sleepers += core->sleep != MELYINT_AWAKE;
-		watching += core->sleep == MELYINT_SENTRY;
+		sleepers += core->locked.sleep != MELYINT_AWAKE;
+		watching += core->locked.sleep == MELYINT_SENTRY;
 	}
 	if (locked)
 		return;
-	if (rt->sleepers != sleepers)
-		sim_fail("%d cores sleep, the count says %d", sleepers, rt->sleepers);
-	if (watching > rt->watchers || rt->watchers > 1)
-		sim_fail("%d cores watch, the count says %d", watching, rt->watchers);
+	if (rt->idle.sleepers != sleepers)
+		sim_fail("%d cores sleep, the count says %d", sleepers, rt->idle.sleepers);
+	if (watching > rt->idle.sentries || rt->idle.sentries > 1)
+		sim_fail("%d cores watch, the count says %d", watching, rt->idle.sentries);
 	for (i = 0; i < rt->cores_count; i++)
 		check_batch(&rt->cores[i]);
 }
@@ -358,16 +358,16 @@ check_worthy(int runtime, const struct mely_runtime *rt)
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++) {
-		if (rt->cores[i].busy)
-			behind += rt->cores[i].stealable;
+		if (rt->cores[i].hint.busy)
+			behind += rt->cores[i].hint.stealable;
 		else
 			sleeper = true;
 	}
-	if (behind == 0 || !sleeper || world.switches_stealing || !rt->stealing) {
+	if (behind == 0 || !sleeper || world.switches_stealing || !rt->switches.stealing) {
 		*since_ps = 0;
 		return;
 	}
-	if (rt->watchers == 0)
+	if (rt->idle.sentries == 0)
 		sim_fail("%u colors wait behind busy cores, a core sleeps and nobody watches",
 		    behind);
 	if (*since_ps == 0)
@@ -395,7 +395,7 @@ check_still(uint64_t until_ps)
 		for (j = 0; j < rt->cores_count; j++) {
 			const struct melyint_core *core = &rt->cores[j];
 
-			if (core->attended && !core->busy && queue_length(core) != 0)
+			if (core->locked.attended && !core->hint.busy && queue_length(core) != 0)
 				sim_fail("core %d was not woken for %u colors", j,
 				    queue_length(core));
 		}

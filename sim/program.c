@@ -349,7 +349,7 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 {
 	fprintf(out, "  runtime %d: %d cores on \"%s\", %d processors; %s, %d run(s), ends by %s\n",
 	    i, rt->cores, topologies[rt->topology], rt->processors,
-	    rt->once ? "mely_run_once_for" : "mely_run", rt->runs,
+	    rt->once ? "mely_run_once" : "mely_run", rt->runs,
 	    rt->discard ? "discard" : "drain");
 	fprintf(out, "    steal %d (heuristics %u) balance %d pollers %d; batch %d events, %d us\n",
 	    rt->steal, rt->heuristics, rt->balance, rt->pollers, rt->batch_events, rt->batch_us);

@@ -158,12 +158,12 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 	int i, watching = 0, busy = 0;
 
 	for (i = 0; i < rt->cores_count; i++) {
-		watching += rt->cores[i].sleep == MELYINT_SENTRY;
-		busy += rt->cores[i].busy;
+		watching += rt->cores[i].locked.sleep == MELYINT_SENTRY;
+		busy += rt->cores[i].hint.busy;
 	}
 	/* Who is between the two waits for a lock, and not for long. */
-	if (rt->watchers != watching && until_ps - sim_now_ps() > MS)
-		sim_fail("%d cores watch, the count says %d", watching, rt->watchers);
+	if (rt->idle.sentries != watching && until_ps - sim_now_ps() > MS)
+		sim_fail("%d cores watch, the count says %d", watching, rt->idle.sentries);
 	if (busy == 0)
 		check_timers(runtime, until_ps);
 	else if (busy < rt->cores_count && rt->config.stuck_ms != 0 &&

@@ -57,11 +57,11 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	sim_processors = plan->processors;
 	must(mely_runtime_new(&wr->rt, &config), "mely_runtime_new");
 	wr->world = &world;
-	wr->rt->look_ticks = plan->look_ns;
-	wr->rt->look_max_ticks = plan->look_max_ns;
-	wr->rt->tick_ticks = plan->tick_ns;
-	wr->rt->decay_ticks = plan->decay_ns;
-	wr->rt->aged_ticks = plan->aged_ns;
+	wr->rt->limits.look_ticks = plan->look_ns;
+	wr->rt->limits.look_max_ticks = plan->look_max_ns;
+	wr->rt->limits.tick_ticks = plan->tick_ns;
+	wr->rt->limits.decay_ticks = plan->decay_ns;
+	wr->rt->limits.aged_ticks = plan->aged_ns;
 }
 
 static void

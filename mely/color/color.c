@@ -51,7 +51,7 @@ mely_color_init(struct mely_color *color, struct mely_runtime *rt)
 		return mely_color_init_on(color, rt, self->index);
 	/* relaxed: only spreads them */
 	return mely_color_init_on(color, rt,
-	    (int)(MELY_ADD(&rt->placed, 1, relaxed) % (uint32_t)rt->cores_count));
+	    (int)(MELY_ADD(&rt->flow.placed, 1, relaxed) % (uint32_t)rt->cores_count));
 }
 
 int
@@ -179,7 +179,7 @@ melyint_color_arrive(struct mely_color *color)
 
 	melyint_core_link(home, color);
 	/* relaxed: the drain looks under all locks */
-	MELY_SUB(&home->rt->arriving, 1, relaxed);
+	MELY_SUB(&home->rt->flow.arriving, 1, relaxed);
 	woken = melyint_wake_locked(home);
 	melyint_lock_drop(&home->lock);
 	if (woken)
@@ -217,7 +217,7 @@ mely_color_pin(struct mely_color *color, int core)
 		melyint_core_link(owner, color);
 	if (state == MELYINT_COLOR_QUEUED && moves) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
-		MELY_ADD(&rt->arriving, 1, relaxed); /* in no queue: a drain must know of it */
+		MELY_ADD(&rt->flow.arriving, 1, relaxed); /* in no queue: a drain must know of it */
 	}
 	if (moves) {
 		/* release: pairs with the acquire in melyint_color_lock */

@@ -239,7 +239,7 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 
 	melyint_check_promise(drained);
 	/* relaxed: posts from now on count, soon enough */
-	MELY_STORE(&mely_color_runtime(color)->marks, true, relaxed);
+	MELY_STORE(&mely_color_runtime(color)->flow.marks, true, relaxed);
 	pthread_mutex_lock(&t->lock);
 	e = obtain(t, color);
 	if (e != NULL) {

@@ -382,9 +382,10 @@ wait_for_grace(struct melyint_colortab *t)
 			bool quiet;
 
 			melyint_lock_take(&core->lock);
-			quiet = !core->attended ||
-			    MELY_LOAD(&core->sleep, relaxed) != MELYINT_AWAKE; /* under the lock */
-			turns = core->turns;
+			/* relaxed: under the lock */
+			quiet = !core->locked.attended ||
+			    MELY_LOAD(&core->locked.sleep, relaxed) != MELYINT_AWAKE;
+			turns = core->locked.turns;
 			melyint_lock_drop(&core->lock);
 			if (quiet || (!first && turns != seen))
 				break;

@@ -44,7 +44,7 @@ struct melyint_backtrace; /* callers.h */
 struct melyint_monitor; /* monitor.h */
 struct melyint_stall;   /* stall.c */
 
-/* core->sleep */
+/* core->locked.sleep */
 enum {
 	MELYINT_AWAKE = 0,
 	MELYINT_ASLEEP,  /* in its poller until woken */
@@ -52,7 +52,7 @@ enum {
 	MELYINT_OUTSIDE /* core 0: in the program's own loop; NOTE(outside) in sched/park.c */
 };
 
-/* rt->searching */
+/* rt->idle.searching */
 enum melyint_search {
 	MELYINT_SEARCH_NONE = 0,
 	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or wakes now */
@@ -112,92 +112,139 @@ struct melyint_batch {
 
 #define MELYINT_NO_ID UINT64_MAX
 
-struct melyint_core {
-	/* owner, and read by nobody else */
-	_Alignas(MELY_CACHE_LINE) struct melyint_batch batch;
-	struct melyint_pool pool;
-	struct mely_runtime *rt;    /* set once */
-	int index;                  /* set once */
-	uint32_t spin_ns;           /* how long to spin before the next sleep */
-	_Atomic uint64_t turn_ticks; /* when the last turn began; read by anyone */
-	uint64_t looked_ticks;      /* when the poller was looked at */
-	int64_t round_left;         /* turns until all that waited then have had theirs */
-	uint64_t ticked_ticks;      /* when libev was entered and balance considered */
-	uint64_t decayed_ticks;     /* when spare events were last given back */
-	uint32_t used_ns;           /* time of the last batch */
-	uint32_t sample_in;         /* batches until one is measured: NOTE(measure) */
-	bool outside;               /* its thread has left a pass for the program's own loop */
-	bool away;                  /* the next batch is the first of its color after a steal */
-	bool away_measured;         /* ... and is measured */
-	uint32_t sample_rest;       /* what was left of sample_in when it was stolen */
-	struct melyint_sample sample; /* the call that is measured */
-	uint8_t observe;            /* who looks at its batches, in bits: observe.h */
-	struct melyint_ring *ring;  /* where the batch that is observed is written, or NULL */
-	uint32_t observe_every;     /* one batch in so many is looked at, */
-	uint32_t plain_in;          /* ... and what sample_in would be without; observe.c */
-	struct mely_color *leaving; /* to be linked on the core it is pinned to, after the turn */
-	struct mely_color *released;/* its release function is due after the turn */
-	struct mely_color *unmarked_color; /* so many cancelled events of it still count */
-	uint32_t unmarked;
-	uint64_t far_ticks;         /* when it last glanced at all victims; steal.c */
-	int victims_end;            /* so many did its last glance look at */
-	struct melyint_glance *glances; /* what it saw of each other core at its last look */
-	struct melyint_core *relieved; /* it is looking in the place of this one: stuck.c */
-	bool searching;             /* it was woken to look for work and has not found any */
-	bool owes_watch;            /* it was to watch or to search, and nobody does now; park.c */
-	struct melyint_tallies tallies;   /* the same: tally.h */
-	struct melyint_counters counters; /* written by the owner, read by anyone */
+/* The owner's clock of its loop, and how long it may go on with what it does. */
+struct melyint_pace {
+	_Atomic uint64_t turn_ticks; /* when the last turn began; read by any thread */
+	uint64_t looked_ticks;       /* when the owner last polled */
+	uint64_t ticked_ticks;       /* when it last entered libev and considered balance */
+	uint64_t decayed_ticks;      /* when it last gave spare events back */
+	int64_t round_left;          /* turns until all that waited at the last poll had theirs */
+	uint32_t used_ns;            /* time of the last batch */
+	uint32_t spin_ns;            /* how long to spin before the next sleep */
+	bool outside;                /* its thread has left a pass for the program's own loop */
+};
 
-	/* lock */
-	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock;
-	_Atomic uint8_t sleep;      /* written under the lock; read as a hint by anyone */
-	bool attended;              /* a thread runs it */
-	bool waits;                 /* it is in mely_wait_begin's wait, which exit lets be */
-	bool has_batch;             /* set where a batch is taken, under whichever core's lock */
+/* Which batches of the owner are measured (NOTE(measure)) or observed (NOTE(observe)). */
+struct melyint_sampling {
+	uint32_t batches_left; /* until the next batch that is not plain */
+	uint32_t batches_rest; /* what was left of that before a steal set it to 1 */
+	uint32_t plain_in;     /* what batches_left would be without observers */
+	uint32_t observe_every;/* the owner shows one batch in this many to observers */
+	uint8_t observe;       /* MELYINT_OBSERVE_...: the observers of this core */
+	bool away;             /* the next batch is the first of its color after a steal */
+	bool away_measured;    /* ... and is measured */
+	struct melyint_ring *ring;  /* where the observed batch is written, or NULL */
+	struct melyint_sample call; /* the call that is measured */
+};
+
+/* What a batch leaves for the end of the owner's turn. */
+struct melyint_due {
+	struct mely_color *leaving;  /* goes to the core it is pinned to */
+	struct mely_color *released; /* its release function is due */
+	struct mely_color *unmarked_color; /* its mark still counts cancelled events: */
+	uint32_t unmarked;                 /* ... this many */
+};
+
+/* What the owner remembers of other cores, as their thief and relief. */
+struct melyint_others {
+	uint64_t far_ticks; /* when it last glanced at all victims: steal.c */
+	int victims_end;    /* how many victims its last glance covered */
+	struct melyint_glance *glances; /* what it last saw of each core */
+	struct melyint_core *relieved;  /* the stuck core that it polls for now: stuck.c */
+	bool owes_sentry;   /* it was to keep watch or to search, and no core does so now: park.c */
+};
+
+/* Written under core->lock. */
+struct melyint_locked {
+	_Atomic uint8_t sleep;      /* any thread reads it as a hint */
+	bool attended;              /* a thread runs this core */
+	bool waits;                 /* that thread is in mely_wait_begin, where exit leaves it */
+	bool searching;             /* the core was woken to search, and has found no work yet */
+	bool has_batch;             /* set under the lock that the batch was taken under, which is
+	                             * the victim's after a steal */
 	uint64_t turns;             /* for grace periods: color/table.c */
-	uint64_t aged_turns;        /* as many when a color last left because it had waited, */
-	uint64_t aged_ticks;        /* ... and when that was; victim.c */
+	uint64_t aged_turns;        /* turns when a color last left because it had waited, */
+	uint64_t aged_ticks;        /* ... and when that was: victim.c */
 	pthread_t attendant;        /* the thread, where stalls are reported */
 	struct mely_event *waiters; /* completions of cancels, due when the batch ends */
+};
+
+/* What other cores glance at without the lock. Written under the lock, unless noted. */
+struct melyint_hint {
+	_Atomic uint32_t waiting;   /* color-queues linked in ready */
+	_Atomic uint32_t stealable; /* of these, not pinned */
+	_Atomic uint64_t worth_min; /* a color that weighs more is worthy; any thread, once a ms */
+	_Atomic uint32_t dry;       /* turns that left nothing waiting */
+	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
+	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
+	_Atomic uint8_t busy;       /* not asleep; written by the owner, and under the lock while the
+	                             * core is outside */
+};
+
+/* What the core runs now, for other threads. Written by the owner. */
+struct melyint_shown {
+	/* the embedded event whose handler was entered last in this batch */
+	_Atomic(struct mely_event *) current;
+	/* the running color, or NULL; a thread that holds the lock may follow it */
+	_Atomic(struct mely_color *) running;
+	_Atomic uint64_t running_id; /* its id, kept after its batch; MELYINT_NO_ID: an object */
+	/* the attending thread, and the clock of its CPU time */
+	_Atomic pid_t tid;
+	_Atomic clockid_t cpu_clock;
+};
+
+/* Constant once the runtime is made. */
+struct melyint_fixed {
+	struct melyint_poller *poller;
+	struct melyint_aging *aging;         /* NULL: its age is not reported */
+	struct melyint_backtrace *backtrace; /* NULL: backtraces are never taken */
+	pthread_t thread;
+	int pu;                 /* OS index of its processing unit; -1: not pinned */
+	uint16_t *victims;      /* core set: the other cores, nearest first */
+	uint16_t *victims_flat; /* the other cores, without regard to distance */
+	uint8_t *distance;      /* to each core: enum mely_distance */
+};
+
+struct melyint_core {
+	/* owner: the hot path first */
+	_Alignas(MELY_CACHE_LINE) struct melyint_batch batch;
+	struct mely_runtime *rt; /* constant */
+	int index;               /* constant */
+	struct melyint_pace pace;
+	struct melyint_sampling sampling;
+	struct melyint_due due;
+	struct melyint_pool pool;
+	struct melyint_tallies tallies;   /* read by any thread: tally.h */
+	struct melyint_counters counters; /* read by any thread */
+	struct melyint_others others;
+
+	/* any thread, under the lock */
+	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock;
+	struct melyint_locked locked;
 #ifdef MELYINT_LIBASYNC
 	struct melyint_fifo ready;  /* the core-queue */
 #else
 	struct melyint_coreq ready; /* the core-queue */
 #endif
-	/* What others may glance at without the lock; written under it. */
-	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t waiting; /* color-queues linked in ready */
-	_Atomic uint32_t stealable; /* of these, not pinned */
+
+	/* read by any thread */
+	_Alignas(MELY_CACHE_LINE) struct melyint_hint hint;
 #ifndef MELYINT_LIBASYNC
 	struct melyint_stealq stealq; /* the stealing-queue; its lengths are hints */
 #endif
-	_Atomic uint64_t worth_min; /* a color that weighs more is worthy; anyone, once a ms */
-	_Atomic uint32_t dry;       /* turns that left nothing waiting */
-	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
-	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
-	_Atomic uint8_t busy;       /* not asleep; written by the owner, and under the lock while outside */
-	/* the embedded event whose handler was entered last in this batch; written by the owner */
-	_Atomic(struct mely_event *) current;
-	/* the running color, or NULL; may be followed under the lock; written by the owner, as its
-	 * id, which is left when it ends */
-	_Atomic(struct mely_color *) running;
-	_Atomic uint64_t running_id; /* MELYINT_NO_ID: an object */
-
-	_Atomic pid_t tid;          /* of the thread, and the clock of its CPU time; who attends */
-	_Atomic clockid_t cpu_clock;
+	struct melyint_shown shown;
 
 	struct melyint_outbox outbox;
 
-	/* set when the runtime is made, then constant */
-	_Alignas(MELY_CACHE_LINE) struct melyint_poller *poller;
-	struct melyint_aging *aging; /* NULL: its age is of no interest */
-	struct melyint_backtrace *backtrace; /* NULL: none is ever asked for */
-	pthread_t thread;
-	int pu;                     /* OS index of its processing unit; -1 unpinned */
-	uint16_t *victims;          /* core set: the other cores, nearest first */
-	uint16_t *victims_flat;     /* the same without regard to distance */
-	uint8_t *distance;          /* to each core: enum mely_distance */
+	_Alignas(MELY_CACHE_LINE) struct melyint_fixed fixed;
 	struct mely_color self_color; /* pinned here, for the library's own events */
 };
+
+_Static_assert(offsetof(struct melyint_core, lock) % MELY_CACHE_LINE == 0 &&
+    offsetof(struct melyint_core, hint) % MELY_CACHE_LINE == 0 &&
+    offsetof(struct melyint_core, outbox) % MELY_CACHE_LINE == 0 &&
+    offsetof(struct melyint_core, fixed) % MELY_CACHE_LINE == 0,
+    "groups with different writers share no cache line");
 
 enum melyint_phase {
 	MELYINT_IDLE = 0, /* made, or stopped */
@@ -207,70 +254,118 @@ enum melyint_phase {
 	MELYINT_FORKED    /* this is the child of a fork */
 };
 
-struct mely_runtime {
-	struct mely_config config;  /* constant */
-	int cores_count;            /* constant */
-	struct melyint_core *cores; /* constant array, cache-line aligned */
-	struct melyint_colortab *colors;
-	struct melyint_colorext *colorext;
-	struct melyint_io *io;
-	struct melyint_live *live;  /* constant: serve.h */
-	struct melyint_monitor *monitor; /* constant */
-	struct melyint_ages *ages;  /* constant; NULL: old queues are not reported */
-	uint64_t aging_ticks;       /* constant: too old */
-	uint64_t aging_from_ticks;  /* when the run began */
-	struct melyint_stall *stall; /* constant; NULL: stalls are not reported */
-	_Atomic uint32_t lines_lost; /* that stderr did not take: report.c; who reports */
-	struct melyint_backtrace *backtraces; /* constant; of the cores, or NULL */
-	struct melyint_depot depot; /* spare events of all cores */
-	struct mely_runtime *next;  /* list of all runtimes, fork.c */
-	_Atomic(struct melyint_tracer *) tracer; /* set once, by who traces first: trace.c */
-	uint64_t batch_ticks;       /* constant copies of hot settings; 0: no limit in time */
-	uint64_t look_ticks;        /* least time between two looks at the poller of a busy core */
-	uint64_t look_max_ticks;    /* most, when a round takes longer */
-	uint64_t tick_ticks;        /* between two entries into libev */
-	uint64_t decay_ticks;       /* between two looks at spare events */
-	uint64_t far_ticks;         /* between two glances of an idle core at all others */
-	uint64_t aged_ticks;        /* waiting so long behind a busy core makes any color worthy */
-	uint64_t soon_ticks;        /* the same for the only color that waits, when it is worthy */
+/* The observers: room look. Constant, unless noted. */
+struct melyint_observers {
+	struct melyint_live *live;
+	struct melyint_monitor *monitor;
+	struct melyint_ages *ages;           /* NULL: old queues are not reported */
+	uint64_t aging_ticks;                /* the age from which a queue is too old */
+	uint64_t aging_from_ticks;           /* when the run began */
+	struct melyint_stall *stall;         /* NULL: stalls are not reported */
+	struct melyint_backtrace *backtraces;/* of the cores, or NULL */
+	_Atomic(struct melyint_tracer *) tracer; /* set once, by the thread that first traces */
+	_Atomic uint32_t lines_lost; /* lines that stderr did not take; any thread: report.c */
+};
+
+/* Constant copies of hot settings. */
+struct melyint_limits {
+	uint64_t batch_ticks;    /* 0: a batch has no limit in time */
+	uint64_t look_ticks;     /* least time between two polls of a busy core */
+	uint64_t look_max_ticks; /* most, when a round takes longer */
+	uint64_t tick_ticks;     /* between two entries into libev */
+	uint64_t decay_ticks;    /* between two checks for spare events */
+	uint64_t far_ticks;      /* between two glances of an idle core at all others */
+	uint64_t aged_ticks;     /* a wait this long behind a busy core makes any color worthy */
+	uint64_t soon_ticks;     /* a wait this long does when it is worthy, but the only one */
 	uint32_t spin_ns_max;
-	bool pinned;                /* constant: threads are bound to PUs */
+	bool pinned;             /* threads are bound to PUs */
 #ifdef MELYINT_LIBASYNC
-	bool scan_full;             /* constant: fifo/steal.c */
+	bool scan_full;          /* fifo/steal.c */
 #endif
+};
 
-	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase; anyone, rarely */
-	_Atomic uint32_t batch_events; /* anyone, rarely */
-	_Atomic int stealing;       /* anyone, rarely */
-	_Atomic unsigned heuristics;/* MELY_STEAL_TIME_LEFT and so on; anyone, rarely */
-	_Atomic unsigned weighing;  /* what follows from both: weight.h; anyone, rarely */
-	/* away from the switches, which everybody reads: moving average of a steal; thieves */
-	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t steal_ns[MELY_DISTANCES];
-	struct melyint_samples samples; /* of handlers: measure.h */
-	/* what threads that are no cores do; anyone */
-	_Atomic uint64_t outside_posts, outside_wakeups, outside_refused;
-	/* colors on their way to the core they are pinned to; changed under a core's lock */
-	_Atomic int arriving;
-	_Atomic bool outboxes;      /* some core has opened its outbox; anyone */
-	_Atomic bool embedded;      /* core 0 waits in the program's own loop; anyone */
-	_Atomic bool marks;         /* some color has had a high-water mark; anyone */
-	_Atomic uint32_t placed;    /* round robin for objects made outside; anyone */
-	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep or watching; anyone */
-	_Atomic int watchers;       /* of these, watching: 0 or 1 */
-	_Atomic int searching;      /* enum melyint_search; anyone */
+/* Turned by any thread, rarely; read on the hot path. */
+struct melyint_switches {
+	_Atomic uint32_t batch_events;
+	_Atomic int stealing;
+	_Atomic unsigned heuristics; /* MELY_STEAL_TIME_LEFT and so on */
+	_Atomic unsigned weighing;   /* what follows from both: weight.h */
+};
 
-	/* life cycle, under life_lock */
-	_Alignas(MELY_CACHE_LINE) pthread_mutex_t life_lock;
+/* What threads outside the runtime do. Any thread. */
+struct melyint_outside {
+	_Atomic uint64_t posts, wakeups, refused;
+};
+
+/* What concerns the colors of all cores. Any thread. */
+struct melyint_flow {
+	_Atomic int arriving;     /* colors on their way to the core they are pinned to; changed
+	                           * under a core's lock */
+	_Atomic bool outboxes;    /* some core has opened its outbox */
+	_Atomic bool embedded;    /* core 0 waits in the program's own loop */
+	_Atomic bool marks;       /* some color has had a high-water mark */
+	_Atomic uint32_t placed;  /* round robin for objects made outside */
+};
+
+/* NOTE(park). Any thread. */
+struct melyint_idle {
+	_Atomic int sleepers;  /* cores asleep, sentries included */
+	_Atomic int sentries;  /* 0 or 1 */
+	_Atomic int searching; /* enum melyint_search */
+};
+
+/* The life cycle. Under life.lock, unless noted. */
+struct melyint_life {
+	pthread_mutex_t lock;
 	int threads;                /* started and not joined */
 	bool attended;              /* a thread is in mely_run or mely_run_once_for */
 	bool once_started;          /* mely_run_once_for has started the other cores */
 	_Atomic bool drained;       /* the stop ended with nothing left */
 	_Atomic uint64_t drain_until_ns;
 	char why_cores[96];         /* for mely_runtime_describe */
-	_Atomic uint32_t looks;     /* walks that have begun; under look_lock, read by cores */
-	pthread_mutex_t look_lock;  /* one walk through the queues at a time: look.h */
 	uint64_t made_ns;           /* constant */
+	struct mely_runtime *next;  /* list of all runtimes, under its lock: fork.c */
 };
+
+/* Walks through the queues: look.h. */
+struct melyint_walks {
+	_Atomic uint32_t begun; /* written under the lock, read by cores */
+	pthread_mutex_t lock;   /* one walk at a time */
+};
+
+struct mely_runtime {
+	/* constant, or with locks of their own */
+	struct mely_config config;
+	int cores_count;
+	struct melyint_core *cores; /* array, aligned to cache lines */
+	struct melyint_colortab *colors;
+	struct melyint_colorext *colorext;
+	struct melyint_io *io;
+	struct melyint_observers look;
+	struct melyint_depot depot; /* spare events of all cores */
+	struct melyint_limits limits;
+
+	/* any thread, rarely */
+	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase */
+	struct melyint_switches switches;
+
+	/* apart from the switches, which every core reads; written often */
+	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t steal_ns[MELY_DISTANCES]; /* moving average of
+	                                                                     * a steal; thieves */
+	struct melyint_samples samples; /* of handlers: measure.h */
+	struct melyint_outside outside;
+	struct melyint_flow flow;
+	_Alignas(MELY_CACHE_LINE) struct melyint_idle idle;
+
+	_Alignas(MELY_CACHE_LINE) struct melyint_life life;
+	struct melyint_walks walks;
+};
+
+_Static_assert(offsetof(struct mely_runtime, phase) % MELY_CACHE_LINE == 0 &&
+    offsetof(struct mely_runtime, steal_ns) % MELY_CACHE_LINE == 0 &&
+    offsetof(struct mely_runtime, idle) % MELY_CACHE_LINE == 0 &&
+    offsetof(struct mely_runtime, life) % MELY_CACHE_LINE == 0,
+    "groups with different writers share no cache line");
 
 /* color->_state; written under the lock of the color's owner */
 enum {

@@ -26,7 +26,7 @@ void
 melyint_runtimes_add(struct mely_runtime *rt)
 {
 	pthread_mutex_lock(&lock);
-	rt->next = first;
+	rt->life.next = first;
 	first = rt;
 	pthread_mutex_unlock(&lock);
 }
@@ -39,7 +39,7 @@ melyint_runtimes_remove(struct mely_runtime *rt)
 	pthread_mutex_lock(&lock);
 	for (link = &first; *link != rt; link = &(*link)->next)
 		MELY_ASSERT(*link != NULL);
-	*link = rt->next;
+	*link = rt->life.next;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -48,7 +48,7 @@ melyint_runtimes_each(void (*fn)(struct mely_runtime *rt))
 {
 	struct mely_runtime *rt;
 
-	for (rt = melyint_runtimes_lock(); rt != NULL; rt = rt->next)
+	for (rt = melyint_runtimes_lock(); rt != NULL; rt = rt->life.next)
 		fn(rt);
 	melyint_runtimes_unlock();
 }

@@ -16,9 +16,9 @@
  *      turn that puts it into the color-queue.
  *   C. The batch sums the weights of the heads and tails that it ran or dropped. The turn that puts
  *      the batch back subtracts the sum from the color (sched/turn.c).
- *   D. The handler caches the weight of its ordinary event, once for each meaning that rt->weighing
- *      can have. So a changed switch invalidates nothing, and runtimes with different switches may
- *      share the handler.
+ *   D. The handler caches the weight of its ordinary event, once for each meaning that
+ *      rt->switches.weighing can have. So a changed switch invalidates nothing, and runtimes with
+ *      different switches may share the handler.
  *   E. The sum of an idle color is 0; developer builds assert it.
  *
  * NOTE(measure)
@@ -193,12 +193,12 @@ melyint_weight_penalty(unsigned weighing, const struct mely_handler *handler)
 void
 melyint_sample_begin(struct melyint_core *core, struct mely_handler *handler, void *arg)
 {
-	struct melyint_sample *sample = &core->sample;
-	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
+	struct melyint_sample *sample = &core->sampling.call;
+	unsigned weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed); /* a switch */
 
 	sample->fn = handler->fn;
 	sample->arg = arg;
-	sample->away = core->away;
+	sample->away = core->sampling.away;
 	sample->key = 0;
 	if (wants_time(weighing, handler) || wants_penalty(weighing, handler)) {
 		collect(core->rt, handler);
@@ -211,7 +211,7 @@ void
 melyint_sample_run(void *arg)
 {
 	struct melyint_core *core = arg;
-	struct melyint_sample call = core->sample;
+	struct melyint_sample call = core->sampling.call;
 	struct mely_runtime *rt = core->rt;
 	uint64_t before = melyint_ticks(), ns;
 	_Atomic uint64_t *samples;

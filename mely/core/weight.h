@@ -37,7 +37,7 @@ enum {
 	MELYINT_SAMPLE_STEALS = 4   /* one steal in this many is followed by a sampled batch */
 };
 
-/* rt->weighing: what counts. One less is the place in handler->_weight. */
+/* rt->switches.weighing: what counts. One less is the place in handler->_weight. */
 enum {
 	MELYINT_WEIGH_NOT = 0,
 	MELYINT_WEIGH_TIME,           /* annotated times alone */
@@ -157,7 +157,7 @@ melyint_weight_ratio(uint64_t home_ns, uint64_t away_ns)
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* Owner, before it enters fn(arg) of a handler: collect the handler's samples and prepare
- * core->sample. The owner then calls melyint_sample_run(core) instead of fn(arg). */
+ * core->sampling.call. The owner then calls melyint_sample_run(core) instead of fn(arg). */
 void melyint_sample_begin(struct melyint_core *core, struct mely_handler *handler, void *arg);
 void melyint_sample_run(void *core);
 

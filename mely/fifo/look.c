@@ -34,7 +34,7 @@ void
 melyint_look_answer(struct melyint_core *core)
 {
 	/* relaxed, both: nothing is published with it */
-	MELY_STORE(&core->tallies.answer.to, MELY_LOAD(&core->rt->looks, relaxed), relaxed);
+	MELY_STORE(&core->tallies.answer.to, MELY_LOAD(&core->rt->walks.begun, relaxed), relaxed);
 }
 
 /* The events of a color that runs wait in the FIFO, too. */

@@ -87,9 +87,10 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 		melyint_observe_post(self, color, ev);
 	if (self == NULL)
 		/* relaxed: a count */
-		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));
+		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside.posts, 1, relaxed));
 	else
-		melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+		melyint_stamp(&self->tallies,
+		    MELY_LOAD(&self->pace.turn_ticks, relaxed), ev); /* ours */
 	if (self != NULL && owner != self)
 		MELY_COUNT(&self->counters.posts_remote, 1);
 	how = melyint_append_locked(owner, color, ev, flags);

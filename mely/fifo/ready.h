@@ -12,9 +12,9 @@ MELY_INLINE void
 melyint_core_count_waiting(struct melyint_core *core, const struct mely_color *color, uint32_t by)
 {
 	/* relaxed, all of these: written under the lock; others read them as hints */
-	MELY_COUNT(&core->waiting, by);
+	MELY_COUNT(&core->hint.waiting, by);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
-		MELY_COUNT(&core->stealable, by);
+		MELY_COUNT(&core->hint.stealable, by);
 }
 
 /* Append the events of a color that is out of any FIFO. Under core->lock, which must own it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c: a core's turns under the other scheduler, in place of sched/turn.c and sched/run.c: one lock
- * per event, and the first event of the FIFO is the next, whatever its color. Owner's thread only.
+ * run.c: a core's turns under the other scheduler, in place of sched/turn.c and sched/run.c: one
+ * lock per event, and the first event of the FIFO is the next, whatever its color. Owner's thread
+ * only.
  *
  * NOTE(one)
  *   A. Taking an event makes its color RUNNING, which keeps thieves away from the color's other
@@ -34,8 +35,8 @@ leave(struct melyint_core *core, struct mely_color *color, struct melyint_core *
 	/* release: pairs with the acquire in melyint_color_lock */
 	MELY_STORE(&color->_owner, home, release);
 	if (!empty) {
-		core->leaving = color;
-		MELY_ADD(&core->rt->arriving, 1, relaxed); /* under the lock */
+		core->due.leaving = color;
+		MELY_ADD(&core->rt->flow.arriving, 1, relaxed); /* under the lock */
 	}
 }
 
@@ -52,11 +53,11 @@ put_back(struct melyint_core *core)
 	core->batch.color = NULL;
 	core->batch.direct = NULL;
 	core->batch.color_id = MELYINT_NO_ID;
-	MELY_STORE(&core->running, NULL, relaxed);
-	MELY_STORE(&core->current, NULL, relaxed);
+	MELY_STORE(&core->shown.running, NULL, relaxed);
+	MELY_STORE(&core->shown.current, NULL, relaxed);
 	if (melyint_fifo_count(color) == 0 && (flags & MELYINT_COLOR_RELEASED)) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
-		core->released = color;
+		core->due.released = color;
 	} else if (MELY_UNLIKELY((flags & MELYINT_COLOR_PINNED) && home != core)) {
 		leave(core, color, home);
 	} else if (melyint_fifo_count(color) == 0) {
@@ -91,11 +92,11 @@ take_next(struct melyint_core *core)
 	core->batch.direct = color;
 	core->batch.color_id = MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
 	    MELYINT_NO_ID : color->_id;
-	MELY_STORE(&core->running_id, core->batch.color_id, relaxed);
-	MELY_STORE(&core->running, color, release); /* as in sched/turn.c:take */
+	MELY_STORE(&core->shown.running_id, core->batch.color_id, relaxed);
+	MELY_STORE(&core->shown.running, color, release); /* as in sched/turn.c:take */
 	core->batch.ran = 0;
 	if (core->ready.length == 0)
-		MELY_COUNT(&core->dry, 1);
+		MELY_COUNT(&core->hint.dry, 1);
 	return true;
 }
 
@@ -116,7 +117,7 @@ struct call {
 static MELY_NOINLINE void
 run_sampled(struct melyint_core *core, const struct call *call)
 {
-	bool sampled = core->sample_in == 0;
+	bool sampled = core->sampling.batches_left == 0;
 	uint64_t before;
 
 	if (call->flags & MELYINT_EV_STAMPED) {
@@ -128,16 +129,16 @@ run_sampled(struct melyint_core *core, const struct call *call)
 	if (!sampled)
 		return;
 	melyint_tally_time(&core->tallies, melyint_ticks_to_ns(melyint_ticks() - before));
-	core->sample_in = MELYINT_SAMPLE_EVERY;
+	core->sampling.batches_left = MELYINT_SAMPLE_EVERY;
 }
 
 /* NOTE(observe): is the event that was taken one that is to be told of? */
 static MELY_NOINLINE bool
 observe(struct melyint_core *core, struct melyint_observed *observed)
 {
-	if (--core->plain_in != 0)
+	if (--core->sampling.plain_in != 0)
 		return false;
-	core->plain_in = core->observe_every;
+	core->sampling.plain_in = core->sampling.observe_every;
 	melyint_observe_batch(core, observed);
 	/* Before the event is given back: with its next post it has another time. */
 	observed->began_ticks = melyint_observe_now(observed);
@@ -151,17 +152,18 @@ melyint_batch_run(struct melyint_core *core)
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg, ev->_flags, ev->_stamp};
 	struct melyint_observed observed;
-	bool seen = MELY_UNLIKELY(core->observe != 0) && observe(core, &observed);
+	bool seen = MELY_UNLIKELY(core->sampling.observe != 0) && observe(core, &observed);
 
 	/* A of NOTE(tally). relaxed: given once */
 	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
 		melyint_tally_change(&core->tallies, handler, 0);
 	melyint_check_next(ev);
-	if (--core->sample_in == 0)
+	if (--core->sampling.batches_left == 0)
 		melyint_handler_known(melyint_handler_number(handler), handler);
 	if (call.flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, call.flags)) {
-		core->sample_in += core->sample_in == 0; /* the next one, then */
-		core->ring = NULL;
+		/* the next one, then */
+		core->sampling.batches_left += core->sampling.batches_left == 0;
+		core->sampling.ring = NULL;
 		return;
 	}
 	if (call.flags & MELYINT_EV_POOLED)
@@ -171,7 +173,7 @@ melyint_batch_run(struct melyint_core *core)
 	if (seen)
 		melyint_observe_begin(core, &observed, (uint64_t)(uintptr_t)ev,
 		    core->tallies.number, observed.began_ticks);
-	if (MELY_UNLIKELY(core->sample_in == 0 || (call.flags & MELYINT_EV_STAMPED)))
+	if (MELY_UNLIKELY(core->sampling.batches_left == 0 || (call.flags & MELYINT_EV_STAMPED)))
 		run_sampled(core, &call);
 	else
 		melyint_check_call(call.fn, call.arg);

@@ -37,8 +37,8 @@ melyint_steal_settle(struct mely_runtime *rt)
 {
 	const char *scan = getenv("MELY_LIBASYNC_SCAN");
 
-	rt->scan_full = scan != NULL && strcmp(scan, "full") == 0;
-	if (scan != NULL && *scan != '\0' && !rt->scan_full && strcmp(scan, "count") != 0)
+	rt->limits.scan_full = scan != NULL && strcmp(scan, "full") == 0;
+	if (scan != NULL && *scan != '\0' && !rt->limits.scan_full && strcmp(scan, "count") != 0)
 		melyint_say("MELY_LIBASYNC_SCAN=%s: count or full is wanted", scan);
 }
 
@@ -94,12 +94,12 @@ choose(const struct melyint_core *victim)
 static void
 take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_color *color)
 {
-	melyint_fifo_collect(&victim->ready, color, thief->rt->scan_full);
+	melyint_fifo_collect(&victim->ready, color, thief->rt->limits.scan_full);
 	melyint_core_count_waiting(victim, color, -1u);
 	/* relaxed: under the lock of the old owner; the new one is us */
 	MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
 	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
-	MELY_COUNT(&thief->moving, 1);
+	MELY_COUNT(&thief->hint.moving, 1);
 	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
 	 * color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
@@ -123,7 +123,7 @@ migrate(struct melyint_core *thief, struct melyint_core *victim, uint64_t began_
 		melyint_observe_steal(thief, victim, color, began_ticks, 0, 1, false);
 	melyint_lock_take(&thief->lock);
 	melyint_core_link(thief, color);
-	MELY_COUNT(&thief->moving, -1u);
+	MELY_COUNT(&thief->hint.moving, -1u);
 	melyint_lock_drop(&thief->lock);
 	return true;
 }
@@ -136,14 +136,14 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	bool won = migrate(thief, victim, began);
 
 	MELY_COUNT(&c->steals_tried, 1);
-	MELY_COUNT(&c->steals_tried_at[thief->distance[victim->index]], 1);
+	MELY_COUNT(&c->steals_tried_at[thief->fixed.distance[victim->index]], 1);
 	MELY_COUNT(&c->stealing_ns, melyint_ticks_to_ns(melyint_ticks() - began));
 	if (!won) {
 		MELY_COUNT(&c->steals_empty, 1);
 		return false;
 	}
 	MELY_COUNT(&c->steals, 1);
-	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], 1);
+	MELY_COUNT(&c->steals_at[thief->fixed.distance[victim->index]], 1);
 	return true;
 }
 
@@ -151,7 +151,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 bool
 melyint_steal_glance(struct melyint_core *thief)
 {
-	return MELY_LOAD(&thief->rt->stealing, relaxed) != 0 && /* a switch */
+	return MELY_LOAD(&thief->rt->switches.stealing, relaxed) != 0 && /* a switch */
 	    first_of_set(thief) != thief->index;
 }
 
@@ -207,7 +207,7 @@ bool
 melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool behind)
 {
 	/* relaxed: a hint, written by its owner */
-	uint32_t event_ns = MELY_LOAD(&core->batch_ns, relaxed);
+	uint32_t event_ns = MELY_LOAD(&core->hint.batch_ns, relaxed);
 
 	(void)behind;
 	return n >= 2 &&

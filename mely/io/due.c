@@ -170,7 +170,7 @@ melyint_due_remove(struct melyint_poller *p, struct melyint_watch *w)
 void
 melyint_due_enter(struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 
 	melyint_lock_take(&p->hold);
 	p->due->waiting = false;
@@ -183,7 +183,7 @@ melyint_due_enter(struct melyint_core *core)
 void
 melyint_due_leave(struct melyint_core *core, uint64_t pass_ns)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 
 	melyint_lock_take(&p->hold);
 	/* A wake-up that was met in the pass no longer makes the set readable. */
@@ -197,7 +197,7 @@ melyint_due_leave(struct melyint_core *core, uint64_t pass_ns)
 uint64_t
 melyint_due_at(struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 	uint64_t at_ns;
 
 	melyint_lock_take(&p->hold);
@@ -260,7 +260,7 @@ keep_times(struct melyint_poller *p)
 int
 melyint_due_open(struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 	int error = 0;
 
 	melyint_lock_take(&p->hold);

@@ -62,7 +62,7 @@ record_of(struct melyint_io *io, int fd)
 static struct melyint_poller *
 poller_of(struct melyint_io *io, unsigned core)
 {
-	return io->rt->cores[core].poller;
+	return io->rt->cores[core].fixed.poller;
 }
 
 static int

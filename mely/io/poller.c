@@ -236,7 +236,7 @@ gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 int
 melyint_poller_look(struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 	int found;
 
 	/* relaxed: a descriptor that comes later is found by the next look */
@@ -290,14 +290,14 @@ void
 melyint_poller_begin_run(struct melyint_core *core)
 {
 	/* The Epoll event may have been dropped at the end of the last run. */
-	if (core->poller->fds_epfd != core->poller->epfd)
-		nest_again(core->poller);
+	if (core->fixed.poller->fds_epfd != core->fixed.poller->epfd)
+		nest_again(core->fixed.poller);
 }
 
 void
 melyint_poller_tick(struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 
 	if (melyint_lock_try(&p->hold)) {
 		if (p->armed != 0 &&
@@ -317,7 +317,7 @@ melyint_poller_tick(struct melyint_core *core)
 bool
 melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 
 	int found = 0;
 
@@ -390,7 +390,7 @@ sleep_in_set(struct melyint_poller *p, uint64_t timeout_ns)
 void
 melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 
 	melyint_lock_take(&p->hold);
 	if (p->woken) {
@@ -411,7 +411,7 @@ melyint_poller_wake(struct melyint_core *core)
 	int error = errno;
 
 	/* Can only fail when the counter is full, which takes 2^64 wake-ups. */
-	if (write(core->poller->wakefd, &one, sizeof(one)) < 0)
+	if (write(core->fixed.poller->wakefd, &one, sizeof(one)) < 0)
 		errno = error;
 }
 
@@ -554,24 +554,24 @@ melyint_poller_init(struct melyint_core *core)
 		free(p);
 		return r;
 	}
-	core->poller = p;
+	core->fixed.poller = p;
 	return 0;
 }
 
 void
 melyint_poller_fini(struct melyint_core *core)
 {
-	if (core->poller != NULL) {
-		close_all(core->poller);
-		free(core->poller);
+	if (core->fixed.poller != NULL) {
+		close_all(core->fixed.poller);
+		free(core->fixed.poller);
 	}
-	core->poller = NULL;
+	core->fixed.poller = NULL;
 }
 
 int
 melyint_poller_renew(struct melyint_core *core)
 {
-	struct melyint_poller *p = core->poller;
+	struct melyint_poller *p = core->fixed.poller;
 	struct mely_color *inner_color = p->inner_color;
 	int r;
 

@@ -174,7 +174,7 @@ open_wakefd(struct melyint_io *io)
 		MELY_STORE(&wakefd, fd, relaxed);
 	}
 	ev.data.u64 = MELYINT_POLL_SIGNAL;
-	if (epoll_ctl(io->rt->cores[0].poller->epfd, EPOLL_CTL_ADD, fd, &ev) < 0 &&
+	if (epoll_ctl(io->rt->cores[0].fixed.poller->epfd, EPOLL_CTL_ADD, fd, &ev) < 0 &&
 	    errno != EEXIST)
 		return -errno;
 	return 0;

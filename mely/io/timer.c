@@ -59,7 +59,7 @@ now_of(const struct melyint_watch *w)
 static struct melyint_poller *
 poller_of(const struct melyint_watch *w)
 {
-	return w->io->rt->cores[w->u.timer.core].poller;
+	return w->io->rt->cores[w->u.timer.core].fixed.poller;
 }
 
 static bool
@@ -202,7 +202,7 @@ static void
 message(void *arg)
 {
 	struct melyint_watch *w = arg;
-	struct melyint_poller *p = melyint_self->poller;
+	struct melyint_poller *p = melyint_self->fixed.poller;
 
 	melyint_lock_take(&p->hold);
 	melyint_watch_guard(w);
@@ -291,7 +291,7 @@ settle(struct melyint_watch *w)
 		}
 		/* relaxed: a hint. One that falls asleep now finds the message, as any post; one
 		 * that is awake does not hold it for long, nor does anybody else. */
-		if (MELY_LOAD(&p->core->sleep, relaxed) != MELYINT_AWAKE) {
+		if (MELY_LOAD(&p->core->locked.sleep, relaxed) != MELYINT_AWAKE) {
 			send_message(w);
 			return;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * embed.c: a runtime inside the program's own loop: NOTE(outside) in sched/park.c. The program polls
- * core 0's epoll set with its own descriptors, and makes a pass when it is readable.
+ * embed.c: a runtime inside the program's own loop: NOTE(outside) in sched/park.c. The program
+ * polls core 0's epoll set with its own descriptors, and makes a pass when it is readable.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,12 +20,12 @@ embed(struct mely_runtime *rt)
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
 		return -ECHILD;
-	pthread_mutex_lock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
 	error = melyint_due_open(&rt->cores[0]);
 	/* relaxed: a switch for the thread that makes the passes; a hint to others */
 	if (error == 0)
-		MELY_STORE(&rt->embedded, true, relaxed);
-	pthread_mutex_unlock(&rt->life_lock);
+		MELY_STORE(&rt->flow.embedded, true, relaxed);
+	pthread_mutex_unlock(&rt->life.lock);
 	return error;
 }
 
@@ -34,7 +34,7 @@ mely_backend_fd(struct mely_runtime *rt)
 {
 	int error = embed(rt);
 
-	return error == 0 ? rt->cores[0].poller->epfd : error;
+	return error == 0 ? rt->cores[0].fixed.poller->epfd : error;
 }
 
 uint64_t
@@ -44,7 +44,7 @@ mely_next_timeout(struct mely_runtime *rt)
 	uint64_t at_ns, now_ns;
 
 	/* relaxed: a post that comes later makes the descriptor readable */
-	if (MELY_LOAD(&core->sleep, relaxed) != MELYINT_OUTSIDE)
+	if (MELY_LOAD(&core->locked.sleep, relaxed) != MELYINT_OUTSIDE)
 		return 0;
 	at_ns = melyint_due_at(core);
 	if (at_ns == UINT64_MAX)
@@ -56,7 +56,7 @@ mely_next_timeout(struct mely_runtime *rt)
 static void
 await(struct mely_runtime *rt, uint64_t timeout_ns)
 {
-	struct pollfd p = {.fd = rt->cores[0].poller->epfd, .events = POLLIN};
+	struct pollfd p = {.fd = rt->cores[0].fixed.poller->epfd, .events = POLLIN};
 	struct timespec ts = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
 
 	/* An error is a signal: the pass that follows finds nothing. */
@@ -69,7 +69,7 @@ mely_run_once_for(struct mely_runtime *rt, uint64_t timeout_ns)
 	int result;
 
 	/* relaxed: written by this thread */
-	if (timeout_ns > 0 && !MELY_LOAD(&rt->embedded, relaxed) &&
+	if (timeout_ns > 0 && !MELY_LOAD(&rt->flow.embedded, relaxed) &&
 	    (melyint_self == NULL || melyint_self->rt != rt)) {
 		result = embed(rt);
 		if (result != 0)

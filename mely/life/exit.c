@@ -55,7 +55,7 @@ await_cores(struct mely_runtime *rt)
 
 		for (ms = 0; ms < WAIT_MS && attended; ms++) {
 			melyint_lock_take(&core->lock);
-			attended = core->attended && !core->waits;
+			attended = core->locked.attended && !core->locked.waits;
 			melyint_lock_drop(&core->lock);
 			if (attended)
 				nanosleep(&nap, NULL);
@@ -125,7 +125,7 @@ set_waits(bool waits)
 	if (core == NULL)
 		return false;
 	melyint_lock_take(&core->lock);
-	core->waits = waits;
+	core->locked.waits = waits;
 	melyint_lock_drop(&core->lock);
 	return true;
 }

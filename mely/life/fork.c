@@ -39,8 +39,8 @@ lock_all(void)
 	int i;
 
 	runtimes = melyint_runtimes_lock();
-	for (rt = runtimes; rt != NULL; rt = rt->next) {
-		pthread_mutex_lock(&rt->life_lock);
+	for (rt = runtimes; rt != NULL; rt = rt->life.next) {
+		pthread_mutex_lock(&rt->life.lock);
 		melyint_colortab_lock(rt->colors);
 		for (i = 0; i < rt->cores_count; i++)
 			melyint_lock_take(&rt->cores[i].lock);
@@ -57,12 +57,12 @@ any_moving(void)
 	struct mely_runtime *rt;
 	int i;
 
-	for (rt = runtimes; rt != NULL; rt = rt->next) {
+	for (rt = runtimes; rt != NULL; rt = rt->life.next) {
 		/* relaxed, both: changed under a core's lock */
-		if (MELY_LOAD(&rt->arriving, relaxed) != 0)
+		if (MELY_LOAD(&rt->flow.arriving, relaxed) != 0)
 			return true;
 		for (i = 0; i < rt->cores_count; i++)
-			if (MELY_LOAD(&rt->cores[i].moving, relaxed) != 0)
+			if (MELY_LOAD(&rt->cores[i].hint.moving, relaxed) != 0)
 				return true;
 	}
 	return false;
@@ -75,13 +75,13 @@ unlock_all(bool child)
 	int i;
 
 	melyint_dumpsig_unlock();
-	for (rt = runtimes; rt != NULL; rt = rt->next) {
+	for (rt = runtimes; rt != NULL; rt = rt->life.next) {
 		melyint_colorext_unlock(rt->colorext);
 		melyint_lock_drop(&rt->depot.lock);
 		for (i = rt->cores_count - 1; i >= 0; i--)
 			melyint_lock_drop(&rt->cores[i].lock);
 		melyint_colortab_unlock(rt->colors);
-		pthread_mutex_unlock(&rt->life_lock);
+		pthread_mutex_unlock(&rt->life.lock);
 		/* release: pairs with the acquire loads of every entry */
 		if (child)
 			MELY_STORE(&rt->phase, MELYINT_FORKED, release);
@@ -181,15 +181,16 @@ drop_batch(struct melyint_core *core)
 	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
-	core->leaving = core->released = NULL;
-	core->waiters = NULL;
-	core->has_batch = core->attended = core->waits = core->searching = core->outside = false;
+	core->due.leaving = core->due.released = NULL;
+	core->locked.waiters = NULL;
+	core->locked.has_batch = core->locked.attended = false;
+	core->locked.waits = core->locked.searching = core->pace.outside = false;
 	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
-	MELY_STORE(&core->running, NULL, relaxed);
-	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed);
-	MELY_STORE(&core->moving, 0, relaxed);
-	MELY_STORE(&core->busy, 0, relaxed);
+	MELY_STORE(&core->shown.running, NULL, relaxed);
+	MELY_STORE(&core->locked.sleep, MELYINT_AWAKE, relaxed);
+	MELY_STORE(&core->hint.moving, 0, relaxed);
+	MELY_STORE(&core->hint.busy, 0, relaxed);
 }
 
 int
@@ -214,15 +215,15 @@ mely_runtime_renew(struct mely_runtime *rt)
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
 	/* Its holder may be a thread that is no more. */
-	pthread_mutex_init(&rt->look_lock, NULL);
-	rt->threads = 0;
-	rt->attended = rt->once_started = false;
+	pthread_mutex_init(&rt->walks.lock, NULL);
+	rt->life.threads = 0;
+	rt->life.attended = rt->life.once_started = false;
 	/* relaxed, all: one thread */
-	MELY_STORE(&rt->sleepers, 0, relaxed);
-	MELY_STORE(&rt->watchers, 0, relaxed);
-	MELY_STORE(&rt->arriving, 0, relaxed);
-	MELY_STORE(&rt->searching, 0, relaxed);
-	MELY_STORE(&rt->embedded, false, relaxed);
+	MELY_STORE(&rt->idle.sleepers, 0, relaxed);
+	MELY_STORE(&rt->idle.sentries, 0, relaxed);
+	MELY_STORE(&rt->flow.arriving, 0, relaxed);
+	MELY_STORE(&rt->idle.searching, 0, relaxed);
+	MELY_STORE(&rt->flow.embedded, false, relaxed);
 	error = melyint_io_renew(rt);
 	if (error == 0)
 		error = melyint_monitor_renew(rt);

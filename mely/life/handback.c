@@ -76,7 +76,7 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 static void
 empty_core(struct mely_runtime *rt, struct melyint_core *core)
 {
-	uint32_t n = MELY_LOAD(&core->waiting, relaxed); /* no core runs */
+	uint32_t n = MELY_LOAD(&core->hint.waiting, relaxed); /* no core runs */
 
 	for (; n > 0; n--) {
 		struct mely_color *color;

@@ -60,13 +60,13 @@ core_init(struct mely_runtime *rt, int index)
 
 	core->rt = rt;
 	core->index = index;
-	core->pu = -1;
+	core->fixed.pu = -1;
 	core->batch.color_id = MELYINT_NO_ID;
 	melyint_tallies_init(&core->tallies);
-	core->spin_ns = rt->spin_ns_max;
-	core->sample_in = 1;
-	core->glances = calloc((size_t)rt->cores_count, sizeof core->glances[0]);
-	if (core->glances == NULL)
+	core->pace.spin_ns = rt->limits.spin_ns_max;
+	core->sampling.batches_left = 1;
+	core->others.glances = calloc((size_t)rt->cores_count, sizeof core->others.glances[0]);
+	if (core->others.glances == NULL)
 		return -ENOMEM;
 	melyint_lock_init(&core->lock);
 	melyint_pool_init(&core->pool, &rt->depot);
@@ -100,7 +100,7 @@ cores_free(struct mely_runtime *rt)
 		return;
 	for (i = 0; i < rt->cores_count; i++) {
 		melyint_pool_fini(&rt->cores[i].pool);
-		free(rt->cores[i].glances);
+		free(rt->cores[i].others.glances);
 		melyint_tallies_fini(&rt->cores[i].tallies);
 		melyint_core_free_worthy(&rt->cores[i]);
 	}
@@ -115,20 +115,20 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	int i;
 
 	rt->config = *config;
-	rt->batch_ticks = melyint_ns_to_ticks(config->batch_us * 1000ull);
-	rt->look_ticks = melyint_ns_to_ticks(LOOK_NS);
-	rt->look_max_ticks = melyint_ns_to_ticks(LOOK_MAX_NS);
-	rt->tick_ticks = melyint_ns_to_ticks(TICK_NS);
-	rt->decay_ticks = melyint_ns_to_ticks(DECAY_NS);
-	rt->aged_ticks = melyint_ns_to_ticks(AGED_NS);
-	rt->soon_ticks = melyint_ns_to_ticks(SOON_NS);
+	rt->limits.batch_ticks = melyint_ns_to_ticks(config->batch_us * 1000ull);
+	rt->limits.look_ticks = melyint_ns_to_ticks(LOOK_NS);
+	rt->limits.look_max_ticks = melyint_ns_to_ticks(LOOK_MAX_NS);
+	rt->limits.tick_ticks = melyint_ns_to_ticks(TICK_NS);
+	rt->limits.decay_ticks = melyint_ns_to_ticks(DECAY_NS);
+	rt->limits.aged_ticks = melyint_ns_to_ticks(AGED_NS);
+	rt->limits.soon_ticks = melyint_ns_to_ticks(SOON_NS);
 #ifdef MELYINT_LIBASYNC
 	melyint_steal_settle(rt);
 #endif
 	/* relaxed: nobody else knows the runtime yet */
-	MELY_STORE(&rt->batch_events, config->batch_events, relaxed);
-	MELY_STORE(&rt->stealing, config->steal, relaxed);
-	MELY_STORE(&rt->heuristics, (config->time_left ? MELY_STEAL_TIME_LEFT : 0u) |
+	MELY_STORE(&rt->switches.batch_events, config->batch_events, relaxed);
+	MELY_STORE(&rt->switches.stealing, config->steal, relaxed);
+	MELY_STORE(&rt->switches.heuristics, (config->time_left ? MELY_STEAL_TIME_LEFT : 0u) |
 	    (config->penalty ? MELY_STEAL_PENALTY : 0u) |
 	    (config->locality ? MELY_STEAL_LOCALITY : 0u) |
 	    (config->measure ? MELY_STEAL_MEASURE : 0u) |
@@ -136,9 +136,9 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	for (i = 0; i < MELY_DISTANCES; i++)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
-	pthread_mutex_init(&rt->life_lock, NULL);
-	pthread_mutex_init(&rt->look_lock, NULL);
-	rt->made_ns = melyint_now_ns();
+	pthread_mutex_init(&rt->life.lock, NULL);
+	pthread_mutex_init(&rt->walks.lock, NULL);
+	rt->life.made_ns = melyint_now_ns();
 }
 
 /* What counts where colors are stolen. */
@@ -166,9 +166,9 @@ switched(struct mely_runtime *rt)
 	unsigned weighing = MELYINT_WEIGH_NOT;
 	int i;
 
-	if (rt->cores_count > 1 && MELY_LOAD(&rt->stealing, relaxed) != 0)
-		weighing = weighing_of(MELY_LOAD(&rt->heuristics, relaxed));
-	MELY_STORE(&rt->weighing, weighing, relaxed);
+	if (rt->cores_count > 1 && MELY_LOAD(&rt->switches.stealing, relaxed) != 0)
+		weighing = weighing_of(MELY_LOAD(&rt->switches.heuristics, relaxed));
+	MELY_STORE(&rt->switches.weighing, weighing, relaxed);
 	for (i = 0; i < rt->cores_count; i++)
 		melyint_victim_price(&rt->cores[i]);
 }
@@ -240,9 +240,9 @@ mely_runtime_free(struct mely_runtime *rt)
 
 	if (rt == NULL)
 		return 0;
-	pthread_mutex_lock(&rt->life_lock);
-	busy = rt->attended;
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
+	busy = rt->life.attended;
+	pthread_mutex_unlock(&rt->life.lock);
 	if (busy)
 		return -EBUSY;
 	/* acquire: pairs with the store in the child of a fork */
@@ -268,8 +268,8 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
 	cores_free(rt);
-	pthread_mutex_destroy(&rt->look_lock);
-	pthread_mutex_destroy(&rt->life_lock);
+	pthread_mutex_destroy(&rt->walks.lock);
+	pthread_mutex_destroy(&rt->life.lock);
 	free(rt);
 	return 0;
 }
@@ -300,7 +300,7 @@ static void
 attend(struct melyint_core *core, bool on)
 {
 	melyint_lock_take(&core->lock);
-	core->attended = on;
+	core->locked.attended = on;
 	if (on)
 		melyint_stall_attend(core);
 	melyint_lock_drop(&core->lock);
@@ -310,8 +310,8 @@ attend(struct melyint_core *core, bool on)
 	if (on) {
 		melyint_monitor_awake(core);
 		melyint_stuck_begin(core);
-	} else if (!core->outside) { /* D of NOTE(outside) in sched/park.c */
-		MELY_STORE(&core->busy, 0, relaxed); /* others' glances */
+	} else if (!core->pace.outside) { /* D of NOTE(outside) in sched/park.c */
+		MELY_STORE(&core->hint.busy, 0, relaxed); /* others' glances */
 	}
 }
 
@@ -343,10 +343,10 @@ cores_start(struct mely_runtime *rt)
 	if (rt->config.stall_signal != 0)
 		sigdelset(&mask, rt->config.stall_signal);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
-	for (rt->threads = 0; rt->threads < rt->cores_count - 1; rt->threads++) {
-		struct melyint_core *core = &rt->cores[rt->threads + 1];
+	for (rt->life.threads = 0; rt->life.threads < rt->cores_count - 1; rt->life.threads++) {
+		struct melyint_core *core = &rt->cores[rt->life.threads + 1];
 
-		error = -pthread_create(&core->thread, NULL, core_thread, core);
+		error = -pthread_create(&core->fixed.thread, NULL, core_thread, core);
 		if (error != 0) {
 			melyint_say("core %d could not be started: %s", core->index,
 			    strerror(-error));
@@ -360,8 +360,8 @@ cores_start(struct mely_runtime *rt)
 void
 melyint_cores_join(struct mely_runtime *rt)
 {
-	for (; rt->threads > 0; rt->threads--)
-		pthread_join(rt->cores[rt->threads].thread, NULL);
+	for (; rt->life.threads > 0; rt->life.threads--)
+		pthread_join(rt->cores[rt->life.threads].fixed.thread, NULL);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -372,12 +372,12 @@ begin(struct mely_runtime *rt, bool once)
 {
 	int error = 0, phase;
 
-	pthread_mutex_lock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
 	/* acquire: pairs with the store in the child of a fork */
 	phase = MELY_LOAD(&rt->phase, acquire);
 	if (phase == MELYINT_FORKED) {
 		error = -ECHILD;
-	} else if (rt->attended || (!once && rt->once_started)) {
+	} else if (rt->life.attended || (!once && rt->life.once_started)) {
 		error = -EBUSY;
 	} else if (phase == MELYINT_IDLE) {
 		/* release: pairs with the acquire loads of posters and cores */
@@ -388,11 +388,11 @@ begin(struct mely_runtime *rt, bool once)
 		melyint_check_run_begin(rt);
 		error = cores_start(rt);
 		melyint_monitor_start(rt);
-		rt->once_started = once;
+		rt->life.once_started = once;
 	}
 	if (error != -EBUSY && error != -ECHILD)
-		rt->attended = true;
-	pthread_mutex_unlock(&rt->life_lock);
+		rt->life.attended = true;
+	pthread_mutex_unlock(&rt->life.lock);
 	return error;
 }
 
@@ -409,22 +409,22 @@ finish(struct mely_runtime *rt)
 	melyint_io_discard(rt);
 	melyint_check_run_end(rt); /* of what helpers still did, too */
 	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
-	if (!MELY_EXCHANGE(&rt->drained, false, relaxed))
+	if (!MELY_EXCHANGE(&rt->life.drained, false, relaxed))
 		melyint_handback_all(rt);
 	melyint_io_begin_run(rt);
-	pthread_mutex_lock(&rt->life_lock);
-	rt->once_started = false;
+	pthread_mutex_lock(&rt->life.lock);
+	rt->life.once_started = false;
 	/* release: pairs with the acquire loads of posters */
 	MELY_STORE(&rt->phase, MELYINT_IDLE, release);
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_unlock(&rt->life.lock);
 }
 
 static void
 leave(struct mely_runtime *rt)
 {
-	pthread_mutex_lock(&rt->life_lock);
-	rt->attended = false;
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
+	rt->life.attended = false;
+	pthread_mutex_unlock(&rt->life.lock);
 }
 
 int
@@ -440,7 +440,7 @@ mely_run(struct mely_runtime *rt)
 	error = begin(rt, false);
 	if (error == -EBUSY || error == -ECHILD)
 		return error;
-	restore = core->pu >= 0 && sched_getaffinity(0, sizeof old, &old) == 0;
+	restore = core->fixed.pu >= 0 && sched_getaffinity(0, sizeof old, &old) == 0;
 	if (error != 0) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	} else {
@@ -479,7 +479,7 @@ melyint_run_pass(struct mely_runtime *rt)
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		result = melyint_core_pass(core);
 	ended = MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED;
-	if (ended && core->outside)
+	if (ended && core->pace.outside)
 		melyint_come_inside(core);
 	melyint_check_pass(rt, false);
 	attend(core, false);
@@ -507,7 +507,8 @@ stop_running(struct mely_runtime *rt, int wanted)
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_RUNNING)
 		return -EALREADY;
 	/* relaxed: published by the phase */
-	MELY_STORE(&rt->drain_until_ns, deadline != 0 ? melyint_now_ns() + deadline : 0, relaxed);
+	MELY_STORE(&rt->life.drain_until_ns,
+	    deadline != 0 ? melyint_now_ns() + deadline : 0, relaxed);
 	melyint_io_begin_stop(rt);
 	/* release: pairs with the acquire loads of the cores; A of NOTE(stop). It can only fail
 	 * because the process exits. */
@@ -522,7 +523,7 @@ mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode)
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
 		return -ECHILD;
-	pthread_mutex_lock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
 	error = stop_running(rt,
 	    mode == MELY_STOP_DISCARD ? MELYINT_STOPPED : MELYINT_DRAINING);
 	/* release: as above */
@@ -531,7 +532,7 @@ mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode)
 		error = 0;
 	if (error == 0)
 		melyint_wake_all(rt);
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_unlock(&rt->life.lock);
 	return error;
 }
 
@@ -546,8 +547,8 @@ mely_cores(const struct mely_runtime *rt)
 int
 mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 {
-	return snprintf(buf, size, "%d cores (%s), %s, %s", rt->cores_count, rt->why_cores,
-	    rt->pinned ? "pinned" : "not pinned",
+	return snprintf(buf, size, "%d cores (%s), %s, %s", rt->cores_count, rt->life.why_cores,
+	    rt->limits.pinned ? "pinned" : "not pinned",
 	    rt->config.pollers == 1 ? "one poller" : "a poller per core");
 }
 
@@ -557,20 +558,20 @@ mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics)
 	if ((heuristics & ~(unsigned)(MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY |
 	    MELY_STEAL_LOCALITY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN)) != 0)
 		return -EINVAL;
-	pthread_mutex_lock(&rt->life_lock);
-	MELY_STORE(&rt->heuristics, heuristics, relaxed); /* switches */
+	pthread_mutex_lock(&rt->life.lock);
+	MELY_STORE(&rt->switches.heuristics, heuristics, relaxed); /* switches */
 	switched(rt);
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_unlock(&rt->life.lock);
 	return 0;
 }
 
 void
 mely_set_stealing(struct mely_runtime *rt, int on)
 {
-	pthread_mutex_lock(&rt->life_lock);
-	MELY_STORE(&rt->stealing, on != 0, relaxed); /* a switch */
+	pthread_mutex_lock(&rt->life.lock);
+	MELY_STORE(&rt->switches.stealing, on != 0, relaxed); /* a switch */
 	switched(rt);
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_unlock(&rt->life.lock);
 }
 
 int
@@ -578,7 +579,7 @@ mely_set_batch(struct mely_runtime *rt, uint32_t events)
 {
 	if (events < 1 || events > MELYINT_BATCH_EVENTS_MAX)
 		return -EINVAL;
-	MELY_STORE(&rt->batch_events, events, relaxed); /* a switch */
+	MELY_STORE(&rt->switches.batch_events, events, relaxed); /* a switch */
 	return 0;
 }
 

@@ -74,14 +74,15 @@ melyint_topo_count(struct mely_runtime *rt)
 	if (n > MELY_CORES_MAX)
 		n = MELY_CORES_MAX;
 	rt->cores_count = n;
-	rt->far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
+	rt->limits.far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
 	/* Two programs that share a machine must not meet on its first processors, so threads are
 	 * bound only when they fill all that the process has. */
-	rt->pinned = rt->config.pinning == MELY_PIN_YES ||
+	rt->limits.pinned = rt->config.pinning == MELY_PIN_YES ||
 	    (rt->config.pinning == MELY_PIN_AUTO && n == processors);
 	/* A spinning thread takes the processor from one that has work when they share it. */
-	rt->spin_ns_max = n <= processors ? rt->config.spin_us_max * 1000u : 0;
-	snprintf(rt->why_cores, sizeof rt->why_cores, "%d usable, quota %s%.0d; by %s", processors,
+	rt->limits.spin_ns_max = n <= processors ? rt->config.spin_us_max * 1000u : 0;
+	snprintf(rt->life.why_cores, sizeof rt->life.why_cores,
+	    "%d usable, quota %s%.0d; by %s", processors,
 	    quota > 0 ? "" : "none", quota, why);
 	return 0;
 }
@@ -159,17 +160,17 @@ order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *
 	unsigned d;
 
 	for (i = 0; i < n - 1; i++)
-		core->victims_flat[i] = (uint16_t)((core->index + 1 + i) % n);
+		core->fixed.victims_flat[i] = (uint16_t)((core->index + 1 + i) % n);
 	for (i = 0; i < n; i++)
-		core->distance[i] = (uint8_t)distance(t, pus[core->index], pus[i]);
+		core->fixed.distance[i] = (uint8_t)distance(t, pus[core->index], pus[i]);
 	for (d = 0; d < MELY_DISTANCES; d++) {
 		begin = count;
 		for (i = 0; i < n; i++) {
-			if (i != core->index && core->distance[i] == d)
-				core->victims[count++] = (uint16_t)i;
+			if (i != core->index && core->fixed.distance[i] == d)
+				core->fixed.victims[count++] = (uint16_t)i;
 		}
 		if (count > begin)
-			rotate(&core->victims[begin], count - begin, core->index);
+			rotate(&core->fixed.victims[begin], count - begin, core->index);
 	}
 }
 
@@ -189,7 +190,7 @@ place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
 			if (CPU_ISSET_S((size_t)cpu, size, mask))
 				break;
 		}
-		rt->cores[i].pu = rt->pinned && mask != NULL ? cpu : -1;
+		rt->cores[i].fixed.pu = rt->limits.pinned && mask != NULL ? cpu : -1;
 		pus[i] = t != NULL && cpu >= 0 ?
 		    hwloc_get_pu_obj_by_os_index(t, (unsigned)cpu) : NULL;
 	}
@@ -215,7 +216,7 @@ melyint_topo_place(struct mely_runtime *rt)
 		int pu_count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
 
 		for (i = 0; i < rt->cores_count; i++) {
-			rt->cores[i].pu = -1;
+			rt->cores[i].fixed.pu = -1;
 			pus[i] = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)(i % pu_count));
 		}
 	} else {
@@ -224,10 +225,14 @@ melyint_topo_place(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count && error != -ENOMEM; i++) {
 		struct melyint_core *core = &rt->cores[i];
 
-		core->victims = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
-		core->victims_flat = calloc((size_t)rt->cores_count, sizeof core->victims[0]);
-		core->distance = calloc((size_t)rt->cores_count, sizeof core->distance[0]);
-		if (core->victims == NULL || core->victims_flat == NULL || core->distance == NULL)
+		core->fixed.victims =
+		    calloc((size_t)rt->cores_count, sizeof core->fixed.victims[0]);
+		core->fixed.victims_flat =
+		    calloc((size_t)rt->cores_count, sizeof core->fixed.victims[0]);
+		core->fixed.distance =
+		    calloc((size_t)rt->cores_count, sizeof core->fixed.distance[0]);
+		if (core->fixed.victims == NULL || core->fixed.victims_flat == NULL ||
+		    core->fixed.distance == NULL)
 			error = -ENOMEM;
 		else
 			order_victims(core, t, pus);
@@ -240,9 +245,9 @@ melyint_topo_place(struct mely_runtime *rt)
 static void
 free_one(struct melyint_core *core)
 {
-	free(core->victims);
-	free(core->victims_flat);
-	free(core->distance);
+	free(core->fixed.victims);
+	free(core->fixed.victims_flat);
+	free(core->fixed.distance);
 }
 
 void
@@ -260,15 +265,15 @@ melyint_topo_bind(struct melyint_core *core)
 	cpu_set_t *mask;
 	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
 
-	if (core->pu < 0)
+	if (core->fixed.pu < 0)
 		return;
 	mask = CPU_ALLOC(CPUS_MAX);
 	if (mask == NULL)
 		return;
 	CPU_ZERO_S(size, mask);
-	CPU_SET_S((size_t)core->pu, size, mask);
+	CPU_SET_S((size_t)core->fixed.pu, size, mask);
 	if (sched_setaffinity(0, size, mask) != 0)
 		melyint_say("core %d could not be bound to processor %d: %s; it runs unpinned",
-		    core->index, core->pu, strerror(errno));
+		    core->index, core->fixed.pu, strerror(errno));
 	CPU_FREE(mask);
 }

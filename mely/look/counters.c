@@ -55,9 +55,9 @@ mely_counters_read(const struct mely_runtime *rt, int core, struct mely_counters
 	}
 	if (core < 0) {
 		/* relaxed: as above */
-		sum.posts_remote += MELY_LOAD(&rt->outside_posts, relaxed);
-		sum.wakeups_sent += MELY_LOAD(&rt->outside_wakeups, relaxed);
-		sum.refused += MELY_LOAD(&rt->outside_refused, relaxed);
+		sum.posts_remote += MELY_LOAD(&rt->outside.posts, relaxed);
+		sum.wakeups_sent += MELY_LOAD(&rt->outside.wakeups, relaxed);
+		sum.refused += MELY_LOAD(&rt->outside.refused, relaxed);
 	}
 	memset(out, 0, size);
 	memcpy(out, &sum, size < sizeof sum ? size : sizeof sum);

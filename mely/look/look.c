@@ -201,7 +201,7 @@ look_at_running(struct melyint_look *look, struct seen *seen, struct melyint_cor
 
 	melyint_lock_take(&core->lock);
 	/* acquire: pairs with the release of who took the batch */
-	color = MELY_LOAD(&core->running, acquire);
+	color = MELY_LOAD(&core->shown.running, acquire);
 	/* acquire: as in melyint_color_lock; it may still be the victim's for a moment */
 	if (color != NULL && MELY_LOAD(&color->_owner, acquire) == core) {
 		melyint_look_running(core, color, &sight);
@@ -261,9 +261,9 @@ unanswered(struct mely_runtime *rt)
 
 	for (i = 0; i < rt->cores_count; i++)
 		/* relaxed, all: hints */
-		if (MELY_LOAD(&rt->cores[i].running, relaxed) != NULL &&
+		if (MELY_LOAD(&rt->cores[i].shown.running, relaxed) != NULL &&
 		    MELY_LOAD(&rt->cores[i].tallies.answer.to, relaxed) !=
-		    MELY_LOAD(&rt->looks, relaxed))
+		    MELY_LOAD(&rt->walks.begun, relaxed))
 			return true;
 	return false;
 }
@@ -275,7 +275,7 @@ ask(struct mely_runtime *rt)
 	const struct timespec nap = {0, ANSWER_NAP_NS};
 	int naps;
 
-	MELY_COUNT(&rt->looks, 1); /* under look_lock */
+	MELY_COUNT(&rt->walks.begun, 1); /* under look_lock */
 	if (melyint_self != NULL)
 		return;
 	for (naps = 0; naps < ANSWER_NAPS_MAX && unanswered(rt); naps++)
@@ -296,12 +296,12 @@ melyint_look(struct mely_runtime *rt, struct melyint_look *look)
 		if (look->sights == NULL)
 			return -ENOMEM;
 	}
-	pthread_mutex_lock(&rt->look_lock);
+	pthread_mutex_lock(&rt->walks.lock);
 	ask(rt);
 	look->now_ticks = melyint_ticks();
 	for (i = 0; i < rt->cores_count && error == 0; i++)
 		error = look_at_core(look, &seen, &rt->cores[i]);
-	pthread_mutex_unlock(&rt->look_lock);
+	pthread_mutex_unlock(&rt->walks.lock);
 	free(seen.slots);
 	sort(look);
 	return error;

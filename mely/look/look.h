@@ -6,18 +6,18 @@
  *   A. A core's lock keeps everything that waits there in place. It is held for a few microseconds
  *      at a time, until so many colors or events have been touched; between two holds the walk
  *      keeps its place in the core-queue by a cursor, which whoever unlinks what it stands on moves
- *      one on. So there is one walk at a time (rt->look_lock), and to have none costs an unlink a
+ *      one on. So there is one walk at a time (rt->walks.lock), and to have none costs an unlink a
  *      comparison.
  *   B. Colors go to the end of the queue while the walk goes on. It ends after as many as there
  *      were at its beginning, and knows those that it has seen. One may be missed, none is there
  *      twice.
- *   C. The running color is in no queue. core->running is set under this core's lock or, by a
+ *   C. The running color is in no queue. core->shown.running is set under this core's lock or, by a
  *      steal, a victim's, but set back under this one's alone: so who sees a color there may
  *      follow it until the lock is dropped.
  *   D. What the core has taken into its batch nobody else may walk. So a look is announced first
- *      (rt->looks), and a core that ticks, which it does every millisecond unless its handler keeps
- *      it, counts what is left of its batch and says so. The look waits for that a little. Without
- *      an answer more may wait than is seen.
+ *      (rt->walks.begun), and a core that ticks, which it does every millisecond unless its
+ *      handler keeps it, counts what is left of its batch and says so. The look waits for that a
+ *      little. Without an answer more may wait than is seen.
  * No color is touched without the lock; what is copied out is read later.
  */
 #ifndef MELYINT_LOOK_LOOK_H

@@ -37,7 +37,7 @@ look_at(struct melyint_core *core, struct mely_color *color, struct melyint_sigh
 	/* relaxed, all: under the lock, and a switch */
 	struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed);
 	struct counted counted = {0, 0, true};
-	bool weighed = MELY_LOAD(&core->rt->weighing, relaxed) != MELYINT_WEIGH_NOT &&
+	bool weighed = MELY_LOAD(&core->rt->switches.weighing, relaxed) != MELYINT_WEIGH_NOT &&
 	    !(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED);
 	uint64_t rest, of_one;
 
@@ -96,7 +96,7 @@ melyint_look_answer(struct melyint_core *core)
 	MELY_STORE(&answer->more, !counted.all, relaxed);
 	MELY_STORE(&answer->stamp, first != NULL ? first->_stamp : 0, relaxed);
 	/* release: pairs with the acquire in melyint_look_running */
-	MELY_STORE(&answer->to, MELY_LOAD(&core->rt->looks, relaxed), release);
+	MELY_STORE(&answer->to, MELY_LOAD(&core->rt->walks.begun, relaxed), release);
 }
 
 void
@@ -108,7 +108,7 @@ melyint_look_running(struct melyint_core *core, struct mely_color *color,
 
 	look_at(core, color, sight);
 	/* acquire: pairs with the release in melyint_look_answer; relaxed, all others: figures */
-	if (MELY_LOAD(&answer->to, acquire) != MELY_LOAD(&core->rt->looks, relaxed) ||
+	if (MELY_LOAD(&answer->to, acquire) != MELY_LOAD(&core->rt->walks.begun, relaxed) ||
 	    MELY_LOAD(&answer->color, relaxed) != color) {
 		sight->row.flags |= MELY_STATS_LENGTH_AT_LEAST | MELY_STATS_AGE_AT_LEAST;
 		return;

@@ -83,7 +83,7 @@ put(struct mely_runtime *rt, struct melyint_line *line)
 {
 	static const char name[] = "mely: ";
 	char whole[sizeof name + MELYINT_LINE];
-	uint32_t lost = MELY_LOAD(&rt->lines_lost, relaxed); /* a count, as below */
+	uint32_t lost = MELY_LOAD(&rt->look.lines_lost, relaxed); /* a count, as below */
 
 	if (lost != 0)
 		melyint_line_add(line, " (lines that could not be written: %" PRIu32 ")", lost);
@@ -94,9 +94,9 @@ put(struct mely_runtime *rt, struct melyint_line *line)
 	/* Nobody who has let it wait once is waited for again. */
 	if (melyint_put(whole, sizeof name + line->used, STDERR_FILENO,
 	    lost == 0 ? PATIENCE_NS : 0) != 0)
-		MELY_ADD(&rt->lines_lost, 1, relaxed);
+		MELY_ADD(&rt->look.lines_lost, 1, relaxed);
 	else
-		MELY_SUB(&rt->lines_lost, lost, relaxed);
+		MELY_SUB(&rt->look.lines_lost, lost, relaxed);
 }
 
 void

@@ -90,12 +90,13 @@ read_counters(struct mely_stats_core *row, struct melyint_core *core)
 static void
 read_running(struct mely_stats_core *row, struct melyint_core *core, uint64_t now_ticks)
 {
-	uint64_t began = READ(&core->turn_ticks);
+	uint64_t began = READ(&core->pace.turn_ticks);
 	struct mely_color *color;
 	unsigned flags;
 
 	melyint_lock_take(&core->lock);
-	color = MELY_LOAD(&core->running, acquire); /* pairs with the release of who took it */
+	/* acquire: pairs with the release of who took it */
+	color = MELY_LOAD(&core->shown.running, acquire);
 	if (color != NULL) {
 		flags = READ(&color->_flags);
 		row->color_kind = flags & MELYINT_COLOR_OBJECT ? MELY_STATS_COLOR_OBJECT :
@@ -119,9 +120,9 @@ read_core(struct making *m, struct mely_stats_core *row, struct melyint_core *co
 	uint64_t spent[MELYINT_DOINGS];
 
 	row->index = (uint32_t)core->index;
-	row->pu = core->pu;
-	row->colors_waiting = READ(&core->waiting);
-	row->colors_stealable = READ(&core->stealable);
+	row->pu = core->fixed.pu;
+	row->colors_waiting = READ(&core->hint.waiting);
+	row->colors_stealable = READ(&core->hint.stealable);
 	row->doing = melyint_doing_read(&core->tallies, m->now_ticks, spent);
 	row->busy_ns = melyint_ticks_to_ns(spent[MELY_STATS_BUSY]);
 	row->steal_ns = melyint_ticks_to_ns(spent[MELY_STATS_STEALING]);
@@ -197,7 +198,7 @@ static void
 read_annotations(struct making *m, struct mely_stats_handler *row,
     const struct melyint_handler_entry *entry)
 {
-	unsigned weighing = READ(&m->rt->weighing);
+	unsigned weighing = READ(&m->rt->switches.weighing);
 	uint32_t home = READ(&entry->measured_ns), away = READ(&entry->away_ns);
 
 	row->time_ns = READ(&entry->time_ns);
@@ -387,18 +388,18 @@ put_head(struct making *m, uint32_t colors_max)
 	head->version = MELY_STATS_VERSION;
 	head->header_size = sizeof *head;
 	head->taken_ns = melyint_now_ns();
-	head->made_ns = m->rt->made_ns;
+	head->made_ns = m->rt->life.made_ns;
 	head->wall_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	head->pid = (uint32_t)getpid();
-	head->stealing = (uint32_t)READ(&m->rt->stealing);
+	head->stealing = (uint32_t)READ(&m->rt->switches.stealing);
 	head->sample_every = MELYINT_SAMPLE_EVERY;
 	head->sample_events = MELYINT_SAMPLED_MAX;
 	head->delay_every = MELYINT_STAMP_EVERY;
 	head->color_size = sizeof(struct mely_stats_color);
 	head->colors_asked = colors_max;
-	head->outside_posts = READ(&m->rt->outside_posts);
-	head->outside_wakeups = READ(&m->rt->outside_wakeups);
-	head->outside_refused = READ(&m->rt->outside_refused);
+	head->outside_posts = READ(&m->rt->outside.posts);
+	head->outside_wakeups = READ(&m->rt->outside.wakeups);
+	head->outside_refused = READ(&m->rt->outside.refused);
 }
 
 /* The names of the head, and its size. */

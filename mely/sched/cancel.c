@@ -96,8 +96,8 @@ hang_completion(struct melyint_core *owner, struct mely_color *done_color,
 		return -EALREADY;
 	melyint_check_promise(done);
 	MELY_STORE(&done->_color, done_color, relaxed); /* read by the owner, under the lock */
-	done->_next = owner->waiters;
-	owner->waiters = done;
+	done->_next = owner->locked.waiters;
+	owner->locked.waiters = done;
 	return -EINPROGRESS;
 }
 
@@ -161,7 +161,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
 		/* acquire: pairs with the release in sched/end.h: when it is another by now, the
 		 * handler has ended, and the event's memory is the program's */
-		else if (MELY_LOAD(&owner->current, acquire) == ev)
+		else if (MELY_LOAD(&owner->shown.current, acquire) == ev)
 			result = hang_completion(owner, done_color, done);
 		else
 			result = -ENOENT;

@@ -24,13 +24,13 @@ nothing_left(struct mely_runtime *rt)
 		melyint_lock_take(&rt->cores[i].lock);
 	/* Under the locks: before, a handler could still have asked for helper work, and a
 	 * completion that is posted after this look had not been counted down. */
-	empty = melyint_io_pending(rt) == 0 && MELY_LOAD(&rt->arriving, relaxed) == 0;
+	empty = melyint_io_pending(rt) == 0 && MELY_LOAD(&rt->flow.arriving, relaxed) == 0;
 	for (i = 0; i < rt->cores_count && empty; i++) {
 		const struct melyint_core *core = &rt->cores[i];
 
 		/* relaxed: under all locks */
-		empty = core->ready.length == 0 && core->waiters == NULL && !core->has_batch &&
-		    MELY_LOAD(&core->moving, relaxed) == 0;
+		empty = core->ready.length == 0 && core->locked.waiters == NULL &&
+		    !core->locked.has_batch && MELY_LOAD(&core->hint.moving, relaxed) == 0;
 	}
 	for (i = rt->cores_count - 1; i >= 0; i--)
 		melyint_lock_drop(&rt->cores[i].lock);
@@ -41,7 +41,7 @@ void
 melyint_drain_look(struct mely_runtime *rt)
 {
 	/* relaxed: set before the phase that brought us here */
-	uint64_t until = MELY_LOAD(&rt->drain_until_ns, relaxed);
+	uint64_t until = MELY_LOAD(&rt->life.drain_until_ns, relaxed);
 	int draining = MELYINT_DRAINING;
 
 	bool drained = nothing_left(rt);
@@ -49,7 +49,7 @@ melyint_drain_look(struct mely_runtime *rt)
 	if (!drained && !(until != 0 && melyint_now_ns() >= until))
 		return;
 	if (drained)
-		MELY_STORE(&rt->drained, true, relaxed); /* published by the phase */
+		MELY_STORE(&rt->life.drained, true, relaxed); /* published by the phase */
 	/* release: pairs with the acquire loads of the cores */
 	if (MELY_CAS(&rt->phase, &draining, MELYINT_STOPPED, release))
 		melyint_wake_all(rt);

@@ -8,17 +8,17 @@
 static void
 afterwards(struct melyint_core *core, struct mely_event *waiters)
 {
-	struct mely_color *color = core->leaving;
+	struct mely_color *color = core->due.leaving;
 
 	if (color != NULL) {
-		core->leaving = NULL;
+		core->due.leaving = NULL;
 		melyint_color_arrive(color);
 	}
-	for (; core->unmarked > 0; core->unmarked--)
-		melyint_mark_ran(core->unmarked_color);
-	color = core->released;
+	for (; core->due.unmarked > 0; core->due.unmarked--)
+		melyint_mark_ran(core->due.unmarked_color);
+	color = core->due.released;
 	if (color != NULL) {
-		core->released = NULL;
+		core->due.released = NULL;
 		melyint_color_finish(color);
 	}
 	melyint_cancel_complete(waiters);
@@ -27,10 +27,10 @@ afterwards(struct melyint_core *core, struct mely_event *waiters)
 void
 melyint_turn_afterwards(struct melyint_core *core)
 {
-	struct mely_event *waiters = core->waiters;
+	struct mely_event *waiters = core->locked.waiters;
 
-	core->waiters = NULL;
-	core->has_batch = true;
+	core->locked.waiters = NULL;
+	core->locked.has_batch = true;
 	melyint_lock_drop(&core->lock);
 	afterwards(core, waiters);
 	melyint_lock_take(&core->lock);

@@ -19,8 +19,8 @@ MELY_INLINE void
 melyint_event_drop(struct melyint_core *core, struct mely_event *ev)
 {
 	if (ev->_flags & MELYINT_EV_COUNTED) {
-		core->unmarked_color = core->batch.color;
-		core->unmarked++;
+		core->due.unmarked_color = core->batch.color;
+		core->due.unmarked++;
 	}
 	/* release: pairs with the acquire of the post that claims it next */
 	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
@@ -37,7 +37,7 @@ melyint_event_enter(struct melyint_core *core, struct mely_event *ev, unsigned f
 			return false;
 		}
 		/* release: pairs with the acquire in cancel.c: the handler before has ended */
-		MELY_STORE(&core->current, ev, release);
+		MELY_STORE(&core->shown.current, ev, release);
 		/* release: pairs with the acquire of the post that claims it next, and of a
 		 * cancel that then looks whether it is the current one */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);

@@ -27,12 +27,12 @@ enum { AVERAGE_SHIFT = 3 };
 static void
 tick(struct melyint_core *core, uint64_t now)
 {
-	core->ticked_ticks = now;
+	core->pace.ticked_ticks = now;
 	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
 	*melyint_sample_in(core) = core->tallies.stamp_in = 1;
 	/* relaxed, both: a request that is seen a little later; ours */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->looks, relaxed) !=
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->walks.begun, relaxed) !=
 	    MELY_LOAD(&core->tallies.answer.to, relaxed)))
 		melyint_look_answer(core);
 	melyint_poller_tick(core);
@@ -40,8 +40,8 @@ tick(struct melyint_core *core, uint64_t now)
 	melyint_stuck_look(core, now, false);
 	melyint_age_count(core);
 	melyint_balance(core, now);
-	if (now - core->decayed_ticks >= core->rt->decay_ticks) {
-		core->decayed_ticks = now;
+	if (now - core->pace.decayed_ticks >= core->rt->limits.decay_ticks) {
+		core->pace.decayed_ticks = now;
 		melyint_depot_decay(&core->rt->depot);
 	}
 	/* acquire: pairs with the release stores of the life cycle */
@@ -61,8 +61,9 @@ look(struct melyint_core *core, uint64_t now)
 	if (MELYINT_OBSERVED(poll))
 		melyint_observe_polled(core, core, found);
 	(void)melyint_doing(&core->tallies, doing, melyint_ticks());
-	core->looked_ticks = now;
-	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
+	core->pace.looked_ticks = now;
+	/* ours; a hint is enough */
+	core->pace.round_left = MELY_LOAD(&core->hint.waiting, relaxed);
 	return found;
 }
 
@@ -70,7 +71,7 @@ static MELY_NOINLINE void
 look_around(struct melyint_core *core, uint64_t now)
 {
 	(void)look(core, now);
-	if (now - core->ticked_ticks >= core->rt->tick_ticks)
+	if (now - core->pace.ticked_ticks >= core->rt->limits.tick_ticks)
 		tick(core, now);
 }
 
@@ -79,13 +80,13 @@ MELY_INLINE void
 account(struct melyint_core *core, uint64_t ticks)
 {
 	/* relaxed: written by this thread, others read it as a hint */
-	uint32_t average = MELY_LOAD(&core->batch_ns, relaxed);
+	uint32_t average = MELY_LOAD(&core->hint.batch_ns, relaxed);
 	uint64_t ns = melyint_ticks_to_ns(ticks);
 	uint32_t sample = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 
 	average += (sample >> AVERAGE_SHIFT) - (average >> AVERAGE_SHIFT);
-	MELY_STORE(&core->batch_ns, average, relaxed);
-	core->used_ns = sample;
+	MELY_STORE(&core->hint.batch_ns, average, relaxed);
+	core->pace.used_ns = sample;
 }
 
 MELY_INLINE void
@@ -94,10 +95,10 @@ run_batch(struct melyint_core *core)
 	uint64_t now;
 
 	/* Others wait while this batch runs, maybe long: C of NOTE(park). relaxed: ours */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0)) {
-		if (core->owes_watch)
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.sleepers, relaxed) > 0)) {
+		if (core->others.owes_sentry)
 			melyint_hand_over_watch(core);
-		if (MELY_LOAD(&core->stealable, relaxed) != 0)
+		if (MELY_LOAD(&core->hint.stealable, relaxed) != 0)
 			melyint_offer_behind(core, core);
 	}
 	melyint_check_batch(core);
@@ -106,11 +107,11 @@ run_batch(struct melyint_core *core)
 		melyint_bug(__FILE__, __LINE__, "a handler returned in the child of a fork");
 	now = melyint_ticks();
 	/* relaxed, both: ours; others read when the batch began */
-	account(core, now - MELY_LOAD(&core->turn_ticks, relaxed));
-	MELY_STORE(&core->turn_ticks, now, relaxed);
-	if (MELY_UNLIKELY(--core->round_left < 0 &&
-	    now - core->looked_ticks >= core->rt->look_ticks) ||
-	    MELY_UNLIKELY(now - core->looked_ticks >= core->rt->look_max_ticks))
+	account(core, now - MELY_LOAD(&core->pace.turn_ticks, relaxed));
+	MELY_STORE(&core->pace.turn_ticks, now, relaxed);
+	if (MELY_UNLIKELY(--core->pace.round_left < 0 &&
+	    now - core->pace.looked_ticks >= core->rt->limits.look_ticks) ||
+	    MELY_UNLIKELY(now - core->pace.looked_ticks >= core->rt->limits.look_max_ticks))
 		look_around(core, now);
 }
 
@@ -127,7 +128,7 @@ find_work(struct melyint_core *core)
 	if (!melyint_steal_glance(core))
 		return false;
 	now = melyint_ticks();
-	if (now - core->looked_ticks >= core->rt->look_ticks && look(core, now) > 0)
+	if (now - core->pace.looked_ticks >= core->rt->limits.look_ticks && look(core, now) > 0)
 		return true;
 	return melyint_steal_glanced(core);
 }
@@ -136,7 +137,7 @@ static MELY_NOINLINE void
 idle(struct melyint_core *core)
 {
 	/* relaxed, here and below: ours; others read when the batch began */
-	uint64_t now = MELY_LOAD(&core->turn_ticks, relaxed);
+	uint64_t now = MELY_LOAD(&core->pace.turn_ticks, relaxed);
 
 	(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, now);
 	if (!find_work(core)) {
@@ -144,13 +145,14 @@ idle(struct melyint_core *core)
 		if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
 			melyint_drain_look(core->rt);
 		melyint_park(core);
-		core->looked_ticks = melyint_ticks();
+		core->pace.looked_ticks = melyint_ticks();
 	}
 	now = melyint_ticks();
 	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
-	MELY_STORE(&core->turn_ticks, now, relaxed);
-	core->round_left = MELY_LOAD(&core->waiting, relaxed); /* ours; a hint is enough */
-	if (now - core->ticked_ticks >= core->rt->tick_ticks)
+	MELY_STORE(&core->pace.turn_ticks, now, relaxed);
+	/* ours; a hint is enough */
+	core->pace.round_left = MELY_LOAD(&core->hint.waiting, relaxed);
+	if (now - core->pace.ticked_ticks >= core->rt->limits.tick_ticks)
 		tick(core, now);
 }
 
@@ -161,7 +163,7 @@ arrive(struct melyint_core *core)
 	uint64_t now = melyint_ticks();
 
 	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
-	MELY_STORE(&core->turn_ticks, now, relaxed); /* as in run_batch */
+	MELY_STORE(&core->pace.turn_ticks, now, relaxed); /* as in run_batch */
 	return now;
 }
 
@@ -195,7 +197,7 @@ static uint64_t
 run_waiting(struct melyint_core *core)
 {
 	uint64_t ran = 0;
-	uint32_t n = MELY_LOAD(&core->waiting, relaxed); /* ours */
+	uint32_t n = MELY_LOAD(&core->hint.waiting, relaxed); /* ours */
 
 	if (core->batch.color != NULL) { /* stolen */
 		run_batch(core);
@@ -217,11 +219,11 @@ pass_outside(struct melyint_core *core, uint64_t now)
 
 	melyint_come_inside(core);
 	melyint_due_enter(core);
-	core->looked_ticks = now;
-	if (now - core->ticked_ticks >= core->rt->tick_ticks)
+	core->pace.looked_ticks = now;
+	if (now - core->pace.ticked_ticks >= core->rt->limits.tick_ticks)
 		tick(core, now);
 	ran = run_waiting(core);
-	if (MELY_LOAD(&core->waiting, relaxed) == 0 && find_work(core))
+	if (MELY_LOAD(&core->hint.waiting, relaxed) == 0 && find_work(core))
 		ran += run_waiting(core);
 	/* acquire: pairs with the release stores of the life cycle */
 	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
@@ -239,7 +241,7 @@ melyint_core_pass(struct melyint_core *core)
 	uint64_t now = arrive(core), ran;
 
 	/* relaxed: this thread's */
-	if (MELY_LOAD(&core->rt->embedded, relaxed)) {
+	if (MELY_LOAD(&core->rt->flow.embedded, relaxed)) {
 		ran = pass_outside(core, now);
 	} else {
 		look_around(core, now);

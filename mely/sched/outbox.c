@@ -159,7 +159,7 @@ melyint_outbox_collect(struct melyint_core *self)
 	int i;
 
 	for (i = 0; i < rt->cores_count - 1; i++)
-		any |= melyint_outbox_collect_from(self, &rt->cores[self->victims[i]]);
+		any |= melyint_outbox_collect_from(self, &rt->cores[self->fixed.victims[i]]);
 	return any;
 }
 
@@ -170,7 +170,7 @@ melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
 
 	/* relaxed: set before the first event was put into one, and what matters here has been
 	 * posted before */
-	if (MELY_LIKELY(!MELY_LOAD(&rt->outboxes, relaxed)))
+	if (MELY_LIKELY(!MELY_LOAD(&rt->flow.outboxes, relaxed)))
 		return;
 	/* The lock of one may have been held by a thread of the parent; a renewal empties them.
 	 * relaxed: set before the child of a fork has another thread */

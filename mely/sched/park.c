@@ -8,7 +8,7 @@
  *      the sleeper, marks it awake and owes it one wake-up system call, made after the unlock.
  *      No wake-up is lost and none is sent to a core that is awake.
  *   B. For work that waits behind a busy core a sleeper is woken as a thief when that pays
- *      (victim.c). At most one woken core searches at a time (rt->searching); when it finds
+ *      (victim.c). At most one woken core searches at a time (rt->idle.searching); when it finds
  *      something and more is left, it wakes the next.
  *   C. The glances of B are not ordered against a core that is just going to sleep, so both could
  *      miss each other. Therefore one of the sleepers is the watcher while any core is busy: it
@@ -20,8 +20,8 @@
  *      cores sleep, nobody watches and nothing ticks. The watcher also relieves cores that do not
  *      come back: NOTE(stuck) in stuck.c.
  *   D. A search keeps others from waking a second core. Who is kept from it while nobody watches
- *      says so in rt->searching, and whoever ends the search sees it: one who found nobody to wake
- *      tries again, a searcher that comes back leaves a watcher behind, as in C.
+ *      says so in rt->idle.searching, and whoever ends the search sees it: one who found nobody to
+ *      wake tries again, a searcher that comes back leaves a watcher behind, as in C.
  *
  * NOTE(outside)
  *   The thread of core 0 may wait in the program's own loop, on the descriptor of core 0's epoll
@@ -70,17 +70,17 @@ bool
 melyint_wake_locked(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
-	uint8_t sleep = MELY_LOAD(&core->sleep, relaxed); /* under the lock */
+	uint8_t sleep = MELY_LOAD(&core->locked.sleep, relaxed); /* under the lock */
 
 	if (MELY_LIKELY(sleep == MELYINT_AWAKE))
 		return false;
-	MELY_STORE(&core->sleep, MELYINT_AWAKE, relaxed); /* under the lock */
+	MELY_STORE(&core->locked.sleep, MELYINT_AWAKE, relaxed); /* under the lock */
 	/* relaxed, both: counts that are looked at as hints */
 	if (sleep == MELYINT_SENTRY)
-		MELY_SUB(&rt->watchers, 1, relaxed);
+		MELY_SUB(&rt->idle.sentries, 1, relaxed);
 	else if (sleep == MELYINT_OUTSIDE)
-		MELY_STORE(&core->busy, 1, relaxed); /* a hint; D of NOTE(outside) */
-	MELY_SUB(&rt->sleepers, 1, relaxed);
+		MELY_STORE(&core->hint.busy, 1, relaxed); /* a hint; D of NOTE(outside) */
+	MELY_SUB(&rt->idle.sleepers, 1, relaxed);
 	return true;
 }
 
@@ -91,12 +91,12 @@ melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 		melyint_observe_wake(self, core);
 	melyint_poller_wake(core);
 	/* relaxed: set before the core first went outside; D of NOTE(outside) */
-	if (core->index == 0 && MELY_LOAD(&core->rt->embedded, relaxed))
+	if (core->index == 0 && MELY_LOAD(&core->rt->flow.embedded, relaxed))
 		melyint_stuck_begin(core);
 	if (self != NULL)
 		MELY_COUNT(&self->counters.wakeups_sent, 1);
 	else
-		MELY_ADD(&core->rt->outside_wakeups, 1, relaxed); /* a count */
+		MELY_ADD(&core->rt->outside.wakeups, 1, relaxed); /* a count */
 }
 
 /* C of NOTE(outside): core 0 comes when it comes, and does not keep others from searching. */
@@ -107,7 +107,7 @@ wake_outside(struct melyint_core *self, struct mely_runtime *rt)
 	bool woken;
 
 	/* relaxed: a hint; the lock decides */
-	if (core == self || MELY_LOAD(&core->sleep, relaxed) != MELYINT_OUTSIDE)
+	if (core == self || MELY_LOAD(&core->locked.sleep, relaxed) != MELYINT_OUTSIDE)
 		return;
 	melyint_lock_take(&core->lock);
 	woken = melyint_wake_locked(core);
@@ -126,8 +126,8 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 	for (i = 0; i < rt->cores_count; i++) {
 		/* core itself comes last: it may sleep when others were turned away meanwhile */
 		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
-		    &rt->cores[core->victims[i]] : core;
-		uint8_t sleep = MELY_LOAD(&sleeper->sleep, relaxed); /* a hint; the lock decides */
+		    &rt->cores[core->fixed.victims[i]] : core;
+		uint8_t sleep = MELY_LOAD(&sleeper->locked.sleep, relaxed); /* a hint; the lock decides */
 		bool woken;
 
 		if (sleeper == self || sleep == MELYINT_AWAKE || sleep == MELYINT_OUTSIDE)
@@ -135,7 +135,7 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 		melyint_lock_take(&sleeper->lock);
 		woken = melyint_wake_locked(sleeper);
 		if (woken)
-			sleeper->searching = true;
+			sleeper->locked.searching = true;
 		melyint_lock_drop(&sleeper->lock);
 		if (woken) {
 			melyint_wake_finish(self, sleeper);
@@ -156,11 +156,11 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 		none = MELYINT_SEARCH_NONE;
 		/* relaxed: who loses comes before the winner, whose look at the sleepers is
 		 * still to come */
-		if (!MELY_CAS(&rt->searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
+		if (!MELY_CAS(&rt->idle.searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
 		    wake_nearest(self, core))
 			return;
 		/* acq_rel: D of NOTE(park), pairs with left_to_searcher */
-	} while (MELY_EXCHANGE(&rt->searching, MELYINT_SEARCH_NONE, acq_rel) ==
+	} while (MELY_EXCHANGE(&rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel) ==
 	    MELYINT_SEARCH_MORE);
 }
 
@@ -169,7 +169,7 @@ static bool
 left_to_searcher(struct mely_runtime *rt)
 {
 	/* relaxed: if nobody does, the exchange in wake_searcher decides */
-	int seen = MELY_LOAD(&rt->searching, relaxed);
+	int seen = MELY_LOAD(&rt->idle.searching, relaxed);
 
 #ifndef MELYINT_TSAN
 	/* Somebody has said so already, and to say it again costs others the line. seq_cst: pairs
@@ -177,14 +177,14 @@ left_to_searcher(struct mely_runtime *rt)
 	 * before comes before the searcher's look. */
 	if (seen == MELYINT_SEARCH_MORE) {
 		MELY_FENCE(seq_cst);
-		seen = MELY_LOAD(&rt->searching, relaxed);
+		seen = MELY_LOAD(&rt->idle.searching, relaxed);
 		if (seen == MELYINT_SEARCH_MORE)
 			return true;
 	}
 #endif
 	while (seen != MELYINT_SEARCH_NONE) {
 		/* acq_rel: pairs with the exchanges that end a search */
-		if (MELY_CAS(&rt->searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
+		if (MELY_CAS(&rt->idle.searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
 			return true;
 	}
 	return false;
@@ -195,12 +195,12 @@ offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 {
 	struct mely_runtime *rt = core->rt;
 	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
-	uint32_t n = MELY_LOAD(&core->stealable, relaxed);
-	bool watched = MELY_LOAD(&rt->watchers, relaxed) != 0;
+	uint32_t n = MELY_LOAD(&core->hint.stealable, relaxed);
+	bool watched = MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
 
-	if (n == 0 || MELY_LOAD(&rt->stealing, relaxed) == 0)
+	if (n == 0 || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
-	if (watched && (MELY_LOAD(&rt->searching, relaxed) != MELYINT_SEARCH_NONE ||
+	if (watched && (MELY_LOAD(&rt->idle.searching, relaxed) != MELYINT_SEARCH_NONE ||
 	    !melyint_victim_pays_wakeup(core, n, behind)))
 		return;
 	if (watched || !left_to_searcher(rt))
@@ -211,7 +211,7 @@ void
 melyint_offer(struct melyint_core *self, struct melyint_core *core)
 {
 	/* relaxed: a hint, as in offer_slow */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->sleepers, relaxed) > 0))
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.sleepers, relaxed) > 0))
 		offer_slow(self, core, false);
 }
 
@@ -246,20 +246,20 @@ spin(struct melyint_core *core)
 {
 	uint64_t until;
 
-	if (core->spin_ns < SPIN_NS_MIN)
+	if (core->pace.spin_ns < SPIN_NS_MIN)
 		return false;
-	until = melyint_ticks() + melyint_ns_to_ticks(core->spin_ns);
+	until = melyint_ticks() + melyint_ns_to_ticks(core->pace.spin_ns);
 	do {
 		/* relaxed: the lock of the turn that follows orders what it announces */
-		if (MELY_LOAD(&core->waiting, relaxed) != 0) {
-			core->spin_ns *= 2;
-			if (core->spin_ns > core->rt->spin_ns_max)
-				core->spin_ns = core->rt->spin_ns_max;
+		if (MELY_LOAD(&core->hint.waiting, relaxed) != 0) {
+			core->pace.spin_ns *= 2;
+			if (core->pace.spin_ns > core->rt->limits.spin_ns_max)
+				core->pace.spin_ns = core->rt->limits.spin_ns_max;
 			return true;
 		}
 		melyint_cpu_relax();
 	} while (melyint_ticks() < until);
-	core->spin_ns /= 2;
+	core->pace.spin_ns /= 2;
 	return false;
 }
 
@@ -272,10 +272,10 @@ fall_asleep(struct melyint_core *core, uint8_t how)
 	melyint_lock_take(&core->lock);
 	empty = core->ready.length == 0;
 	if (empty) {
-		MELY_STORE(&core->sleep, how, relaxed); /* under the lock */
+		MELY_STORE(&core->locked.sleep, how, relaxed); /* under the lock */
 		if (how == MELYINT_OUTSIDE)
-			MELY_STORE(&core->busy, 0, relaxed); /* before a waker sets it */
-		MELY_ADD(&core->rt->sleepers, 1, relaxed);         /* a hint */
+			MELY_STORE(&core->hint.busy, 0, relaxed); /* before a waker sets it */
+		MELY_ADD(&core->rt->idle.sleepers, 1, relaxed);         /* a hint */
 	}
 	melyint_lock_drop(&core->lock);
 	return empty;
@@ -301,7 +301,7 @@ anybody_busy(const struct melyint_core *core)
 
 	for (i = 0; i < rt->cores_count; i++) {
 		/* relaxed: a hint; a core that gets busy later sees that nobody watches */
-		if (&rt->cores[i] != core && MELY_LOAD(&rt->cores[i].busy, relaxed) != 0)
+		if (&rt->cores[i] != core && MELY_LOAD(&rt->cores[i].hint.busy, relaxed) != 0)
 			return true;
 	}
 	return false;
@@ -323,19 +323,19 @@ take_watch(struct melyint_core *core)
 	bool asleep;
 
 	if (rt->cores_count == 1 || !anybody_busy(core) ||
-	    (MELY_LOAD(&rt->stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
+	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
 		return WATCH_NONE;
 	/* relaxed: a count of 0 or 1, looked at as a hint */
-	if (!MELY_CAS(&rt->watchers, &none, 1, relaxed))
+	if (!MELY_CAS(&rt->idle.sentries, &none, 1, relaxed))
 		return WATCH_NONE;
 	melyint_lock_take(&core->lock);
-	asleep = MELY_LOAD(&core->sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
+	asleep = MELY_LOAD(&core->locked.sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
 	if (asleep)
-		MELY_STORE(&core->sleep, MELYINT_SENTRY, relaxed);
+		MELY_STORE(&core->locked.sleep, MELYINT_SENTRY, relaxed);
 	melyint_lock_drop(&core->lock);
 	if (asleep)
 		return WATCH_KEPT;
-	MELY_SUB(&rt->watchers, 1, relaxed);
+	MELY_SUB(&rt->idle.sentries, 1, relaxed);
 	return WATCH_LOST;
 }
 
@@ -346,12 +346,12 @@ end_search(struct melyint_core *core)
 	bool was;
 
 	melyint_lock_take(&core->lock);
-	was = core->searching;
-	core->searching = false;
+	was = core->locked.searching;
+	core->locked.searching = false;
 	melyint_lock_drop(&core->lock);
 	if (was) {
 		/* acq_rel: as in wake_searcher; what follows sees what others left to us */
-		(void)MELY_EXCHANGE(&core->rt->searching, MELYINT_SEARCH_NONE, acq_rel);
+		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
 #ifndef MELYINT_TSAN
 		MELY_FENCE(seq_cst); /* pairs with the one in left_to_searcher */
 #endif
@@ -377,7 +377,7 @@ watches_on(struct melyint_core *core)
 
 	melyint_lock_take(&core->lock);
 	/* relaxed: under the lock */
-	on = core->ready.length == 0 && MELY_LOAD(&core->sleep, relaxed) == MELYINT_SENTRY;
+	on = core->ready.length == 0 && MELY_LOAD(&core->locked.sleep, relaxed) == MELYINT_SENTRY;
 	melyint_lock_drop(&core->lock);
 	return on;
 }
@@ -399,7 +399,7 @@ doze(struct melyint_core *core, bool watching)
 	do {
 		MELY_COUNT(&core->counters.sleeps, 1);
 		/* relaxed: only others' glances; no queue is touched by it */
-		MELY_STORE(&core->busy, 0, relaxed);
+		MELY_STORE(&core->hint.busy, 0, relaxed);
 		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
 		sleep_on(core, longest_sleep(core, watching));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
@@ -416,10 +416,10 @@ melyint_hand_over_watch(struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	int i;
 
-	core->owes_watch = core->batch.color == NULL &&
-	    MELY_LOAD(&core->waiting, relaxed) == 0; /* a hint */
-	for (i = 0; i < rt->cores_count - 1 && !core->owes_watch; i++)
-		melyint_offer(core, &rt->cores[core->victims[i]]);
+	core->others.owes_sentry = core->batch.color == NULL &&
+	    MELY_LOAD(&core->hint.waiting, relaxed) == 0; /* a hint */
+	for (i = 0; i < rt->cores_count - 1 && !core->others.owes_sentry; i++)
+		melyint_offer(core, &rt->cores[core->fixed.victims[i]]);
 }
 
 void
@@ -435,25 +435,26 @@ melyint_park(struct melyint_core *core)
 	/* Look at all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {
 		stand_up(core);
-		if (end_search(core) || core->owes_watch)
+		if (end_search(core) || core->others.owes_sentry)
 			melyint_hand_over_watch(core);
 		return;
 	}
-	core->owes_watch = false;
+	core->others.owes_sentry = false;
 	watch = take_watch(core);
 	began = melyint_ticks();
 	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		doze(core, watch == WATCH_KEPT);
 	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS) &&
-	    core->spin_ns < rt->spin_ns_max)
-		core->spin_ns = core->spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->spin_ns * 2;
+	    core->pace.spin_ns < rt->limits.spin_ns_max)
+		core->pace.spin_ns =
+		    core->pace.spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->pace.spin_ns * 2;
 	/* Look at once for what we may have been woken for, so that the next can be woken. */
-	if (core->batch.color == NULL && MELY_LOAD(&core->waiting, relaxed) == 0) /* a hint */
+	if (core->batch.color == NULL && MELY_LOAD(&core->hint.waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
 	if (end_search(core) || watch != WATCH_NONE)
 		melyint_hand_over_watch(core);
-	if (core->batch.color != NULL || MELY_LOAD(&core->waiting, relaxed) != 0) /* a hint */
+	if (core->batch.color != NULL || MELY_LOAD(&core->hint.waiting, relaxed) != 0) /* a hint */
 		melyint_stuck_begin(core);
 }
 
@@ -469,9 +470,9 @@ next_pass(const struct melyint_core *core)
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
 		return melyint_now_ns() + DRAIN_LOOK_NS;
 	/* relaxed, both: a hint, and a switch */
-	if (rt->cores_count == 1 || MELY_LOAD(&rt->watchers, relaxed) != 0 ||
+	if (rt->cores_count == 1 || MELY_LOAD(&rt->idle.sentries, relaxed) != 0 ||
 	    !anybody_busy(core) ||
-	    (MELY_LOAD(&rt->stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
+	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
 		return UINT64_MAX;
 	return melyint_now_ns() + WATCH_NS;
 }
@@ -480,7 +481,7 @@ bool
 melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns)
 {
 	MELY_ASSERT(core->index == 0 && core->batch.color == NULL);
-	core->outside = true;
+	core->pace.outside = true;
 	if (!fall_asleep(core, MELYINT_OUTSIDE))
 		return false;
 	/* Look at all hints again, now that posters can see us outside. */
@@ -496,7 +497,7 @@ melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns)
 void
 melyint_come_inside(struct melyint_core *core)
 {
-	core->outside = false;
+	core->pace.outside = false;
 	(void)stand_up(core);
 	melyint_monitor_awake(core);
 }

@@ -22,7 +22,7 @@ void melyint_offer_behind(struct melyint_core *self, struct melyint_core *core);
 void melyint_park(struct melyint_core *core);
 
 /* Owner, no longer the watcher or the searcher: if it has work, leave the others to a successor;
- * if not, it owes them one (core->owes_watch). */
+ * if not, it owes them one (core->others.owes_sentry). */
 void melyint_hand_over_watch(struct melyint_core *core);
 
 /*

@@ -60,11 +60,12 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 		return false;
 	/* The color of the only poller has to leave a stuck core all the same: on it hang the
 	 * descriptors of all. */
-	if (MELY_LOAD(&self->rt->stealing, relaxed) == 0 &&
-	    (owner != self->relieved || color != owner->poller->inner_color))
+	if (MELY_LOAD(&self->rt->switches.stealing, relaxed) == 0 &&
+	    (owner != self->others.relieved || color != owner->fixed.poller->inner_color))
 		return false;
-	if (MELY_LOAD(&owner->sleep, relaxed) == MELYINT_AWAKE && owner != self->relieved &&
-	    MELY_LOAD(&self->stealable, relaxed) > MELY_LOAD(&owner->stealable, relaxed))
+	if (MELY_LOAD(&owner->locked.sleep, relaxed) == MELYINT_AWAKE &&
+	    owner != self->others.relieved &&
+	    MELY_LOAD(&self->hint.stealable, relaxed) > MELY_LOAD(&owner->hint.stealable, relaxed))
 		return false;
 	/* release: pairs with the acquire in melyint_color_lock */
 	MELY_STORE(&color->_owner, self, release);
@@ -77,7 +78,7 @@ MELY_INLINE void
 weigh_posted(struct melyint_core *owner, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
-	unsigned weighing = MELY_LOAD(&owner->rt->weighing, relaxed); /* a switch */
+	unsigned weighing = MELY_LOAD(&owner->rt->switches.weighing, relaxed); /* a switch */
 
 	if (weighing != MELYINT_WEIGH_NOT && MELY_LIKELY(!(flags & MELYINT_COLOR_RELEASED)))
 		color->_u._worth._time_left += melyint_weigh(owner->rt, weighing, ev);
@@ -156,14 +157,15 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 {
 	MELY_COUNT(&self->counters.posts_remote, 1);
 	/* relaxed, all: the owner's words are hints; open is ours but for those who close it */
-	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER || MELY_LOAD(&self->rt->marks, relaxed))
+	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER ||
+	    MELY_LOAD(&self->rt->flow.marks, relaxed))
 		return;
-	if (MELY_LOAD(&owner->waiting, relaxed) < 2) {
+	if (MELY_LOAD(&owner->hint.waiting, relaxed) < 2) {
 		MELY_STORE(&self->outbox.open, false, relaxed);
 		return;
 	}
-	if (!MELY_LOAD(&self->rt->outboxes, relaxed))
-		MELY_STORE(&self->rt->outboxes, true, relaxed); /* E of NOTE(outbox) */
+	if (!MELY_LOAD(&self->rt->flow.outboxes, relaxed))
+		MELY_STORE(&self->rt->flow.outboxes, true, relaxed); /* E of NOTE(outbox) */
 	MELY_STORE(&self->outbox.open, true, relaxed);
 }
 
@@ -206,10 +208,11 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 		}
 	} else if (self == NULL) {
 		/* relaxed: a count */
-		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside_posts, 1, relaxed));
+		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside.posts, 1, relaxed));
 	}
 	if (self != NULL)
-		melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+		melyint_stamp(&self->tallies,
+		    MELY_LOAD(&self->pace.turn_ticks, relaxed), ev); /* ours */
 	how = melyint_append_locked(owner, color, ev, flags);
 	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
 	melyint_lock_drop(&owner->lock);
@@ -242,11 +245,11 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	uint32_t head = MELY_LOAD(&out->head, acquire);
 
 	/* relaxed: a mark set at this moment may count from the next post on */
-	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
 		return false;
 	if (MELYINT_OBSERVED(post))
 		melyint_observe_post(self, color, ev);
-	melyint_stamp(&self->tallies, MELY_LOAD(&self->turn_ticks, relaxed), ev); /* ours */
+	melyint_stamp(&self->tallies, MELY_LOAD(&self->pace.turn_ticks, relaxed), ev); /* ours */
 	out->ring[tail % MELYINT_OUTBOX].color = color;
 	out->ring[tail % MELYINT_OUTBOX].ev = ev;
 	/* release: pairs with the acquire in melyint_outbox_deliver */
@@ -294,7 +297,7 @@ post_inside(struct melyint_core *self, struct mely_color *color, struct mely_eve
 	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
 		return 0;
 	/* relaxed: a mark set at this moment may count from the next post on */
-	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->marks, relaxed)))
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
 		return post_ruled(self, color, ev, flags);
 	return enqueue_slow(self, color, ev, flags);
 }
@@ -364,7 +367,7 @@ mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	if (MELY_LIKELY(self->batch.color_id == id)) {
 		color = NULL;
 	} else {
-		if (MELY_UNLIKELY(self->observe != 0))
+		if (MELY_UNLIKELY(self->sampling.observe != 0))
 			return post_observed(rt, id, handler, arg);
 		color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 		if (MELY_UNLIKELY(color == NULL))

@@ -38,7 +38,7 @@ post_marked(struct melyint_core *self, struct mely_color *color, struct mely_eve
 			MELY_COUNT(&self->counters.refused, 1);
 		else
 			/* relaxed: a count */
-			MELY_ADD(&mely_color_runtime(color)->outside_refused, 1, relaxed);
+			MELY_ADD(&mely_color_runtime(color)->outside.refused, 1, relaxed);
 		return -EAGAIN;
 	}
 	ev->_flags |= MELYINT_EV_COUNTED;

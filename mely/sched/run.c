@@ -65,7 +65,7 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	/* All of it before the event is given back: the handler may go with it. */
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg};
-	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->weighing, relaxed);
+	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed);
 	uint64_t stamp_ticks = ev->_stamp;
 
 	if (sampled || ((flags & MELYINT_EV_SAMPLE) &&
@@ -140,9 +140,9 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 		ran++;
 		MELY_STORE(&core->tallies.begun, ran, relaxed); /* for who looks whether we go on */
 		melyint_check_call(call.fn, call.arg);
-		if (mode != PLAIN && rt->batch_ticks != 0 &&
-		    melyint_ticks() - MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >=
-		    rt->batch_ticks)
+		if (mode != PLAIN && rt->limits.batch_ticks != 0 &&
+		    melyint_ticks() - MELY_LOAD(&core->pace.turn_ticks, relaxed) /* ours */ >=
+		    rt->limits.batch_ticks)
 			break;
 	}
 	return ran;
@@ -192,13 +192,14 @@ static MELY_NOINLINE uint32_t
 run_observed(struct melyint_core *core)
 {
 	const struct mely_runtime *rt = core->rt;
-	bool sampled = core->away ? core->away_measured : --core->plain_in == 0;
+	bool sampled = core->sampling.away ?
+	    core->sampling.away_measured : --core->sampling.plain_in == 0;
 	struct melyint_observed observed;
 	struct call call;
 	uint32_t ran = 0;
 
-	if (core->plain_in == 0)
-		core->plain_in = MELYINT_SAMPLE_EVERY;
+	if (core->sampling.plain_in == 0)
+		core->sampling.plain_in = MELYINT_SAMPLE_EVERY;
 	melyint_observe_batch(core, &observed);
 	while (ran < melyint_batch_events(core) &&
 	    next_observed(core, &call, &observed, ran, sampled && ran < MELYINT_SAMPLED_MAX)) {
@@ -206,17 +207,17 @@ run_observed(struct melyint_core *core)
 		MELY_STORE(&core->tallies.begun, ran, relaxed); /* as in run */
 		melyint_check_call(call.fn, call.arg);
 		melyint_observe_end(core, &observed);
-		if (rt->batch_ticks != 0 && melyint_ticks() -
-		    MELY_LOAD(&core->turn_ticks, relaxed) /* ours */ >= rt->batch_ticks)
+		if (rt->limits.batch_ticks != 0 && melyint_ticks() -
+		    MELY_LOAD(&core->pace.turn_ticks, relaxed) /* ours */ >= rt->limits.batch_ticks)
 			break;
 	}
 	melyint_observe_batch_end(core, &observed);
-	if (core->away)
+	if (core->sampling.away)
 		MELY_COUNT(&core->counters.stolen_events, ran);
 	else if (sampled && core->batch.own != NULL)
 		core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
-	core->away = false;
-	core->sample_in = core->observe_every;
+	core->sampling.away = false;
+	core->sampling.batches_left = core->sampling.observe_every;
 	return ran;
 }
 
@@ -226,18 +227,18 @@ run_sampled(struct melyint_core *core)
 {
 	uint32_t limit = melyint_batch_events(core), ran;
 
-	if (MELY_UNLIKELY(core->observe != 0))
+	if (MELY_UNLIKELY(core->sampling.observe != 0))
 		return run_observed(core);
-	if (!core->away) {
-		core->sample_in = MELYINT_SAMPLE_EVERY;
+	if (!core->sampling.away) {
+		core->sampling.batches_left = MELYINT_SAMPLE_EVERY;
 		ran = run(core, SAMPLED, 0, limit);
 		if (core->batch.own != NULL)
 			core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
 		return ran;
 	}
-	core->sample_in = core->sample_rest;
-	ran = run(core, core->away_measured ? SAMPLED : TIMED, 0, limit);
-	core->away = false;
+	core->sampling.batches_left = core->sampling.batches_rest;
+	ran = run(core, core->sampling.away_measured ? SAMPLED : TIMED, 0, limit);
+	core->sampling.away = false;
 	MELY_COUNT(&core->counters.stolen_events, ran);
 	return ran;
 }
@@ -247,9 +248,9 @@ melyint_batch_run(struct melyint_core *core)
 {
 	uint32_t ran;
 
-	if (MELY_UNLIKELY(--core->sample_in == 0))
+	if (MELY_UNLIKELY(--core->sampling.batches_left == 0))
 		ran = run_sampled(core);
-	else if (MELY_UNLIKELY(core->rt->batch_ticks != 0))
+	else if (MELY_UNLIKELY(core->rt->limits.batch_ticks != 0))
 		ran = run_timed(core);
 	else
 		ran = run(core, PLAIN, 0, melyint_batch_events(core));

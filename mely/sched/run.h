@@ -11,7 +11,7 @@
 MELY_INLINE uint32_t
 melyint_batch_events(const struct melyint_core *core)
 {
-	return MELY_LOAD(&core->rt->batch_events, relaxed); /* a switch */
+	return MELY_LOAD(&core->rt->switches.batch_events, relaxed); /* a switch */
 }
 
 /* Owner: end the batch, if any, and begin the next. False: nothing is ready. */

@@ -36,7 +36,7 @@ unlink_chosen(struct melyint_core *victim, struct mely_color *color)
 		return NULL;
 	melyint_core_unlink(victim, color);
 	if (victim->ready.length == 0)
-		MELY_COUNT(&victim->dry, 1);
+		MELY_COUNT(&victim->hint.dry, 1);
 	return color;
 }
 
@@ -69,8 +69,8 @@ count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n,
 	MELY_COUNT(&c->steals_tried, n);
 	MELY_COUNT(&c->steals_empty, n - won);
 	MELY_COUNT(&c->steals, won);
-	MELY_COUNT(&c->steals_tried_at[thief->distance[victim->index]], n);
-	MELY_COUNT(&c->steals_at[thief->distance[victim->index]], won);
+	MELY_COUNT(&c->steals_tried_at[thief->fixed.distance[victim->index]], n);
+	MELY_COUNT(&c->steals_at[thief->fixed.distance[victim->index]], won);
 	MELY_COUNT(&c->stolen_ns, weight >> MELYINT_WEIGHT_SHIFT);
 }
 
@@ -86,10 +86,10 @@ settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64
 		return;
 	melyint_victim_paid(thief, victim, ns);
 	/* C of NOTE(measure) */
-	thief->sample_rest = thief->sample_in;
-	thief->away = true;
-	thief->away_measured = steals % MELYINT_SAMPLE_STEALS == 0;
-	thief->sample_in = 1;
+	thief->sampling.batches_rest = thief->sampling.batches_left;
+	thief->sampling.away = true;
+	thief->sampling.away_measured = steals % MELYINT_SAMPLE_STEALS == 0;
+	thief->sampling.batches_left = 1;
 }
 
 /* A of NOTE(steal). */
@@ -124,7 +124,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 			melyint_observe_steal(thief, victim, color, began, 0, 1, false);
 		/* Who waits there waits since now; if that was not the reason, as before. */
 		if (color != NULL || reason == MELYINT_WAITED)
-			thief->glances[victim->index].ticks = 0;
+			thief->others.glances[victim->index].ticks = 0;
 	}
 	count(thief, victim, 1, color != NULL, weight);
 	settle(thief, victim, color != NULL, melyint_ticks() - began);
@@ -139,9 +139,9 @@ victims_now(struct melyint_core *thief, uint64_t now)
 
 	if (all <= NEAR_VICTIMS)
 		return all;
-	if (now - thief->far_ticks < thief->rt->far_ticks)
+	if (now - thief->others.far_ticks < thief->rt->limits.far_ticks)
 		return NEAR_VICTIMS;
-	thief->far_ticks = now;
+	thief->others.far_ticks = now;
 	return all;
 }
 
@@ -154,10 +154,10 @@ worthy_victim(struct melyint_core *thief, uint64_t now, int *at, int end,
 	const uint16_t *order;
 
 	/* relaxed, both: switches */
-	if (MELY_LOAD(&rt->stealing, relaxed) == 0)
+	if (MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return NULL;
-	order = MELY_LOAD(&rt->heuristics, relaxed) & MELY_STEAL_LOCALITY ? thief->victims :
-	    thief->victims_flat;
+	order = MELY_LOAD(&rt->switches.heuristics, relaxed) & MELY_STEAL_LOCALITY ?
+	    thief->fixed.victims : thief->fixed.victims_flat;
 	while (*at < end) {
 		struct melyint_core *victim = &rt->cores[order[(*at)++]];
 
@@ -165,7 +165,7 @@ worthy_victim(struct melyint_core *thief, uint64_t now, int *at, int end,
 		if (*reason != MELYINT_NOT_WORTHY)
 			return victim;
 		/* relaxed: a hint */
-		if (MELY_LOAD(&victim->stealable, relaxed) != 0)
+		if (MELY_LOAD(&victim->hint.stealable, relaxed) != 0)
 			MELY_COUNT(&thief->counters.steals_unworthy, 1);
 	}
 	return NULL;
@@ -178,8 +178,8 @@ melyint_steal_glance(struct melyint_core *thief)
 	enum melyint_reason reason;
 	int at = 0;
 
-	thief->victims_end = victims_now(thief, now);
-	return worthy_victim(thief, now, &at, thief->victims_end, &reason) != NULL;
+	thief->others.victims_end = victims_now(thief, now);
+	return worthy_victim(thief, now, &at, thief->others.victims_end, &reason) != NULL;
 }
 
 static bool
@@ -203,7 +203,7 @@ steal_among(struct melyint_core *thief, int end)
 bool
 melyint_steal_glanced(struct melyint_core *thief)
 {
-	return steal_among(thief, thief->victims_end);
+	return steal_among(thief, thief->others.victims_end);
 }
 
 bool
@@ -227,7 +227,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 		return 0;
 	}
 	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
-	MELY_COUNT(&core->moving, 1);
+	MELY_COUNT(&core->hint.moving, 1);
 	while (n < wanted && n < PULLS_MAX) {
 		struct mely_color *color = unlink_chosen(victim, melyint_victim_eldest(victim));
 
@@ -246,7 +246,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 	melyint_lock_take(&core->lock);
 	for (i = 0; i < n; i++)
 		melyint_core_link(core, pulled[i]);
-	MELY_COUNT(&core->moving, -1u);
+	MELY_COUNT(&core->hint.moving, -1u);
 	melyint_lock_drop(&core->lock);
 	count(core, victim, n > 0 ? n : 1, n, weight);
 	MELY_COUNT(&core->counters.balance_steals, n);
@@ -257,18 +257,18 @@ void
 melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 {
 	struct mely_runtime *rt = core->rt;
-	uint32_t mine = MELY_LOAD(&core->stealable, relaxed); /* ours */
+	uint32_t mine = MELY_LOAD(&core->hint.stealable, relaxed); /* ours */
 	int i;
 
 	/* relaxed: a switch */
-	if (!rt->config.balance || MELY_LOAD(&rt->stealing, relaxed) == 0)
+	if (!rt->config.balance || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
 	for (i = 0; i < rt->cores_count - 1; i++) {
-		struct melyint_core *victim = &rt->cores[core->victims[i]];
-		struct melyint_glance *glance = &core->glances[victim->index];
+		struct melyint_core *victim = &rt->cores[core->fixed.victims[i]];
+		struct melyint_glance *glance = &core->others.glances[victim->index];
 		/* relaxed, both: hints, written under the victim's lock */
-		uint32_t theirs = MELY_LOAD(&victim->stealable, relaxed);
-		uint32_t dry = MELY_LOAD(&victim->dry, relaxed);
+		uint32_t theirs = MELY_LOAD(&victim->hint.stealable, relaxed);
+		uint32_t dry = MELY_LOAD(&victim->hint.dry, relaxed);
 		bool loaded = dry == glance->dry && glance->ticks != 0;
 
 		glance->dry = dry;
@@ -292,7 +292,7 @@ void
 melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 {
 	/* relaxed, both: a switch, and a hint */
-	if (MELY_LOAD(&core->rt->stealing, relaxed) != 0 &&
-	    MELY_LOAD(&stuck->stealable, relaxed) != 0)
+	if (MELY_LOAD(&core->rt->switches.stealing, relaxed) != 0 &&
+	    MELY_LOAD(&stuck->hint.stealable, relaxed) != 0)
 		(void)pull(core, stuck, PULLS_MAX);
 }

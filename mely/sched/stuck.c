@@ -104,11 +104,11 @@ note(struct melyint_progress *progress, uint64_t seen, uint64_t now_ticks)
 static uint64_t
 stuck_for(const struct melyint_core *core, uint64_t now_ticks)
 {
-	struct melyint_progress *progress = &core->poller->progress;
+	struct melyint_progress *progress = &core->fixed.poller->progress;
 	uint64_t seen, since;
 
 	/* relaxed, all: hints */
-	if (MELY_LOAD(&core->busy, relaxed) == 0)
+	if (MELY_LOAD(&core->hint.busy, relaxed) == 0)
 		return 0;
 	seen = progress_of(core);
 	since = MELY_LOAD(&progress->seen_ticks, relaxed);
@@ -142,9 +142,9 @@ melyint_stuck_begin(struct melyint_core *core)
 	if (io->stuck_ticks == 0)
 		return;
 	now = melyint_ticks();
-	note(&core->poller->progress, progress_of(core), now);
+	note(&core->fixed.poller->progress, progress_of(core), now);
 	/* relaxed, all: a watcher that gives up its role looks who is busy before it sleeps */
-	if (MELY_LOAD(&core->rt->watchers, relaxed) != 0)
+	if (MELY_LOAD(&core->rt->idle.sentries, relaxed) != 0)
 		return;
 	until = MELY_LOAD(&io->stuck_until, relaxed);
 	if (now >= until && MELY_CAS(&io->stuck_until, &until, now + io->stuck_ticks, relaxed))
@@ -156,16 +156,17 @@ melyint_stuck_begin(struct melyint_core *core)
 static void
 relieve(struct melyint_core *self, struct melyint_core *core, uint64_t now_ticks, bool pull)
 {
-	struct melyint_progress *progress = &core->poller->progress;
+	struct melyint_progress *progress = &core->fixed.poller->progress;
 
 	/* relaxed, both: one of several is enough, two do no harm */
-	if (now_ticks - MELY_LOAD(&progress->relieved_ticks, relaxed) < core->rt->tick_ticks / 2)
+	if (now_ticks - MELY_LOAD(&progress->relieved_ticks, relaxed) <
+	    core->rt->limits.tick_ticks / 2)
 		return;
 	MELY_STORE(&progress->relieved_ticks, now_ticks, relaxed);
 	melyint_outbox_collect_from(self, core);
-	self->relieved = core;
+	self->others.relieved = core;
 	(void)melyint_poller_relieve(self, core);
-	self->relieved = NULL;
+	self->others.relieved = NULL;
 	if (pull)
 		melyint_steal_relieve(self, core);
 }
@@ -181,11 +182,11 @@ melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool idle)
 		return;
 	if (!idle && others > LOOKS_MAX) {
 		/* Others again a millisecond later. */
-		first = (int)(now_ticks / rt->tick_ticks * LOOKS_MAX % (uint64_t)others);
+		first = (int)(now_ticks / rt->limits.tick_ticks * LOOKS_MAX % (uint64_t)others);
 		n = LOOKS_MAX;
 	}
 	for (i = 0; i < n; i++) {
-		struct melyint_core *other = &rt->cores[core->victims[(first + i) % others]];
+		struct melyint_core *other = &rt->cores[core->fixed.victims[(first + i) % others]];
 		uint64_t stuck = stuck_for(other, now_ticks);
 
 		if (MELY_UNLIKELY(stuck != 0))

@@ -95,8 +95,8 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
 		/* release: pairs with the acquire in melyint_color_lock */
 		MELY_STORE(&color->_owner, home, release);
-		core->leaving = color;
-		MELY_ADD(&core->rt->arriving, 1, relaxed); /* under the lock */
+		core->due.leaving = color;
+		MELY_ADD(&core->rt->flow.arriving, 1, relaxed); /* under the lock */
 		return;
 	}
 	melyint_core_link_worth(core, color, worth);
@@ -142,7 +142,7 @@ weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
 MELY_INLINE uint64_t
 settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_event *own)
 {
-	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed); /* a switch */
+	unsigned weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed); /* a switch */
 	uint64_t left = 0, gone = core->batch.gone;
 
 	if (weighing == MELYINT_WEIGH_NOT && gone == 0)
@@ -157,8 +157,8 @@ settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_ev
 		return 0;
 	left += color->_u._worth._time_left - gone;
 	color->_u._worth._time_left = left;
-	color->_u._worth._recent = core->used_ns;
-	return left + ((uint64_t)core->used_ns << MELYINT_WEIGHT_SHIFT);
+	color->_u._worth._recent = core->pace.used_ns;
+	return left + ((uint64_t)core->pace.used_ns << MELYINT_WEIGHT_SHIFT);
 }
 
 /* ---- the end of a batch ---------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ rest(struct melyint_core *core, struct mely_color *color)
 	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
 
 	if (flags & MELYINT_COLOR_RELEASED) {
-		core->released = color;
+		core->due.released = color;
 	} else if (home != core) {
 		/* release: pairs with the acquire in melyint_color_lock */
 		MELY_STORE(&color->_owner, home, release);
@@ -210,7 +210,7 @@ put_back(struct melyint_core *core)
 			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 		}
 		if (MELY_LIKELY(own != NULL)) {
-			stamp(own, MELY_LOAD(&core->turn_ticks, relaxed)); /* ours */
+			stamp(own, MELY_LOAD(&core->pace.turn_ticks, relaxed)); /* ours */
 			/* Where the last post rules it is one of these, as far as is known. */
 			if (MELY_UNLIKELY(core->rt->config.priority_rule ==
 			    MELY_PRIORITY_LAST_POST))
@@ -224,8 +224,8 @@ put_back(struct melyint_core *core)
 	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
 	/* relaxed, both: under the lock */
-	MELY_STORE(&core->running, NULL, relaxed);
-	MELY_STORE(&core->current, NULL, relaxed);
+	MELY_STORE(&core->shown.running, NULL, relaxed);
+	MELY_STORE(&core->shown.current, NULL, relaxed);
 	heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
 	if (color->_tails != NULL || heads != NULL) {
 		if (MELY_UNLIKELY(color->_priority != 0))
@@ -302,12 +302,12 @@ take(struct melyint_core *core, struct mely_color *color)
 	batch->color = color;
 	batch->direct = color;
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
-	MELY_STORE(&core->running_id, batch->color_id, relaxed); /* for people */
+	MELY_STORE(&core->shown.running_id, batch->color_id, relaxed); /* for people */
 	/* release: pairs with the acquire of who looks at it under this core's lock (look.c), which
 	 * is not the lock of the victim that we may hold */
-	MELY_STORE(&core->running, color, release);
+	MELY_STORE(&core->shown.running, color, release);
 	batch->ran = 0;
-	core->has_batch = true;
+	core->locked.has_batch = true;
 }
 
 void
@@ -359,7 +359,7 @@ take_next(struct melyint_core *core)
 	prefetch_next(&core->ready, color);
 	take(core, color);
 	if (core->ready.length == 0)
-		MELY_COUNT(&core->dry, 1);
+		MELY_COUNT(&core->hint.dry, 1);
 	return true;
 }
 

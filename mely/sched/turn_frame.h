@@ -16,14 +16,14 @@ turn(struct melyint_core *core, bool take_one)
 	bool taken;
 
 	melyint_lock_take(&core->lock);
-	core->turns++;
+	core->locked.turns++;
 	if (MELY_LIKELY(core->batch.color != NULL))
 		put_back(core);
-	if (MELY_UNLIKELY(((uintptr_t)core->waiters | (uintptr_t)core->leaving |
-	    (uintptr_t)core->released | core->unmarked) != 0))
+	if (MELY_UNLIKELY(((uintptr_t)core->locked.waiters | (uintptr_t)core->due.leaving |
+	    (uintptr_t)core->due.released | core->due.unmarked) != 0))
 		melyint_turn_afterwards(core);
 	taken = take_one && take_next(core);
-	core->has_batch = taken;
+	core->locked.has_batch = taken;
 	melyint_lock_drop(&core->lock);
 	return taken;
 }

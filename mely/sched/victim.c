@@ -25,7 +25,7 @@ enum {
 static unsigned
 heuristics(const struct mely_runtime *rt)
 {
-	return MELY_LOAD(&rt->heuristics, relaxed); /* switches */
+	return MELY_LOAD(&rt->switches.heuristics, relaxed); /* switches */
 }
 
 /* ---- the price ------------------------------------------------------------------------------- */
@@ -44,20 +44,20 @@ melyint_victim_price(struct melyint_core *core)
 	uint64_t worth_min;
 
 	/* relaxed, both: a switch and a hint */
-	if (MELY_LOAD(&rt->weighing, relaxed) == MELYINT_WEIGH_NOT)
+	if (MELY_LOAD(&rt->switches.weighing, relaxed) == MELYINT_WEIGH_NOT)
 		worth_min = UINT64_MAX;
 	else if (heuristics(rt) & MELY_STEAL_TIME_LEFT)
-		worth_min = price_at(rt, core->distance[core->victims[0]]);
+		worth_min = price_at(rt, core->fixed.distance[core->fixed.victims[0]]);
 	else
 		worth_min = 0;
-	if (worth_min != MELY_LOAD(&core->worth_min, relaxed))
-		MELY_STORE(&core->worth_min, worth_min, relaxed);
+	if (worth_min != MELY_LOAD(&core->hint.worth_min, relaxed))
+		MELY_STORE(&core->hint.worth_min, worth_min, relaxed);
 }
 
 void
 melyint_victim_paid(struct melyint_core *thief, const struct melyint_core *victim, uint64_t ns)
 {
-	_Atomic uint32_t *price = &thief->rt->steal_ns[thief->distance[victim->index]];
+	_Atomic uint32_t *price = &thief->rt->steal_ns[thief->fixed.distance[victim->index]];
 	/* relaxed, both: a measurement; one of two at the same time may be lost */
 	uint32_t average = MELY_LOAD(price, relaxed);
 
@@ -84,7 +84,7 @@ worthy_ns(const struct melyint_core *core)
 {
 	const struct melyint_stealq *q = &core->stealq;
 	/* relaxed: a hint */
-	uint64_t price_ns = MELY_LOAD(&core->worth_min, relaxed) >> MELYINT_WEIGHT_SHIFT;
+	uint64_t price_ns = MELY_LOAD(&core->hint.worth_min, relaxed) >> MELYINT_WEIGHT_SHIFT;
 
 	return melyint_stealq_length_in(q, 0) * price_ns +
 	    melyint_stealq_length_in(q, 1) * price_ns * INTERVAL_FACTOR +
@@ -99,7 +99,7 @@ worth_of(const struct melyint_core *core, const struct mely_color *color)
 	const struct mely_event *first = MELY_LOAD(&color->_heads, relaxed);
 	const struct mely_handler *handler;
 	uint64_t recent = color->_u._worth._recent; /* ns: shifted, the product would overflow */
-	unsigned weighing = MELY_LOAD(&core->rt->weighing, relaxed);
+	unsigned weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed);
 	uint64_t plain, divided;
 
 	if (first == NULL)
@@ -120,7 +120,7 @@ bool
 melyint_core_weigh_slow(struct melyint_core *core, struct mely_color *color)
 {
 	uint64_t worth = worth_of(core, color);
-	uint64_t price = MELY_LOAD(&core->worth_min, relaxed); /* a hint */
+	uint64_t price = MELY_LOAD(&core->hint.worth_min, relaxed); /* a hint */
 
 	if (worth <= price) {
 		melyint_core_unworthy(core, color);
@@ -138,7 +138,7 @@ static uint64_t
 backlog_ns(const struct melyint_core *core, uint32_t n)
 {
 	/* relaxed: a hint, written by its owner */
-	uint32_t batch_ns = MELY_LOAD(&core->batch_ns, relaxed);
+	uint32_t batch_ns = MELY_LOAD(&core->hint.batch_ns, relaxed);
 
 	return (uint64_t)n * (batch_ns != 0 ? batch_ns : BATCH_NS_UNKNOWN);
 }
@@ -147,8 +147,8 @@ backlog_ns(const struct melyint_core *core, uint32_t n)
 static uint64_t
 waited_ticks(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks)
 {
-	struct melyint_glance *glance = &thief->glances[victim->index];
-	uint32_t dry = MELY_LOAD(&victim->dry, relaxed); /* a hint, written under its lock */
+	struct melyint_glance *glance = &thief->others.glances[victim->index];
+	uint32_t dry = MELY_LOAD(&victim->hint.dry, relaxed); /* a hint, written under its lock */
 
 	if (dry != glance->dry || glance->ticks == 0) {
 		glance->dry = dry;
@@ -163,7 +163,7 @@ melyint_victim_worthy(struct melyint_core *thief, struct melyint_core *victim,
 {
 	const struct mely_runtime *rt = thief->rt;
 	/* relaxed: a hint, written under the victim's lock, as the others */
-	uint32_t stealable = MELY_LOAD(&victim->stealable, relaxed);
+	uint32_t stealable = MELY_LOAD(&victim->hint.stealable, relaxed);
 	uint64_t ticks;
 
 	if (stealable == 0)
@@ -174,11 +174,12 @@ melyint_victim_worthy(struct melyint_core *thief, struct melyint_core *victim,
 	 * it can do: two colors that keep it busy, or a handler that does not end. A pair that only
 	 * plays ping-pong leaves nothing waiting at every hop, and stays. */
 	ticks = waited_ticks(thief, victim, now_ticks);
-	if (ticks >= rt->aged_ticks)
+	if (ticks >= rt->limits.aged_ticks)
 		return MELYINT_WAITED;
 	if (melyint_stealq_length(&victim->stealq) == 0)
 		return MELYINT_NOT_WORTHY;
-	return stealable >= 2 || ticks >= rt->soon_ticks ? MELYINT_WORTHY : MELYINT_NOT_WORTHY;
+	return stealable >= 2 || ticks >= rt->limits.soon_ticks ?
+	    MELYINT_WORTHY : MELYINT_NOT_WORTHY;
 }
 
 bool
@@ -197,9 +198,9 @@ melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool beh
 static struct mely_color *
 worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 {
-	uint64_t price = MELY_LOAD(&victim->worth_min, relaxed); /* a hint */
+	uint64_t price = MELY_LOAD(&victim->hint.worth_min, relaxed); /* a hint */
 	uint64_t own = heuristics(thief->rt) & MELY_STEAL_TIME_LEFT ?
-	    price_at(thief->rt, thief->distance[victim->index]) : 0;
+	    price_at(thief->rt, thief->fixed.distance[victim->index]) : 0;
 	struct mely_color *best;
 	int i;
 
@@ -221,11 +222,11 @@ may_go(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_tic
 {
 	if (!(heuristics(thief->rt) & MELY_STEAL_TIME_LEFT))
 		return true;
-	if (victim->turns != victim->aged_turns &&
-	    now_ticks - victim->aged_ticks < thief->rt->aged_ticks)
+	if (victim->locked.turns != victim->locked.aged_turns &&
+	    now_ticks - victim->locked.aged_ticks < thief->rt->limits.aged_ticks)
 		return false;
-	victim->aged_turns = victim->turns;
-	victim->aged_ticks = now_ticks;
+	victim->locked.aged_turns = victim->locked.turns;
+	victim->locked.aged_ticks = now_ticks;
 	return true;
 }
 

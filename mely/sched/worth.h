@@ -8,9 +8,9 @@
  *      ran: a color that posts to itself has never more than one event pending, and may keep its
  *      core busy all the same. What it used is divided by the penalty of its first event, but only
  *      where the undivided worth would be enough (melyint_core_weigh_slow).
- *   B. A linked color that is worth more than a steal costs (core->worth_min; paper, section 3.2)
- *      is in the core's stealing-queue. It is weighed when it is linked, posted to or cancelled
- *      from, and once more by the thief that would take it.
+ *   B. A linked color that is worth more than a steal costs (core->hint.worth_min; paper, section
+ *      3.2) is in the core's stealing-queue. It is weighed when it is linked, posted to or
+ *      cancelled from, and once more by the thief that would take it.
  *   C. Pinned colors can't be stolen and released ones have no room for a worth (union in color.h):
  *      neither is ever in the stealing-queue.
  */
@@ -51,7 +51,7 @@ melyint_core_weigh(struct melyint_core *core, struct mely_color *color, unsigned
 	uint64_t worth = melyint_color_worth_most(color);
 
 	/* relaxed: a hint */
-	if (MELY_UNLIKELY(worth > MELY_LOAD(&core->worth_min, relaxed) ||
+	if (MELY_UNLIKELY(worth > MELY_LOAD(&core->hint.worth_min, relaxed) ||
 	    melyint_stealq_length(&core->stealq) != 0) && !(flags & MELYINT_COLOR_NO_WORTH))
 		return melyint_core_weigh_slow(core, color);
 	return false;
@@ -67,10 +67,10 @@ melyint_core_link_worth(struct melyint_core *core, struct mely_color *color, uin
 
 	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
 	melyint_coreq_link(&core->ready, color);
-	MELY_COUNT(&core->waiting, 1);
+	MELY_COUNT(&core->hint.waiting, 1);
 	if (MELY_LIKELY(!(flags & MELYINT_COLOR_PINNED)))
-		MELY_COUNT(&core->stealable, 1);
-	if (MELY_UNLIKELY(worth > MELY_LOAD(&core->worth_min, relaxed)) &&
+		MELY_COUNT(&core->hint.stealable, 1);
+	if (MELY_UNLIKELY(worth > MELY_LOAD(&core->hint.worth_min, relaxed)) &&
 	    !(flags & MELYINT_COLOR_NO_WORTH))
 		(void)melyint_core_weigh_slow(core, color);
 }
@@ -88,9 +88,9 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 	/* relaxed, all of these: written under the lock; others read them as hints */
 	melyint_coreq_unlink(&core->ready, color);
 	melyint_core_unworthy(core, color);
-	MELY_COUNT(&core->waiting, -1u);
+	MELY_COUNT(&core->hint.waiting, -1u);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
-		MELY_COUNT(&core->stealable, -1u);
+		MELY_COUNT(&core->hint.stealable, -1u);
 }
 
 /* All events of a color are gone, whatever they weighed. Under the owner's lock; not linked. */

@@ -5,15 +5,16 @@
  * requeue, unqueue, drop and turn (sched/run.c): NOTE(cancel).
  *
  * A thread outside posts an event and cancels it, with a completion. Core 0 runs the event's color,
- * with a second event behind it whose handler may cancel the first too (B of NOTE(cancel)); the batch
- * may end before either has run. In some runs the handler of the event posts it again, in some a
- * second thread cancels it too.
+ * with a second event behind it whose handler may cancel the first too (B of NOTE(cancel)); the
+ * batch may end before either has run. In some runs the handler of the event posts it again, in
+ * some a second thread cancels it too.
  *
  *   assert in settled()   invariant 9: after a cancel that says 0, and after the completion of one
  *                         that says -EINPROGRESS, the event has run, was dropped or unlinked, and
  *                         will not run; and, at the end, invariant 4
  *   TOUCH(MEMORY)         the event is touched by nobody but who has it: the poster, the core until
- *                         the handler is entered, the handler, and whoever cancelled it; invariant 3
+ *                         the handler is entered, the handler, and whoever cancelled it; invariant
+ *                         3
  *
  *   FAULT_1   the completion is not waited for: -EINPROGRESS is taken for 0
  *   FAULT_2   the core sets `current` after it has given the event back
@@ -36,7 +37,7 @@
 #include "memory.h"
 
 #define STATE 0    /* ev->_state */
-#define CURRENT 1  /* core->current: 1 the event, 2 the other */
+#define CURRENT 1  /* core->shown.current: 1 the event, 2 the other */
 #define OVER 2     /* the completion, an event of another color */
 #define MEMORY 3
 #define LISTS 4    /* of the color */
@@ -55,7 +56,7 @@
 #endif
 
 bool queued;       /* in the color-queue */
-bool waiter;       /* core->waiters, under the lock */
+bool waiter;       /* core->locked.waiters, under the lock */
 bool shared;       /* handlers of its color post it again, or cancel it: then it is nobody's alone */
 bool again;        /* its handler is to post it again */
 byte posts, ran, gone;  /* gone: cancelled or dropped */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * colortab.pml: a color that is given back is not in anybody's hands. Mirrors melyint_colortab_enter
- * and _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim (color/table.c) against
- * posts by id (sched/post.c): NOTE(colortab).
+ * colortab.pml: a color that is given back is not in anybody's hands. Mirrors
+ * melyint_colortab_enter and _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim
+ * (color/table.c) against posts by id (sched/post.c): NOTE(colortab).
  *
- * One id. A thread outside posts to it, and so does core 0, in a handler; each looks the id up, makes
- * the color when there is none, and posts, again when it finds it dead. A third thread trims: it buries
- * the color when that is idle, unlinks it, waits for the grace period and frees the memory. There
- * are two places where the color can be made.
+ * One id. A thread outside posts to it, and so does core 0, in a handler; each looks the id up,
+ * makes the color when there is none, and posts, again when it finds it dead. A third thread trims:
+ * it buries the color when that is idle, unlinks it, waits for the grace period and frees the
+ * memory. There are two places where the color can be made.
  *
  *   LOOK, TOUCH            nobody uses the memory of a place after it has been freed, and what is
  *                          found there is complete: invariants 3 and 10
@@ -46,7 +46,7 @@ byte made;            /* places used so far */
 byte events[PLACES];  /* queued */
 bool dead[PLACES];
 bool freed[PLACES];
-byte turns;           /* core->turns, under its lock */
+byte turns;           /* core->locked.turns, under its lock */
 bool asleep;          /* the core sleeps, under its lock */
 byte posted, ran;
 byte left_to_post = POSTS;

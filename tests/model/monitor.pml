@@ -23,7 +23,7 @@
 #define LOCKS 1
 #include "memory.h"
 
-/* Locations: core->busy of cores 0 and 1; m->resting */
+/* Locations: core->hint.busy of cores 0 and 1; m->resting */
 #define RESTING 2
 
 byte timer;      /* it is armed, or has fired and has not been read */
@@ -77,7 +77,7 @@ inline awake()
 
 proctype core(byte me; byte naps; bool stays)
 {
-	byte resting, own = me; /* its core->busy has its number */
+	byte resting, own = me; /* its core->hint.busy has its number */
 	bool done;
 
 	do

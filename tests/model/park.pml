@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * park.pml: no wake-up is lost and none is sent in vain. Mirrors fall_asleep, doze, stand_up,
- * melyint_wake_locked and wake_searcher (park.c) against enqueue_slow (sched/post.c): A of NOTE(park).
+ * melyint_wake_locked and wake_searcher (park.c) against enqueue_slow (sched/post.c): A of
+ * NOTE(park).
  *
  * One core that runs what is posted to it and sleeps; a thread that posts to it twice; another that
  * wakes it as a searcher. The wake-up is an eventfd: written, never read, each write an edge.
@@ -12,7 +13,7 @@
  *   TOUCH(QUEUE)            the core-queue is touched under the lock only; invariant 3
  *
  *   FAULT_1   fall_asleep does not look at the queue under the lock
- *   FAULT_2   a poster looks at core->sleep before it takes the lock, not under it
+ *   FAULT_2   a poster looks at core->locked.sleep before it takes the lock, not under it
  *   FAULT_3   fall_asleep says that it sleeps after it has dropped the lock
  *   FAULT_4   the poster marks the core awake and makes no system call
  *   FAULT_5   stand_up does not mark the core awake
@@ -33,9 +34,9 @@
 #define ASLEEP 1
 
 byte ready, ran;
-byte sleepers;   /* rt->sleepers; a count, whose order does not matter */
-byte searching;  /* rt->searching */
-bool search;     /* core->searching, under the lock */
+byte sleepers;   /* rt->idle.sleepers; a count, whose order does not matter */
+byte searching;  /* rt->idle.searching */
+bool search;     /* core->locked.searching, under the lock */
 byte wake;       /* edges of the eventfd that the poller has not reported */
 byte sleeps, calls, posts;
 bool dozing;

@@ -102,7 +102,7 @@ release_does_not_hang(void **state)
 	assert_non_null(object);
 	assert_int_equal(mely_color_init_on(object, rt, 0), 0);
 	/* relaxed, all: one thread */
-	MELY_STORE(&rt->outboxes, true, relaxed);
+	MELY_STORE(&rt->flow.outboxes, true, relaxed);
 	MELY_STORE(&out->tail, 1, relaxed);
 	melyint_lock_take(&out->lock);
 	assert_int_equal(in_child(release), 0);
@@ -164,9 +164,9 @@ static void
 moves_end_before(void **state)
 {
 	(void)state;
-	fork_while_moving(&rt->cores[0].moving);
-	fork_while_moving(&rt->cores[1].moving);
-	fork_while_moving((_Atomic uint32_t *)&rt->arriving);
+	fork_while_moving(&rt->cores[0].hint.moving);
+	fork_while_moving(&rt->cores[1].hint.moving);
+	fork_while_moving((_Atomic uint32_t *)&rt->flow.arriving);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

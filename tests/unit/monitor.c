@@ -152,8 +152,8 @@ not_without_steps(void **state)
 {
 	(void)state;
 	/* Nothing of the runtime's own asks for it either. */
-	rt->monitor->steps = NULL;
-	if (MELY_LOAD(&rt->monitor->wakefd, relaxed) >= 0) /* nobody runs */
+	rt->look.monitor->steps = NULL;
+	if (MELY_LOAD(&rt->look.monitor->wakefd, relaxed) >= 0) /* nobody runs */
 		skip();
 	start();
 	assert_int_equal(monitors(), 0);
@@ -221,7 +221,7 @@ static struct mely_handler hold = MELY_HANDLER(on_hold);
 static void
 await_rest(void)
 {
-	while (!MELY_LOAD(&rt->monitor->resting, seq_cst)) /* as a core does */
+	while (!MELY_LOAD(&rt->look.monitor->resting, seq_cst)) /* as a core does */
 		nap();
 }
 
@@ -252,7 +252,7 @@ rests_while_all_sleep(void **state)
 		while (!atomic_load(&held))
 			nap();
 		await_looks(&awake, looks + 5);
-		assert_false(MELY_LOAD(&rt->monitor->resting, seq_cst)); /* as a core does */
+		assert_false(MELY_LOAD(&rt->look.monitor->resting, seq_cst)); /* as a core does */
 		atomic_store(&let_go, true);
 	}
 	await_rest();

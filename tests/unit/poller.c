@@ -53,8 +53,8 @@ teardown(void **state)
 	(void)state;
 	melyint_self = NULL;
 	/* relaxed, both: one thread */
-	MELY_STORE(&two->busy, 0, relaxed);
-	MELY_STORE(&two->sleep, MELYINT_AWAKE, relaxed);
+	MELY_STORE(&two->hint.busy, 0, relaxed);
+	MELY_STORE(&two->locked.sleep, MELYINT_AWAKE, relaxed);
 	assert_int_equal(mely_runtime_free(rt), 0);
 	close(ends[0]);
 	close(ends[1]);
@@ -77,7 +77,7 @@ wake_up_is_kept(void **state)
 	melyint_self = two;
 	melyint_poller_sleep(two, UINT64_MAX);
 	/* Once only. */
-	assert_false(two->poller->woken);
+	assert_false(two->fixed.poller->woken);
 }
 
 static void
@@ -85,13 +85,13 @@ held_is_left_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(write(ends[1], "x", 1), 1);
-	melyint_lock_take(&two->poller->hold);
+	melyint_lock_take(&two->fixed.poller->hold);
 	melyint_self = one;
 	assert_false(melyint_poller_relieve(one, two));
 	melyint_self = two;
 	assert_int_equal(melyint_poller_look(two), 0);
 	melyint_poller_tick(two);
-	melyint_lock_drop(&two->poller->hold);
+	melyint_lock_drop(&two->fixed.poller->hold);
 	assert_int_equal(counted(&one->counters.polls_taken), 0);
 	melyint_self = one;
 	assert_true(melyint_poller_relieve(one, two));
@@ -107,7 +107,7 @@ held_is_left_alone(void **state)
 static void
 timers_of_others(void **state)
 {
-	struct melyint_poller *p = two->poller;
+	struct melyint_poller *p = two->fixed.poller;
 	mely_watch awake, asleep;
 
 	(void)state;
@@ -116,12 +116,12 @@ timers_of_others(void **state)
 	assert_int_equal(two->ready.length, 0);
 	/* Who sleeps holds its poller. */
 	melyint_lock_take(&p->hold);
-	MELY_STORE(&two->sleep, MELYINT_ASLEEP, relaxed); /* one thread */
-	MELY_ADD(&rt->sleepers, 1, relaxed);
+	MELY_STORE(&two->locked.sleep, MELYINT_ASLEEP, relaxed); /* one thread */
+	MELY_ADD(&rt->idle.sleepers, 1, relaxed);
 	assert_int_equal(mely_timer_start(&color, 0, 0, 0, &handler, &ran, &asleep), 0);
 	assert_int_equal(p->armed, 1);
 	assert_int_equal(two->ready.length, 1);
-	assert_int_equal(MELY_LOAD(&two->sleep, relaxed), MELYINT_AWAKE);
+	assert_int_equal(MELY_LOAD(&two->locked.sleep, relaxed), MELYINT_AWAKE);
 	assert_int_equal(mely_watch_stop(rt, asleep, NULL, NULL), 0);
 	assert_int_equal(two->ready.length, 1); /* the message is on its way */
 	melyint_lock_drop(&p->hold);
@@ -179,7 +179,7 @@ stuck_from_when(void **state)
 	melyint_stuck_look(one, t + 10 * stuck, true);
 	assert_int_equal(counted(taken), 0);
 	t += 20 * stuck;
-	MELY_STORE(&two->busy, 1, relaxed); /* one thread */
+	MELY_STORE(&two->hint.busy, 1, relaxed); /* one thread */
 	melyint_stuck_look(one, t, true); /* seen for the first time */
 	melyint_stuck_look(one, t + stuck - 1, true);
 	assert_int_equal(counted(taken), 0);
@@ -187,7 +187,7 @@ stuck_from_when(void **state)
 	assert_int_equal(counted(taken), 1);
 	melyint_stuck_look(one, t + stuck + 1, true); /* somebody has just done it */
 	assert_int_equal(counted(taken), 1);
-	melyint_stuck_look(one, t + stuck + rt->tick_ticks, true);
+	melyint_stuck_look(one, t + stuck + rt->limits.tick_ticks, true);
 	assert_int_equal(counted(taken), 2);
 	/* Back for a moment. */
 	MELY_COUNT(&two->counters.batches, 1);
@@ -198,7 +198,7 @@ stuck_from_when(void **state)
 	melyint_stuck_look(one, t + stuck, false);
 	assert_int_equal(counted(taken), 3);
 	/* It sleeps again. */
-	MELY_STORE(&two->busy, 0, relaxed);
+	MELY_STORE(&two->hint.busy, 0, relaxed);
 	melyint_stuck_look(one, t + 9 * stuck, true);
 	assert_int_equal(counted(taken), 3);
 }

@@ -31,16 +31,17 @@ check_core_sets(void)
 		bool seen[MELY_CORES_MAX] = {false}, seen_flat[MELY_CORES_MAX] = {false};
 
 		for (i = 0; i < n - 1; i++) {
-			int victim = core->victims[i], flat = core->victims_flat[i];
+			int victim = core->fixed.victims[i], flat = core->fixed.victims_flat[i];
 
 			assert_true(victim != c && victim < n && !seen[victim]);
 			seen[victim] = true;
 			assert_true(flat != c && flat < n && !seen_flat[flat]);
 			seen_flat[flat] = true;
 			if (i > 0)
-				assert_true(core->distance[core->victims[i - 1]] <=
-				    core->distance[victim]);
-			assert_int_equal(core->distance[victim], rt->cores[victim].distance[c]);
+				assert_true(core->fixed.distance[core->fixed.victims[i - 1]] <=
+				    core->fixed.distance[victim]);
+			assert_int_equal(core->fixed.distance[victim],
+			    rt->cores[victim].fixed.distance[c]);
 		}
 	}
 }
@@ -58,10 +59,10 @@ paper(void **state)
 	check_core_sets();
 	for (i = 0; i < 8; i++) {
 		if (i != 5)
-			assert_int_equal(rt->cores[5].distance[i], from_5[i]);
+			assert_int_equal(rt->cores[5].fixed.distance[i], from_5[i]);
 	}
-	assert_int_equal(rt->cores[0].victims[0], 1);
-	assert_int_equal(rt->cores[5].victims[0], 4);
+	assert_int_equal(rt->cores[0].fixed.victims[0], 1);
+	assert_int_equal(rt->cores[5].fixed.victims[0], 4);
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
 
@@ -76,7 +77,7 @@ every_distance(void **state)
 	machine("pack:2 l3:2 l2:2 core:2 pu:2", 32);
 	check_core_sets();
 	for (i = 1; i < 32; i++)
-		assert_int_equal(rt->cores[0].distance[i], i < 8 ? first[i] :
+		assert_int_equal(rt->cores[0].fixed.distance[i], i < 8 ? first[i] :
 		    i < 16 ? MELY_DISTANCE_PACKAGE : MELY_DISTANCE_FAR);
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
@@ -88,8 +89,8 @@ shared_units(void **state)
 	(void)state;
 	machine("pack:1 core:2 pu:1", 5);
 	check_core_sets();
-	assert_int_equal(rt->cores[0].distance[2], MELY_DISTANCE_CORE);
-	assert_int_equal(rt->cores[0].distance[1], MELY_DISTANCE_PACKAGE);
+	assert_int_equal(rt->cores[0].fixed.distance[2], MELY_DISTANCE_CORE);
+	assert_int_equal(rt->cores[0].fixed.distance[1], MELY_DISTANCE_PACKAGE);
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
 
@@ -113,9 +114,9 @@ equals_begin_apart(void **state)
 			const struct melyint_core *core = &rt->cores[c];
 
 			for (i = 0; i < 7; i++) {
-				d = core->distance[core->victims[i]];
-				if (i == 0 || core->distance[core->victims[i - 1]] != d)
-					begun[d][core->victims[i]]++;
+				d = core->fixed.distance[core->fixed.victims[i]];
+				if (i == 0 || core->fixed.distance[core->fixed.victims[i - 1]] != d)
+					begun[d][core->fixed.victims[i]]++;
 			}
 		}
 		for (d = 0; d < MELY_DISTANCES; d++) {

@@ -157,7 +157,7 @@ sample_waits(void **state)
 	/* An annotated handler needs no sample. */
 	handler.time_ns = handler.penalty = 1;
 	melyint_sample_begin(core, &handler, NULL);
-	assert_int_equal(core->sample.key, 0);
+	assert_int_equal(core->sampling.call.key, 0);
 }
 
 static void
@@ -226,14 +226,15 @@ weight_in(struct mely_runtime *runtime)
 {
 	struct mely_event ev = pooled(0);
 
-	return melyint_weigh(runtime, MELY_LOAD(&runtime->weighing, relaxed), &ev); /* a switch */
+	/* relaxed: a switch */
+	return melyint_weigh(runtime, MELY_LOAD(&runtime->switches.weighing, relaxed), &ev);
 }
 
 static unsigned
 weighing_of(unsigned heuristics)
 {
 	assert_int_equal(mely_set_heuristics(rt, heuristics), 0);
-	return MELY_LOAD(&rt->weighing, relaxed); /* a switch */
+	return MELY_LOAD(&rt->switches.weighing, relaxed); /* a switch */
 }
 
 static void
@@ -259,7 +260,7 @@ switches_mean(void **state)
 	mely_set_stealing(rt, 0);
 	assert_int_equal(weighing_of(ALL), MELYINT_WEIGH_NOT);
 	mely_set_stealing(rt, 1);
-	assert_int_equal(MELY_LOAD(&rt->weighing, relaxed), FULL); /* a switch */
+	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), FULL); /* a switch */
 	assert_int_equal(melyint_weighing_plain(FULL), MELYINT_WEIGH_TIME_MEASURED);
 	assert_int_equal(melyint_weighing_plain(MELYINT_WEIGH_PENALTY_LEARNED), MELYINT_WEIGH_TIME);
 	assert_int_equal(melyint_weighing_plain(MELYINT_WEIGH_TIME), MELYINT_WEIGH_TIME);
@@ -310,13 +311,14 @@ one_switch_at_a_time(void **state)
 	pthread_t thread;
 
 	(void)state;
-	pthread_mutex_lock(&rt->life_lock); /* as another change does */
+	pthread_mutex_lock(&rt->life.lock); /* as another change does */
 	assert_int_equal(pthread_create(&thread, NULL, stealing_off, NULL), 0);
 	nanosleep(&nap, NULL);
-	assert_int_equal(MELY_LOAD(&rt->stealing, relaxed), 1); /* a switch */
-	pthread_mutex_unlock(&rt->life_lock);
+	assert_int_equal(MELY_LOAD(&rt->switches.stealing, relaxed), 1); /* a switch */
+	pthread_mutex_unlock(&rt->life.lock);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(MELY_LOAD(&rt->weighing, relaxed), MELYINT_WEIGH_NOT); /* a switch */
+	/* relaxed: a switch */
+	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), MELYINT_WEIGH_NOT);
 }
 
 int

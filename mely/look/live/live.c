@@ -28,7 +28,7 @@ forked(const struct mely_runtime *rt)
 	return MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED;
 }
 
-/* ---- the life of rt->live -------------------------------------------------------------------- */
+/* ---- the life of rt->look.live ------------------------------------------------------------ */
 
 /* Nothing is open. Nobody else is there. */
 static void
@@ -56,15 +56,15 @@ melyint_live_new(struct mely_runtime *rt)
 {
 	char *wanted = rt->config.socket != NULL ? strdup(rt->config.socket) : NULL;
 
-	rt->live = malloc(sizeof *rt->live);
-	if (rt->live == NULL || (wanted == NULL && rt->config.socket != NULL)) {
-		free(rt->live);
+	rt->look.live = malloc(sizeof *rt->look.live);
+	if (rt->look.live == NULL || (wanted == NULL && rt->config.socket != NULL)) {
+		free(rt->look.live);
 		free(wanted);
-		rt->live = NULL;
+		rt->look.live = NULL;
 		return -ENOMEM;
 	}
 	rt->config.socket = wanted;
-	reset(rt->live, rt, wanted);
+	reset(rt->look.live, rt, wanted);
 	return 0;
 }
 
@@ -99,24 +99,24 @@ close_all(struct melyint_live *live)
 void
 melyint_live_free(struct mely_runtime *rt)
 {
-	if (rt->live == NULL)
+	if (rt->look.live == NULL)
 		return;
-	close_all(rt->live);
+	close_all(rt->look.live);
 	/* Not destroyed: in the child of a fork a thread that is no more may hold it. */
-	free(rt->live->wanted);
-	free(rt->live);
-	rt->live = NULL;
+	free(rt->look.live->wanted);
+	free(rt->look.live);
+	rt->look.live = NULL;
 }
 
 void
 melyint_live_exit(struct mely_runtime *rt)
 {
 	/* In the child of a fork the socket is not ours, nor is the lock anybody's. */
-	if (rt->live == NULL || forked(rt))
+	if (rt->look.live == NULL || forked(rt))
 		return;
-	pthread_mutex_lock(&rt->live->lock);
-	shut(rt->live);
-	pthread_mutex_unlock(&rt->live->lock);
+	pthread_mutex_lock(&rt->look.live->lock);
+	shut(rt->look.live);
+	pthread_mutex_unlock(&rt->look.live->lock);
 }
 
 void
@@ -125,8 +125,8 @@ melyint_live_begin(struct mely_runtime *rt)
 	int error = 0;
 
 	/* What went wrong has been said; the program goes on without. */
-	if (rt->live->wanted != NULL)
-		(void)mely_socket_open(rt, rt->live->wanted);
+	if (rt->look.live->wanted != NULL)
+		(void)mely_socket_open(rt, rt->look.live->wanted);
 	if (rt->config.dump_signal != 0)
 		error = mely_dump_on_signal(rt, rt->config.dump_signal);
 	if (error != 0)
@@ -137,10 +137,10 @@ melyint_live_begin(struct mely_runtime *rt)
 void
 melyint_live_renew(struct mely_runtime *rt)
 {
-	if (rt->live == NULL)
+	if (rt->look.live == NULL)
 		return;
-	close_all(rt->live);
-	reset(rt->live, rt, rt->live->wanted);
+	close_all(rt->look.live);
+	reset(rt->look.live, rt, rt->look.live->wanted);
 	melyint_live_begin(rt);
 }
 
@@ -185,7 +185,7 @@ attend(struct melyint_live *live)
 int
 mely_socket_open(struct mely_runtime *rt, const char *path)
 {
-	struct melyint_live *live = rt->live;
+	struct melyint_live *live = rt->look.live;
 	int error;
 
 	if (forked(rt))
@@ -217,7 +217,7 @@ mely_socket_open(struct mely_runtime *rt, const char *path)
 int
 mely_socket_close(struct mely_runtime *rt)
 {
-	struct melyint_live *live = rt->live;
+	struct melyint_live *live = rt->look.live;
 	bool open;
 
 	if (forked(rt))
@@ -232,7 +232,7 @@ mely_socket_close(struct mely_runtime *rt)
 int
 mely_socket_path(struct mely_runtime *rt, char *buf, size_t size)
 {
-	struct melyint_live *live = rt->live;
+	struct melyint_live *live = rt->look.live;
 	int length;
 
 	if (forked(rt))
@@ -280,7 +280,7 @@ change_signal(struct melyint_live *live, int signo)
 int
 mely_dump_on_signal(struct mely_runtime *rt, int signo)
 {
-	struct melyint_live *live = rt->live;
+	struct melyint_live *live = rt->look.live;
 	int error = 0;
 
 	if (forked(rt))

@@ -64,7 +64,7 @@ struct melyint_live {
 	struct melyint_client clients[MELYINT_CLIENTS];
 };
 
-/* rt->live, with nothing open. 0 or -ENOMEM. */
+/* rt->look.live, with nothing open. 0 or -ENOMEM. */
 int melyint_live_new(struct mely_runtime *rt);
 /* Close everything; remove the socket, when this is the process that made it. NULL is allowed. */
 void melyint_live_free(struct mely_runtime *rt);

@@ -53,7 +53,7 @@ static struct melyint_tracer *
 tracer_of(const struct mely_runtime *rt)
 {
 	/* acquire, both: pair with the release stores in trace.c */
-	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, acquire);
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->look.tracer, acquire);
 
 	return tracer != NULL && MELY_LOAD(&tracer->on, acquire) ? tracer : NULL;
 }
@@ -72,11 +72,12 @@ static void
 begin(struct melyint_core *core)
 {
 #ifdef MELYINT_LIBASYNC /* there it counts the events to the next that is told of */
-	core->plain_in = 1;
+	core->sampling.plain_in = 1;
 #else
 	/* A batch right after a steal is sampled out of turn; what was left then goes on after. */
-	core->plain_in = core->away ? core->sample_rest : core->sample_in;
-	core->sample_in = 1;
+	core->sampling.plain_in = core->sampling.away ?
+	    core->sampling.batches_rest : core->sampling.batches_left;
+	core->sampling.batches_left = 1;
 #endif
 }
 
@@ -86,10 +87,10 @@ end(struct melyint_core *core)
 #ifdef MELYINT_LIBASYNC
 	(void)core;
 #else
-	if (core->away)
-		core->sample_rest = core->plain_in;
+	if (core->sampling.away)
+		core->sampling.batches_rest = core->sampling.plain_in;
 	else
-		core->sample_in = core->plain_in;
+		core->sampling.batches_left = core->sampling.plain_in;
 #endif
 }
 
@@ -97,7 +98,7 @@ void
 melyint_observe_look(struct melyint_core *core)
 {
 	const struct melyint_tracer *tracer = tracer_of(core->rt);
-	unsigned before = core->observe, now = 0;
+	unsigned before = core->sampling.observe, now = 0;
 
 	if (tracer != NULL)
 		now |= MELYINT_OBSERVE_TRACE;
@@ -105,8 +106,8 @@ melyint_observe_look(struct melyint_core *core)
 		now |= MELYINT_OBSERVE_PROBES;
 	if (now == before)
 		return;
-	core->observe = (uint8_t)now;
-	core->observe_every = tracer != NULL && !(now & MELYINT_OBSERVE_PROBES) ?
+	core->sampling.observe = (uint8_t)now;
+	core->sampling.observe_every = tracer != NULL && !(now & MELYINT_OBSERVE_PROBES) ?
 	    tracer->sample : 1;
 	if (before == 0)
 		begin(core);
@@ -121,11 +122,11 @@ melyint_observe_attend(struct melyint_core *core, bool on)
 {
 	if (on)
 		melyint_observe_look(core);
-	else if (core->observe & MELYINT_OBSERVE_TRACE)
+	else if (core->sampling.observe & MELYINT_OBSERVE_TRACE)
 		melyint_fatal_stack(NULL, core->index);
-	if (!on && core->observe != 0) {
+	if (!on && core->sampling.observe != 0) {
 		end(core);
-		core->observe = 0;
+		core->sampling.observe = 0;
 	}
 }
 
@@ -135,7 +136,7 @@ melyint_observe_attend(struct melyint_core *core, bool on)
 static bool
 left_out(const struct melyint_core *core)
 {
-	return core->observe_every > 1 && core->batch.color != NULL &&
+	return core->sampling.observe_every > 1 && core->batch.color != NULL &&
 	    core->batch.direct == core->batch.color;
 }
 
@@ -193,8 +194,8 @@ melyint_observe_batch(struct melyint_core *core, struct melyint_observed *observ
 {
 	const struct mely_color *color = core->batch.color;
 
-	core->ring = core->observe & MELYINT_OBSERVE_TRACE ? ring_of(core) : NULL;
-	observed->ring = core->ring;
+	core->sampling.ring = core->sampling.observe & MELYINT_OBSERVE_TRACE ? ring_of(core) : NULL;
+	observed->ring = core->sampling.ring;
 	observed->color = key_of(color);
 	observed->flags = flags_of(color);
 	/* B of NOTE(observe); the next batch sets them anew */
@@ -205,12 +206,12 @@ melyint_observe_batch(struct melyint_core *core, struct melyint_observed *observ
 void
 melyint_observe_batch_end(struct melyint_core *core, struct melyint_observed *observed)
 {
-	uint32_t waiting = MELY_LOAD(&core->waiting, relaxed); /* ours; a count */
+	uint32_t waiting = MELY_LOAD(&core->hint.waiting, relaxed); /* ours; a count */
 
 	if (observed->ring != NULL)
 		melyint_ring_put(observed->ring, melyint_ticks(), 0, 0,
 		    melyint_trace_rest(MELYINT_TRACE_BATCH, waiting, 0, 0));
-	core->ring = NULL;
+	core->sampling.ring = NULL;
 }
 
 void

@@ -25,7 +25,7 @@
 #include "look/trace/probes.h"
 #include "look/trace/tracer.h"
 
-/* core->observe */
+/* core->sampling.observe */
 enum {
 	MELYINT_OBSERVE_TRACE = 1,
 	MELYINT_OBSERVE_PROBES = 2
@@ -51,10 +51,10 @@ MELY_INLINE uint32_t *
 melyint_sample_in(struct melyint_core *core)
 {
 #ifndef MELYINT_LIBASYNC
-	if (MELY_UNLIKELY(core->observe != 0))
-		return &core->plain_in;
+	if (MELY_UNLIKELY(core->sampling.observe != 0))
+		return &core->sampling.plain_in;
 #endif
-	return &core->sample_in;
+	return &core->sampling.batches_left;
 }
 
 /* ---- long ways: behind MELYINT_OBSERVED ------------------------------------------------------ */
@@ -76,7 +76,7 @@ void melyint_observe_polled(struct melyint_core *self, const struct melyint_core
 
 /* Owner's, on the stack of the batch. */
 struct melyint_observed {
-	struct melyint_ring *ring;  /* core->ring; NULL: there are probes only */
+	struct melyint_ring *ring;  /* core->sampling.ring; NULL: there are probes only */
 	uint64_t color;
 	unsigned flags;
 	uint32_t number;            /* of the running handler */
@@ -98,10 +98,10 @@ void melyint_observe_own_slow(struct melyint_core *core, struct mely_event *ev);
 MELY_INLINE void
 melyint_observe_own(struct melyint_core *core, struct mely_event *ev)
 {
-	if (MELY_LIKELY(core->ring != NULL))
-		melyint_ring_put(core->ring, 0, (uint64_t)(uintptr_t)ev, 0,
+	if (MELY_LIKELY(core->sampling.ring != NULL))
+		melyint_ring_put(core->sampling.ring, 0, (uint64_t)(uintptr_t)ev, 0,
 		    melyint_trace_rest(MELYINT_TRACE_OWN_POST, 0, 0, 0));
-	if (MELY_UNLIKELY(core->observe & MELYINT_OBSERVE_PROBES))
+	if (MELY_UNLIKELY(core->sampling.observe & MELYINT_OBSERVE_PROBES))
 		melyint_observe_own_slow(core, ev);
 }
 
@@ -121,7 +121,7 @@ melyint_observe_begin(struct melyint_core *core, struct melyint_observed *observ
 	if (MELY_LIKELY(observed->ring != NULL))
 		melyint_ring_put(observed->ring, now, event, observed->color,
 		    melyint_trace_rest(MELYINT_TRACE_RUN, number, 0, observed->flags));
-	if (MELY_UNLIKELY(core->observe & MELYINT_OBSERVE_PROBES))
+	if (MELY_UNLIKELY(core->sampling.observe & MELYINT_OBSERVE_PROBES))
 		melyint_observe_begin_slow(core, observed, event);
 }
 
@@ -129,7 +129,7 @@ melyint_observe_begin(struct melyint_core *core, struct melyint_observed *observ
 MELY_INLINE void
 melyint_observe_end(struct melyint_core *core, struct melyint_observed *observed)
 {
-	if (MELY_UNLIKELY(core->observe & MELYINT_OBSERVE_PROBES))
+	if (MELY_UNLIKELY(core->sampling.observe & MELYINT_OBSERVE_PROBES))
 		melyint_observe_end_slow(core, observed);
 }
 

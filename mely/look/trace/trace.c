@@ -104,7 +104,7 @@ lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
 static int
 obtain(struct mely_runtime *rt, struct melyint_tracer **out)
 {
-	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, relaxed); /* under the lock */
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* under the lock */
 	struct melyint_tracer plan = {.rings_count = rt->cores_count + 1};
 	uint64_t records = 1;
 	size_t size;
@@ -127,7 +127,7 @@ obtain(struct mely_runtime *rt, struct melyint_tracer **out)
 	(void)lay_out(tracer, records, false);
 	pthread_mutex_init(&tracer->names_lock, NULL);
 	/* release: pairs with the acquire in observe.c:tracer_of */
-	MELY_STORE(&rt->tracer, tracer, release);
+	MELY_STORE(&rt->look.tracer, tracer, release);
 	*out = tracer;
 	return 0;
 }
@@ -178,7 +178,7 @@ void
 melyint_trace_named(struct mely_runtime *rt, const struct mely_color *color, const char *name)
 {
 	/* acquire: pairs with the release in obtain */
-	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, acquire);
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->look.tracer, acquire);
 
 	/* acquire: pairs with the release in mely_trace_start */
 	if (MELY_UNLIKELY(tracer != NULL) && MELY_LOAD(&tracer->on, acquire))
@@ -302,7 +302,7 @@ start(struct mely_runtime *rt, const char *path)
 static int
 stop(struct mely_runtime *rt, const char *why)
 {
-	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, relaxed); /* under the lock */
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* under the lock */
 	int error = 0;
 
 	if (tracer == NULL || !MELY_LOAD(&tracer->on, relaxed)) /* as above */
@@ -377,7 +377,7 @@ melyint_trace_end(struct mely_runtime *rt)
 	pthread_mutex_lock(&trace_lock);
 	(void)stop(rt, "free"); /* what went wrong it has said */
 	pthread_mutex_unlock(&trace_lock);
-	tracer = MELY_LOAD(&rt->tracer, relaxed); /* nobody else knows the runtime */
+	tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* nobody else knows the runtime */
 	if (tracer == NULL)
 		return;
 	pthread_mutex_destroy(&tracer->names_lock);
@@ -395,7 +395,7 @@ melyint_trace_exit(struct mely_runtime *rt)
 void
 melyint_trace_fork(struct mely_runtime *rt)
 {
-	struct melyint_tracer *tracer = MELY_LOAD(&rt->tracer, relaxed); /* one thread */
+	struct melyint_tracer *tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* one thread */
 
 	/* Other threads of the parent may have held them. */
 	pthread_mutex_init(&trace_lock, NULL);

@@ -187,7 +187,7 @@ count_queue(struct melyint_core *core, struct melyint_census *census)
 void
 melyint_age_count_slow(struct melyint_core *core)
 {
-	struct melyint_aging *aging = core->aging;
+	struct melyint_aging *aging = core->fixed.aging;
 	struct count count = {.census = &aging->census};
 	struct melyint_batch *batch = &core->batch;
 
@@ -212,12 +212,12 @@ void
 melyint_age_saw_slow(struct melyint_core *core, uint64_t stamp_ticks)
 {
 	const struct mely_runtime *rt = core->rt;
-	struct melyint_aging *aging = core->aging;
-	uint64_t now = melyint_ticks(), since = rt->aging_from_ticks;
+	struct melyint_aging *aging = core->fixed.aging;
+	uint64_t now = melyint_ticks(), since = rt->look.aging_from_ticks;
 
 	/* What was held for the run has waited since that began. */
 	since = stamp_ticks > since ? stamp_ticks : since;
-	if (now < since || now - since < rt->aging_ticks)
+	if (now < since || now - since < rt->look.aging_ticks)
 		return;
 	/* relaxed, both: the monitor is to see the one soon, and then any of the others */
 	MELY_STORE(&aging->late_ticks, now - since, relaxed);
@@ -249,19 +249,19 @@ late_ticks(struct melyint_core *core, struct known *known)
 	const struct mely_runtime *rt = core->rt;
 	uint64_t now = melyint_ticks(), since = now;
 	/* relaxed, both: as in melyint_age_saw_slow */
-	uint32_t lates = MELY_LOAD(&core->aging->lates, relaxed);
+	uint32_t lates = MELY_LOAD(&core->fixed.aging->lates, relaxed);
 	uint64_t ticks = 0;
 
 	if (lates != known->lates)
-		ticks = MELY_LOAD(&core->aging->late_ticks, relaxed);
+		ticks = MELY_LOAD(&core->fixed.aging->late_ticks, relaxed);
 	known->lates = lates;
-	if (MELY_LOAD(&core->waiting, relaxed) != 0) { /* a hint */
+	if (MELY_LOAD(&core->hint.waiting, relaxed) != 0) { /* a hint */
 		melyint_lock_take(&core->lock);
 		since = oldest(core, now);
 		melyint_lock_drop(&core->lock);
 	}
-	since = since > rt->aging_from_ticks ? since : rt->aging_from_ticks;
-	if (now > since && now - since >= rt->aging_ticks && now - since > ticks)
+	since = since > rt->look.aging_from_ticks ? since : rt->look.aging_from_ticks;
+	if (now > since && now - since >= rt->look.aging_ticks && now - since > ticks)
 		ticks = now - since;
 	return ticks;
 }
@@ -317,7 +317,7 @@ report(struct melyint_ages *ages, struct melyint_core *core, uint64_t ticks,
 static void
 collect(struct melyint_ages *ages, struct melyint_core *core, struct known *known, bool wait)
 {
-	struct melyint_aging *aging = core->aging;
+	struct melyint_aging *aging = core->fixed.aging;
 	struct melyint_census own = {0};
 	int wanted = WANTED;
 
@@ -352,7 +352,7 @@ look_at(struct melyint_ages *ages, struct melyint_core *core, struct known *know
 	known->told_ns = known->asked_ns = now_ns;
 	known->late_ticks = ticks;
 	/* release: pairs with the acquire in melyint_age_count_slow */
-	MELY_STORE(&core->aging->stage, WANTED, release);
+	MELY_STORE(&core->fixed.aging->stage, WANTED, release);
 }
 
 static uint64_t
@@ -372,8 +372,8 @@ look(struct melyint_step *step, uint64_t now_ns)
 static int
 add(struct mely_runtime *rt)
 {
-	rt->ages->step = (struct melyint_step){.look = look, .fd = -1, .while_awake = true};
-	return melyint_monitor_add(rt, &rt->ages->step);
+	rt->look.ages->step = (struct melyint_step){.look = look, .fd = -1, .while_awake = true};
+	return melyint_monitor_add(rt, &rt->look.ages->step);
 }
 
 int
@@ -387,35 +387,35 @@ melyint_age_new(struct mely_runtime *rt)
 	ages = calloc(1, sizeof *ages);
 	if (ages == NULL)
 		return -ENOMEM;
-	rt->ages = ages;
+	rt->look.ages = ages;
 	ages->rt = rt;
 	ages->agings = calloc(n, sizeof ages->agings[0]);
 	ages->known = calloc(n, sizeof ages->known[0]);
 	if (ages->agings == NULL || ages->known == NULL)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		rt->cores[i].aging = &ages->agings[i];
-	rt->aging_ticks = melyint_ns_to_ticks(rt->config.age_ms * (uint64_t)MS);
+		rt->cores[i].fixed.aging = &ages->agings[i];
+	rt->look.aging_ticks = melyint_ns_to_ticks(rt->config.age_ms * (uint64_t)MS);
 	return add(rt);
 }
 
 void
 melyint_age_free(struct mely_runtime *rt)
 {
-	struct melyint_ages *ages = rt->ages;
+	struct melyint_ages *ages = rt->look.ages;
 
 	if (ages == NULL)
 		return;
 	free(ages->agings);
 	free(ages->known);
 	free(ages);
-	rt->ages = NULL;
+	rt->look.ages = NULL;
 }
 
 int
 melyint_age_renew(struct mely_runtime *rt)
 {
-	struct melyint_ages *ages = rt->ages;
+	struct melyint_ages *ages = rt->look.ages;
 
 	if (ages == NULL)
 		return 0;
@@ -427,7 +427,7 @@ melyint_age_renew(struct mely_runtime *rt)
 void
 melyint_age_begin(struct mely_runtime *rt)
 {
-	rt->aging_from_ticks = melyint_ticks();
+	rt->look.aging_from_ticks = melyint_ticks();
 }
 
 void
@@ -436,14 +436,15 @@ melyint_age_end(struct mely_runtime *rt)
 	struct melyint_line line = {0};
 	int i;
 
-	if (rt->ages == NULL)
+	if (rt->look.ages == NULL)
 		return;
 	for (i = 0; i < rt->cores_count; i++) {
-		if (rt->ages->known[i].asked_ns != 0)
-			collect(rt->ages, &rt->cores[i], &rt->ages->known[i], false);
-		rt->ages->known[i].lates = MELY_LOAD(&rt->cores[i].aging->lates, relaxed);
+		if (rt->look.ages->known[i].asked_ns != 0)
+			collect(rt->look.ages, &rt->cores[i], &rt->look.ages->known[i], false);
+		rt->look.ages->known[i].lates =
+		    MELY_LOAD(&rt->cores[i].fixed.aging->lates, relaxed);
 	}
-	melyint_rate_add(&rt->ages->rate, &line, "reports of queues");
+	melyint_rate_add(&rt->look.ages->rate, &line, "reports of queues");
 	if (line.used != 0)
 		melyint_report(rt, &line);
 }

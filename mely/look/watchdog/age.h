@@ -54,7 +54,7 @@ void melyint_age_count_slow(struct melyint_core *core);
 MELY_INLINE void
 melyint_age_saw(struct melyint_core *core, uint64_t stamp_ticks)
 {
-	if (core->aging != NULL)
+	if (core->fixed.aging != NULL)
 		melyint_age_saw_slow(core, stamp_ticks);
 }
 
@@ -63,7 +63,8 @@ MELY_INLINE void
 melyint_age_count(struct melyint_core *core)
 {
 	/* relaxed: what is missed now is seen a millisecond later */
-	if (core->aging != NULL && MELY_UNLIKELY(MELY_LOAD(&core->aging->stage, relaxed) != 0))
+	if (core->fixed.aging != NULL &&
+	    MELY_UNLIKELY(MELY_LOAD(&core->fixed.aging->stage, relaxed) != 0))
 		melyint_age_count_slow(core);
 }
 

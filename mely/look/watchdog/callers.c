@@ -76,7 +76,7 @@ static void
 on_signal(int signum)
 {
 	struct melyint_core *core = melyint_self;
-	struct melyint_backtrace *b = core != NULL ? core->backtrace : NULL;
+	struct melyint_backtrace *b = core != NULL ? core->fixed.backtrace : NULL;
 	struct walk walk = {b, false};
 	int wanted = WANTED, error = errno;
 
@@ -196,7 +196,7 @@ send_signal(struct melyint_core *core, int signum)
 	bool sent;
 
 	melyint_lock_take(&core->lock);
-	sent = core->attended && pthread_kill(core->attendant, signum) == 0;
+	sent = core->locked.attended && pthread_kill(core->locked.attendant, signum) == 0;
 	melyint_lock_drop(&core->lock);
 	return sent;
 }
@@ -207,7 +207,7 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 {
 	int signum = core->rt->config.stall_signal;
 
-	*state = state_of(MELY_LOAD(&core->tid, relaxed), signum); /* written once attended */
+	*state = state_of(MELY_LOAD(&core->shown.tid, relaxed), signum); /* written once attended */
 	if (signum == 0) {
 		snprintf(why, MELYINT_WHY, "no backtrace: stall_signal is 0");
 	} else if (!is_ours(signum)) {
@@ -219,16 +219,16 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 		    signum, signal_name(signum));
 	} else if (state->state != 'R' && melyint_call_is_cut_short(state->call, state->args)) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the call would not outlast a signal");
-	} else if (core->backtrace == NULL) {
+	} else if (core->fixed.backtrace == NULL) {
 		snprintf(why, MELYINT_WHY, "no backtrace: not under the color checker");
 	} else if (!melyint_backtrace_forget(core)) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the last one is still being written");
 	} else {
 		/* relaxed: nobody writes there; the signal comes after it */
-		MELY_STORE(&core->backtrace->stage, WANTED, relaxed);
+		MELY_STORE(&core->fixed.backtrace->stage, WANTED, relaxed);
 		if (send_signal(core, signum))
 			return true;
-		MELY_STORE(&core->backtrace->stage, NONE, relaxed); /* as above */
+		MELY_STORE(&core->fixed.backtrace->stage, NONE, relaxed); /* as above */
 		snprintf(why, MELYINT_WHY, "no backtrace: the thread has gone");
 	}
 	return false;
@@ -238,13 +238,13 @@ bool
 melyint_backtrace_taken(struct melyint_core *core)
 {
 	/* acquire: pairs with the release in on_signal */
-	return MELY_LOAD(&core->backtrace->stage, acquire) == TAKEN;
+	return MELY_LOAD(&core->fixed.backtrace->stage, acquire) == TAKEN;
 }
 
 bool
 melyint_backtrace_forget(struct melyint_core *core)
 {
-	struct melyint_backtrace *b = core->backtrace;
+	struct melyint_backtrace *b = core->fixed.backtrace;
 	int stage = WANTED;
 
 	if (b == NULL)
@@ -281,7 +281,7 @@ void
 melyint_backtrace_add(struct melyint_core *core, void (*fn)(void *arg),
     struct melyint_line *line)
 {
-	const struct melyint_backtrace *b = core->backtrace;
+	const struct melyint_backtrace *b = core->fixed.backtrace;
 	int count = b->frames_count, i;
 
 	/* What called the handler is of no interest. */
@@ -306,25 +306,25 @@ melyint_backtrace_new(struct mely_runtime *rt)
 
 	if (rt->config.stall_ms == 0 || rt->config.stall_signal == 0 || !HERE)
 		return 0;
-	rt->backtraces = calloc(n, sizeof rt->backtraces[0]);
-	if (rt->backtraces == NULL)
+	rt->look.backtraces = calloc(n, sizeof rt->look.backtraces[0]);
+	if (rt->look.backtraces == NULL)
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
-		rt->cores[i].backtrace = &rt->backtraces[i];
+		rt->cores[i].fixed.backtrace = &rt->look.backtraces[i];
 	return 0;
 }
 
 void
 melyint_backtrace_free(struct mely_runtime *rt)
 {
-	free(rt->backtraces);
-	rt->backtraces = NULL;
+	free(rt->look.backtraces);
+	rt->look.backtraces = NULL;
 }
 
 void
 melyint_backtrace_reset(struct melyint_core *core)
 {
-	if (core->backtrace != NULL)
-		MELY_STORE(&core->backtrace->stage, NONE, relaxed); /* one thread */
+	if (core->fixed.backtrace != NULL)
+		MELY_STORE(&core->fixed.backtrace->stage, NONE, relaxed); /* one thread */
 }
 #endif

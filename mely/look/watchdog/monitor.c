@@ -55,7 +55,7 @@ any_awake(const struct mely_runtime *rt)
 
 	for (i = 0; i < rt->cores_count; i++) {
 		/* seq_cst: C of NOTE(monitor), pairs with melyint_monitor_awake */
-		if (MELY_LOAD(&rt->cores[i].busy, seq_cst) != 0)
+		if (MELY_LOAD(&rt->cores[i].hint.busy, seq_cst) != 0)
 			return true;
 	}
 	return false;
@@ -81,7 +81,7 @@ rest(struct melyint_monitor *m)
 void
 melyint_monitor_rouse(struct mely_runtime *rt)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 	/* relaxed: as in look */
 	uint64_t ns = MELY_LOAD(&m->period_ns, relaxed);
 	struct itimerspec once = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
@@ -252,7 +252,7 @@ void
 melyint_monitor_wake(struct mely_runtime *rt)
 {
 	/* acquire: pairs with the release in open_fds */
-	int fd = MELY_LOAD(&rt->monitor->wakefd, acquire), error = errno;
+	int fd = MELY_LOAD(&rt->look.monitor->wakefd, acquire), error = errno;
 	uint64_t one = 1;
 
 	/* Can only fail when the counter is full, which takes 2^64 wake-ups. */
@@ -285,10 +285,10 @@ open_fds(struct melyint_monitor *m)
 int
 melyint_monitor_add(struct mely_runtime *rt, struct melyint_step *step)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 	int error, phase;
 
-	pthread_mutex_lock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
 	error = open_fds(m);
 	if (error == 0) {
 		step->next = MELY_LOAD(&m->coming, relaxed); /* checked by the exchange */
@@ -301,7 +301,7 @@ melyint_monitor_add(struct mely_runtime *rt, struct melyint_step *step)
 			melyint_monitor_start(rt);
 		melyint_monitor_wake(rt);
 	}
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_unlock(&rt->life.lock);
 	return error;
 }
 
@@ -318,7 +318,7 @@ melyint_monitor_new(struct mely_runtime *rt)
 	MELY_STORE(&m->wakefd, -1, relaxed); /* nobody else knows it yet */
 	m->timerfd = -1;
 	pthread_mutex_init(&m->turn, NULL);
-	rt->monitor = m;
+	rt->look.monitor = m;
 	return 0;
 }
 
@@ -337,7 +337,7 @@ close_fds(struct melyint_monitor *m)
 void
 melyint_monitor_free(struct mely_runtime *rt)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 
 	if (m == NULL)
 		return;
@@ -345,13 +345,13 @@ melyint_monitor_free(struct mely_runtime *rt)
 	pthread_mutex_destroy(&m->turn);
 	free(m->polls);
 	free(m);
-	rt->monitor = NULL;
+	rt->look.monitor = NULL;
 }
 
 void
 melyint_monitor_start(struct mely_runtime *rt)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 	sigset_t mask, old;
 	int error;
 
@@ -372,13 +372,13 @@ melyint_monitor_start(struct mely_runtime *rt)
 void
 melyint_monitor_join(struct mely_runtime *rt)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 	bool started;
 
-	pthread_mutex_lock(&rt->life_lock);
+	pthread_mutex_lock(&rt->life.lock);
 	started = m->started;
 	m->started = false;
-	pthread_mutex_unlock(&rt->life_lock);
+	pthread_mutex_unlock(&rt->life.lock);
 	if (!started)
 		return;
 	/* release: pairs with the acquire in monitor_thread */
@@ -390,7 +390,7 @@ melyint_monitor_join(struct mely_runtime *rt)
 void
 melyint_monitor_halt(struct mely_runtime *rt)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 	const struct timespec nap = {0, 1000000};
 	int ms;
 
@@ -411,7 +411,7 @@ melyint_monitor_halt(struct mely_runtime *rt)
 int
 melyint_monitor_renew(struct mely_runtime *rt)
 {
-	struct melyint_monitor *m = rt->monitor;
+	struct melyint_monitor *m = rt->look.monitor;
 
 	close_fds(m);
 	m->started = m->halted = false;

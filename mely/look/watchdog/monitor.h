@@ -41,7 +41,7 @@ struct melyint_step {
 #define melyint_monitor_join(rt) ((void)(rt))
 #define melyint_monitor_halt(rt) ((void)(rt))
 #define melyint_monitor_renew(rt) ((void)(rt), 0)
-#define melyint_monitor_awake(core) MELY_STORE(&(core)->busy, 1, relaxed)
+#define melyint_monitor_awake(core) MELY_STORE(&(core)->hint.busy, 1, relaxed)
 #else
 
 struct melyint_monitor {
@@ -94,8 +94,8 @@ MELY_INLINE void
 melyint_monitor_awake(struct melyint_core *core)
 {
 	/* seq_cst, both: pairs with monitor.c:rest, of the two at least one sees the other */
-	MELY_STORE(&core->busy, 1, seq_cst);
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->monitor->resting, seq_cst)))
+	MELY_STORE(&core->hint.busy, 1, seq_cst);
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->look.monitor->resting, seq_cst)))
 		melyint_monitor_rouse(core->rt);
 }
 

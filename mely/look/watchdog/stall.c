@@ -103,8 +103,8 @@ call_of(const struct melyint_core *core)
 		.sleeps = MELY_LOAD(&core->counters.sleeps, relaxed),
 		.begun = MELY_LOAD(&core->tallies.begun, relaxed),
 		.handler = MELY_LOAD(&core->tallies.handler, relaxed),
-		.runs = MELY_LOAD(&core->busy, relaxed) != 0 &&
-		    MELY_LOAD(&core->running, relaxed) != NULL
+		.runs = MELY_LOAD(&core->hint.busy, relaxed) != 0 &&
+		    MELY_LOAD(&core->shown.running, relaxed) != NULL
 	};
 
 	return call;
@@ -121,7 +121,8 @@ same(const struct call *a, const struct call *b)
 static uint64_t
 cpu_time(const struct melyint_core *core)
 {
-	clockid_t clock = MELY_LOAD(&core->cpu_clock, relaxed); /* of a thread that may have gone */
+	/* relaxed: of a thread that may have gone */
+	clockid_t clock = MELY_LOAD(&core->shown.cpu_clock, relaxed);
 	struct timespec ts;
 
 	if (clock == 0 || clock_gettime(clock, &ts) != 0)
@@ -154,7 +155,7 @@ name_color(struct melyint_core *core, char text[COLOR])
 
 	text[0] = '\0';
 	melyint_lock_take(&core->lock);
-	color = MELY_LOAD(&core->running, relaxed); /* under the lock, as its flags */
+	color = MELY_LOAD(&core->shown.running, relaxed); /* under the lock, as its flags */
 	if (color != NULL) {
 		flags = MELY_LOAD(&color->_flags, relaxed);
 		id = color->_id;
@@ -342,8 +343,8 @@ look(struct melyint_step *step, uint64_t now_ns)
 static int
 add(struct mely_runtime *rt)
 {
-	rt->stall->step = (struct melyint_step){.look = look, .fd = -1, .while_awake = true};
-	return melyint_monitor_add(rt, &rt->stall->step);
+	rt->look.stall->step = (struct melyint_step){.look = look, .fd = -1, .while_awake = true};
+	return melyint_monitor_add(rt, &rt->look.stall->step);
 }
 
 int
@@ -357,7 +358,7 @@ melyint_stall_new(struct mely_runtime *rt)
 	stall = calloc(1, sizeof *stall);
 	if (stall == NULL)
 		return -ENOMEM;
-	rt->stall = stall;
+	rt->look.stall = stall;
 	stall->rt = rt;
 	stall->seen = calloc((size_t)rt->cores_count, sizeof stall->seen[0]);
 	stall->told_ns = calloc(MELYINT_HANDLERS, sizeof stall->told_ns[0]);
@@ -370,7 +371,7 @@ melyint_stall_new(struct mely_runtime *rt)
 void
 melyint_stall_free(struct mely_runtime *rt)
 {
-	struct melyint_stall *stall = rt->stall;
+	struct melyint_stall *stall = rt->look.stall;
 
 	if (stall == NULL)
 		return;
@@ -378,13 +379,13 @@ melyint_stall_free(struct mely_runtime *rt)
 	free(stall->told_ns);
 	free(stall->seen);
 	free(stall);
-	rt->stall = NULL;
+	rt->look.stall = NULL;
 }
 
 int
 melyint_stall_renew(struct mely_runtime *rt)
 {
-	struct melyint_stall *stall = rt->stall;
+	struct melyint_stall *stall = rt->look.stall;
 	int i;
 
 	if (stall == NULL)
@@ -398,7 +399,7 @@ melyint_stall_renew(struct mely_runtime *rt)
 void
 melyint_stall_begin(struct mely_runtime *rt)
 {
-	if (rt->stall != NULL)
+	if (rt->look.stall != NULL)
 		melyint_backtrace_begin(rt);
 }
 
@@ -415,23 +416,23 @@ melyint_stall_attend(struct melyint_core *core)
 {
 	clockid_t clock = 0;
 
-	if (core->rt->stall == NULL)
+	if (core->rt->look.stall == NULL)
 		return;
 	/* A program that turns the runtime by mely_run_once_for comes here each time. */
 	if (own_tid == 0)
 		own_tid = gettid();
-	core->attendant = pthread_self();
+	core->locked.attendant = pthread_self();
 	(void)pthread_getcpuclockid(pthread_self(), &clock); /* can't fail of oneself */
 	/* relaxed, both: the monitor may use those of a thread that is no more; the system then
 	 * knows nothing of them */
-	MELY_STORE(&core->cpu_clock, clock, relaxed);
-	MELY_STORE(&core->tid, own_tid, relaxed);
+	MELY_STORE(&core->shown.cpu_clock, clock, relaxed);
+	MELY_STORE(&core->shown.tid, own_tid, relaxed);
 }
 
 void
 melyint_stall_end(struct mely_runtime *rt)
 {
-	struct melyint_stall *stall = rt->stall;
+	struct melyint_stall *stall = rt->look.stall;
 	struct melyint_line line = {0};
 	int i;
 

@@ -138,7 +138,7 @@ struct melyint_sampling {
 };
 
 /* What a batch leaves for the end of the owner's turn. */
-struct melyint_due {
+struct melyint_leftover {
 	struct mely_color *leaving;  /* goes to the core it is pinned to */
 	struct mely_color *released; /* its release function is due */
 	struct mely_color *unmarked_color; /* its mark still counts cancelled events: */
@@ -177,8 +177,8 @@ struct melyint_hint {
 	_Atomic uint32_t dry;       /* turns that left nothing waiting */
 	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
 	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
-	_Atomic uint8_t busy;       /* not asleep; written by the owner, and under the lock while the
-	                             * core is outside */
+	_Atomic uint8_t busy;       /* not asleep; written by the owner, or under the lock while
+	                             * the core is outside */
 };
 
 /* What the core runs now, for other threads. Written by the owner. */
@@ -212,7 +212,7 @@ struct melyint_core {
 	int index;               /* constant */
 	struct melyint_pace pace;
 	struct melyint_sampling sampling;
-	struct melyint_due due;
+	struct melyint_leftover due;
 	struct melyint_pool pool;
 	struct melyint_tallies tallies;   /* read by any thread: tally.h */
 	struct melyint_counters counters; /* read by any thread */

@@ -37,7 +37,7 @@ melyint_runtimes_remove(struct mely_runtime *rt)
 	struct mely_runtime **link;
 
 	pthread_mutex_lock(&lock);
-	for (link = &first; *link != rt; link = &(*link)->next)
+	for (link = &first; *link != rt; link = &(*link)->life.next)
 		MELY_ASSERT(*link != NULL);
 	*link = rt->life.next;
 	pthread_mutex_unlock(&lock);

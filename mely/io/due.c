@@ -19,7 +19,7 @@
 
 enum {
 	ROOM_FIRST = 64,
-	LOST_NS = 1000000 /* between passes that enter libev for timers without a place in the heap */
+	LOST_NS = 1000000 /* between passes that enter libev for timers outside the heap */
 };
 
 struct entry {

@@ -127,7 +127,8 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 		/* core itself comes last: it may sleep when others were turned away meanwhile */
 		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
 		    &rt->cores[core->fixed.victims[i]] : core;
-		uint8_t sleep = MELY_LOAD(&sleeper->locked.sleep, relaxed); /* a hint; the lock decides */
+		/* relaxed: a hint; the lock decides */
+		uint8_t sleep = MELY_LOAD(&sleeper->locked.sleep, relaxed);
 		bool woken;
 
 		if (sleeper == self || sleep == MELYINT_AWAKE || sleep == MELYINT_OUTSIDE)

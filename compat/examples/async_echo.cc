@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_echo.cc: an echo server as programs of libasync are written, without a color: all of its
- * callbacks have color 0, so that they take turns.
+ * async_echo.cc: an echo server as programs of libasync are written, without a color: every
+ * callback has color 0, so callbacks run one after the other.
  *
  *     async_echo PORT [CONNECTIONS]
  *
- * PORT 0 stands for a free one. Ends by SIGTERM, or after so many connections.
+ * PORT 0 selects a free one. SIGTERM ends the server, and the end of its CONNECTIONS-th connection.
  */
 #include "async.h"
 #include "listen.h"
-#include "number.h"
 
 class connection
 {
@@ -33,7 +32,7 @@ private:
 		fdcb(fd, selread, wrap(this, &connection::readable));
 	}
 
-	/* The peer has sent something: read it, and go on when it has been sent back. */
+	/* The peer has sent data: read it, and read on after sending it back. */
 	void
 	readable()
 	{

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_echo_colored.cc: the server of async_echo.cc with colors: each connection has its own, its
- * descriptor, so that two of them are served in parallel. What they share, a count, is of color 0
- * still.
+ * async_echo_colored.cc: the server of async_echo.cc with colors: each connection has its own
+ * color, its descriptor, so connections are served in parallel. The count they share keeps color 0.
  *
  *     async_echo_colored PORT [CONNECTIONS]
  *
- * PORT 0 stands for a free one. Ends by SIGTERM, or after so many connections.
+ * PORT 0 selects a free one. SIGTERM ends the server, and the end of its CONNECTIONS-th connection.
  */
 #include "async.h"
 #include "listen.h"
-#include "number.h"
 
 class connection
 {
@@ -34,7 +32,7 @@ private:
 		fdcb(fd, selread, cwrap(this, &connection::readable, fd));
 	}
 
-	/* The peer has sent something: read it, and go on when it has been sent back. */
+	/* The peer has sent data: read it, and read on after sending it back. */
 	void
 	readable()
 	{

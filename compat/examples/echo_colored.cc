@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * echo_colored.cc: the server of echo.cc with colors: each connection has its own, its descriptor,
- * so that two of them are served in parallel. What they share, a count, is of color 0 still.
+ * echo_colored.cc: the server of echo.cc with colors: each connection has its own color, its
+ * descriptor, so connections are served in parallel. The count they share keeps color 0.
  *
- *     echo_colored PORT [CONNECTIONS]
+ *     echo_colored PORT [CONNECTIONS [SECONDS]]
  *
- * PORT 0 stands for a free one. Ends after so many connections.
+ * PORT 0 selects a free one. The server ends after CONNECTIONS connections, and closes a connection
+ * that makes no progress for SECONDS; without these arguments it does neither.
  */
 #include "mely.h"
 #include "listen.h"
-#include "number.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,9 +17,24 @@
 class connection
 {
 public:
-	connection(int accepted) : fd(accepted), length(0), written(0) {}
+	connection(int accepted) : fd(accepted), length(0), written(0), timer(NULL) {}
 
-	/* The peer has sent something: read it, and go on when it has been sent back. */
+	void
+	begin()
+	{
+		be_patient();
+		fdcb(fd, selread, cwrap(this, &connection::readable, fd));
+	}
+
+	static int closed, closed_max, patience_s;
+
+private:
+	int fd;
+	char buffer[16384];
+	ssize_t length, written;
+	timecb_t *timer;
+
+	/* The peer has sent data: read it and send it back. */
 	void
 	readable()
 	{
@@ -33,18 +48,12 @@ public:
 		}
 		length = n;
 		written = 0;
+		be_patient();
 		if (send_rest())
 			return;
 		fdcb(fd, selread, NULL);
 		fdcb(fd, selwrite, cwrap(this, &connection::writable, fd));
 	}
-
-	static int closed, closed_max;
-
-private:
-	int fd;
-	char buffer[16384];
-	ssize_t length, written;
 
 	void
 	writable()
@@ -55,20 +64,39 @@ private:
 		fdcb(fd, selread, cwrap(this, &connection::readable, fd));
 	}
 
-	/* True when all has been sent, or nothing more can be. */
+	/* True after the last byte, or an error. */
 	bool
 	send_rest()
 	{
 		ssize_t n = write(fd, buffer + written, length - written);
 
-		if (n > 0)
+		if (n > 0) {
 			written += n;
+			be_patient();
+		}
 		return written == length || (n < 0 && errno != EAGAIN);
+	}
+
+	void
+	be_patient()
+	{
+		if (patience_s == 0)
+			return;
+		timecb_remove(timer);
+		timer = delaycb(patience_s, 0, cwrap(this, &connection::out_of_patience, fd));
+	}
+
+	void
+	out_of_patience()
+	{
+		timer = NULL;
+		finish();
 	}
 
 	void
 	finish()
 	{
+		timecb_remove(timer);
 		fdcb(fd, selread, NULL);
 		fdcb(fd, selwrite, NULL);
 		close(fd);
@@ -86,7 +114,7 @@ private:
 	}
 };
 
-int connection::closed, connection::closed_max;
+int connection::closed, connection::closed_max, connection::patience_s;
 
 static void
 accept_one(int listener)
@@ -98,19 +126,21 @@ accept_one(int listener)
 			PRINT_ALERT("accept: %s\n", strerror(errno));
 		return;
 	}
-	fdcb(fd, selread, cwrap(new connection(fd), &connection::readable, fd));
+	cpucb_tail(cwrap(new connection(fd), &connection::begin, fd));
 }
 
 int
 main(int argc, char **argv)
 {
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: %s PORT [CONNECTIONS]\n", argv[0]);
+	if (argc < 2 || argc > 4) {
+		fprintf(stderr, "usage: %s PORT [CONNECTIONS [SECONDS]]\n", argv[0]);
 		return 2;
 	}
 	if (argc > 2)
 		connection::closed_max =
 		    number_argument(argv[0], "CONNECTIONS", argv[2], COUNT_MAX);
+	if (argc > 3)
+		connection::patience_s = number_argument(argv[0], "SECONDS", argv[3], COUNT_MAX);
 	int listener = listen_on("echo", number_argument(argv[0], "PORT", argv[1], PORT_MAX));
 	fdcb(listener, selread, wrap(accept_one, listener));
 	amain();

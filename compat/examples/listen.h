@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listen.h: where the servers of this folder, of either dialect, listen.
+ * listen.h: the command lines and the listening socket of the echo servers, in both dialects.
  */
 #ifndef EXAMPLES_LISTEN_H
 #define EXAMPLES_LISTEN_H
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* A socket that listens at this port of 127.0.0.1, or at a free one; says which. */
+enum { PORT_MAX = 65535, COUNT_MAX = 1000000000 };
+
+/* The argument called what: digits only, at most most. */
+static inline int
+number_argument(const char *program, const char *what, const char *text, int most)
+{
+	const char *at = text;
+	int number = 0;
+
+	while (isdigit((unsigned char)*at) && number <= most / 10 &&
+	    number * 10 <= most - (*at - '0'))
+		number = number * 10 + (*at++ - '0');
+	if (at == text || *at != '\0') {
+		fprintf(stderr, "%s: %s: '%s' is not a number between 0 and %d\n", program, what,
+		    text, most);
+		exit(1);
+	}
+	return number;
+}
+
+/* Listen on this port of 127.0.0.1, 0 for a free one, and print it. */
 static inline int
 listen_on(const char *server, int port)
 {

@@ -1,35 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""five_clients.py COMMAND...: run a server that prints its port, connect five clients at a time,
-have each answered, close them; print what the server prints, end with its status. A server that has
-lost count of them, which is what a color is for, is told to end."""
+"""five_clients.py COMMAND...: run an echo server, connect five clients at a time, exchange two lines
+with each and close them. Print the output of the server and end with its status. A server that does
+not count them all, because its colors are wrong, gets SIGTERM after $PATIENCE seconds."""
 import os
-import re
 import socket
-import subprocess
 import sys
 import threading
 import time
 
-server = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
-found = None
-while not found:
-    line = server.stdout.readline()
-    if not line:
-        sys.exit(99)
-    found = re.search(r"on 127\.0\.0\.1:(\d+)$", line)
-clients = [socket.create_connection(("127.0.0.1", int(found[1])), 60) for _ in range(5)]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from client import Program  # noqa: E402
+
+server = Program(sys.argv[1:], r"on 127\.0\.0\.1:(\d+)$")
+clients = [socket.create_connection(("127.0.0.1", int(server.ready[1])), 60) for _ in range(5)]
 for turn in range(2):
     for c in clients:
-        c.sendall(b"GET /sws.cc HTTP/1.1\r\nHost: here\r\n\r\n")
+        c.sendall(b"a line\n")
     for c in clients:
         if not c.recv(100000):
             sys.exit("no answer")
 for c in clients:
     c.close()
     time.sleep(0.1)
-end = threading.Timer(float(os.environ.get("PATIENCE", 100)), server.terminate)
+end = threading.Timer(float(os.environ.get("PATIENCE", 100)), server.signal)
 end.start()
-print(server.stdout.read(), end="")
-status = server.wait()
+print(server.process.stdout.read().decode(), end="")
+status = server.process.wait()
 end.cancel()
+sys.stderr.write(server.stderr())
 sys.exit(status)

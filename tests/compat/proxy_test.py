@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The web proxies of compat/examples, from outside: proxy_test.py PROGRAM.
+"""The web proxy of compat/examples, from outside: proxy_test.py PROGRAM [OPTION]...
 
-Each case talks through a proxy to proxy_origin.py, or sends it what it should refuse. Times are
-only used where a case is about waiting, and then only "not before".
+Each case talks through a proxy to proxy_origin.py, or sends it what it should refuse. Only the
+cases about waiting use time, and only as "not before".
 """
-import signal
+import os
 import socket
 import struct
 import subprocess
@@ -13,44 +13,33 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import proxy_origin
-from proxy_origin import pattern
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import client  # noqa: E402
+from client import PATIENCE, parse_head, read_all  # noqa: E402
 
-TIMEOUT = 60
-ESTABLISHED = 1  # of the states of TCP
-failures = 0
-lock = threading.Lock()
+import proxy_origin  # noqa: E402
+from proxy_origin import pattern  # noqa: E402
 
-
-def check(condition, what):
-    global failures
-    if not condition:
-        print(f"FAIL: {what}", flush=True)
-        with lock:
-            failures += 1
+ESTABLISHED = 1  # a state of TCP
+check = client.Checks()
 
 
-class Proxy:
+class Proxy(client.Program):
     def __init__(self, program, *options):
-        self.process = subprocess.Popen([program, *options, "0"], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
-        if not line.startswith("webproxy on 127.0.0.1:"):
-            sys.exit(f"it printed {line!r}, {self.process.communicate()}")
-        self.port = int(line.rsplit(":", 1)[1])
+        super().__init__([*program, *options, "0"], r"^webproxy on 127\.0\.0\.1:(\d+)$")
+        self.port = int(self.ready.group(1))
 
     def end(self):
-        """By SIGTERM, with status 0 and nothing to say."""
-        self.process.send_signal(signal.SIGTERM)
-        _, err = self.process.communicate(timeout=TIMEOUT)
-        check(self.process.returncode == 0, f"ended with {self.process.returncode}")
-        check(err == "", f"said {err}")
+        """By SIGTERM, with status 0 and no output."""
+        with self:
+            check.equal(self.stop(), 0, "the status after SIGTERM")
+            check.equal(self.stderr(), "", "standard error")
 
     def connect(self, buffer=0):
         s = socket.socket()
         if buffer:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        s.settimeout(TIMEOUT)
+        s.settimeout(PATIENCE)
         s.connect(("127.0.0.1", self.port))
         return s
 
@@ -70,16 +59,6 @@ class Proxy:
                                .encode() + body))
 
 
-def read_all(s):
-    parts = []
-    try:
-        while (part := s.recv(65536)):
-            parts.append(part)
-    except ConnectionResetError:
-        return None
-    return b"".join(parts)
-
-
 def tcp_state(s):
     return s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
 
@@ -91,11 +70,7 @@ class Answer:
         if not data:
             return
         top, _, self.body = data.partition(b"\r\n\r\n")
-        lines = top.decode("latin1").split("\r\n")
-        self.status = int(lines[0].split()[1])
-        for line in lines[1:]:
-            name, value = line.split(":", 1)
-            self.head[name.lower()] = value.strip()
+        self.status, self.head = parse_head(top)
 
 
 # ---- relaying -----------------------------------------------------------------------------------
@@ -222,7 +197,7 @@ def caches(proxy, origin, base):
     proxy.get(base + "/second/x")
     proxy.get(base + "/second/x")
     began = time.monotonic()
-    while origin.hits["/second/x"] < 2 and time.monotonic() - began < TIMEOUT:
+    while origin.hits["/second/x"] < 2 and time.monotonic() - began < PATIENCE:
         time.sleep(0.1)
         proxy.get(base + "/second/x")
     check(origin.hits["/second/x"] >= 2, "an answer outlives its second")
@@ -342,7 +317,7 @@ def waits_for_reader(proxy, base):
     with proxy.connect(4096) as s: # reads nothing of much
         s.sendall(f"GET {base}/big/9000002 HTTP/1.0\r\n\r\n".encode())
         began = time.monotonic()
-        while tcp_state(s) == ESTABLISHED and time.monotonic() - began < TIMEOUT:
+        while tcp_state(s) == ESTABLISHED and time.monotonic() - began < PATIENCE:
             time.sleep(0.05)
         got = read_all(s)
         check(got is None or len(got) < 9000000, "a client that does not read is waited for")
@@ -372,7 +347,7 @@ def limits(program, base):
             check(False, "a third connection is closed")
         except socket.timeout:
             pass
-        s.settimeout(TIMEOUT)
+        s.settimeout(PATIENCE)
         for h in held:
             h.close()
         check(read_all(s).endswith(b"plain limit"), "a third connection is not served later")
@@ -380,21 +355,21 @@ def limits(program, base):
     proxy.end()
     for arguments in ([], ["x"], ["65536"], ["--ttl", "x", "0"], ["--what", "0"], ["0", "0"],
                       ["--address", "nowhere", "0"], ["--timeout", "0", "0"]):
-        r = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=TIMEOUT)
+        r = subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
         check(r.returncode == 2 and "usage: " in r.stderr, f"{arguments}: {r}")
-    r = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=TIMEOUT)
+    r = subprocess.run([*program, "--help"], capture_output=True, text=True, timeout=PATIENCE)
     check(r.returncode == 0 and "--timeout" in r.stdout, f"--help: {r}")
 
 
 def run(case, *arguments):
     began = time.monotonic()
     case(*arguments)
-    print(f"{case.__name__}: {time.monotonic() - began:.1f} s, {failures} failures so far",
+    print(f"{case.__name__}: {time.monotonic() - began:.1f} s, {check.failed} failures so far",
           flush=True)
 
 
 def main():
-    program = sys.argv[1]
+    program = sys.argv[1:]
     origin = proxy_origin.Origin()
     base = f"http://127.0.0.1:{origin.port}"
     proxy = Proxy(program, "--cache", "500000")
@@ -404,8 +379,8 @@ def main():
     proxy.end()
     run(waits, program, base)
     run(limits, program, base)
-    return failures != 0
+    check.finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -15,49 +15,28 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+import client  # noqa: E402
+from client import PATIENCE  # noqa: E402
+
 BUILD = os.environ["top_builddir"]
 BUSY = os.path.join(BUILD, "tests/live/busy")
 TOP = os.path.join(BUILD, "mely-top/mely-top")
 
-# How long to wait for what must come. Never a criterion: only a hang ends here.
-PATIENCE = 60.0
 CLIENTS = 8  # as in mely/look/live/serve.h
 
-done = failed = 0
+check = client.Checks()
 
 
-def check(ok, name, detail=""):
-    global done, failed
-    done += 1
-    if not ok:
-        failed += 1
-        print("FAIL: %s %s" % (name, str(detail)[:2000]), flush=True)
-    return ok
-
-
-class Program:
+class Program(client.Program):
     """A busy program with a socket in a directory of this test's own."""
 
     def __init__(self, run, *args, env=None, cwd=None):
-        # Of the handlers that do not return the library would tell on stderr.
-        environment = dict(os.environ, XDG_RUNTIME_DIR=run, MELY_SOCKET="1", MELY_STALL_MS="0",
-                           MELY_AGE_MS="0")
-        for name, value in (env or {}).items():
-            environment.pop(name, None)
-            if value is not None:
-                environment[name] = value
-        self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([BUSY, *args], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.errors,
-                                        env=environment, cwd=cwd)
-        line = self.process.stdout.readline().decode().split()
-        if len(line) != 3 or line[0] != "ready":
-            raise RuntimeError("busy did not start: %r %s" % (line, self.stderr()))
-        self.pid, self.path = int(line[1]), line[2]
-
-    def stderr(self):
-        self.errors.seek(0)
-        return self.errors.read().decode(errors="replace")
+        env = {"XDG_RUNTIME_DIR": run, "MELY_SOCKET": "1", "MELY_STALL_MS": "0",
+               "MELY_AGE_MS": "0", **(env or {})}
+        super().__init__([BUSY, *args], r"^ready (\d+) (\S+)$", env=env,
+                         stdin=subprocess.PIPE, cwd=cwd)
+        self.pid, self.path = int(self.ready.group(1)), self.ready.group(2)
 
     def connect(self):
         s = socket.socket(socket.AF_UNIX)
@@ -77,17 +56,7 @@ class Program:
 
     def end(self):
         self.process.stdin.close()
-        status = self.process.wait(PATIENCE)
-        self.process.stdout.close()
-        return status
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        return self.process.wait(PATIENCE)
 
 
 def read_exactly(s, n):
@@ -472,8 +441,7 @@ def main():
             several(run)
         else:
             print("skipped: mely-top was not built")
-    print("%d checks, %d failed" % (done, failed))
-    sys.exit(1 if failed else 0)
+    check.finish()
 
 
 if __name__ == "__main__":

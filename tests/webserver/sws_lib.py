@@ -1,53 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What the end-to-end tests of sws share: counted checks, a server under test, a raw client."""
+"""What the end-to-end tests of sws share: a server under test, a raw client (and lib/client.py)."""
 import os
-import re
 import resource
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 import tempfile
 
-# How long to wait for what must come. Never a criterion: only a hang ends here.
-PATIENCE = 60.0
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from client import PATIENCE, Checks, Program, parse_head, short  # noqa: E402,F401
 
 
-class Checks:
-    """Counts checks; a failed one is printed and remembered, and the rest goes on."""
-
-    def __init__(self):
-        self.done = 0
-        self.failed = 0
-
-    def __call__(self, ok, name, detail=""):
-        self.done += 1
-        if not ok:
-            self.failed += 1
-            print("FAIL: %s %s" % (name, detail), flush=True)
-        return ok
-
-    def equal(self, got, wanted, name):
-        return self(got == wanted, name, "got %r, wanted %r" % (short(got), short(wanted)))
-
-    def finish(self):
-        print("%d checks, %d failed" % (self.done, self.failed), flush=True)
-        sys.exit(1 if self.failed else 0)
-
-
-def short(value):
-    text = value
-    if isinstance(value, (bytes, str)) and len(value) > 200:
-        text = value[:200]
-    return text
-
-
-class Server:
-    """An sws on a free port of its own, serving root."""
+class Server(Program):
+    """An sws that serves root on a free port."""
 
     def __init__(self, program, root, *args, nofile=None, bind=None):
-        self.errors = tempfile.TemporaryFile()
         command = [program, "--port", "0", *args]
         if bind:
             command += ["--bind", bind]
@@ -56,20 +23,8 @@ class Server:
             if nofile:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
 
-        environment = dict(os.environ)
-        # On a busy machine a handler may well be called stalled, or a queue old: not what is asked.
-        environment.setdefault("MELY_STALL_MS", "0")
-        environment.setdefault("MELY_AGE_MS", "0")
-        self.process = subprocess.Popen(command + [root], stdout=subprocess.PIPE,
-                                        stderr=self.errors, preexec_fn=limit,
-                                        env=environment)
-        line = self.process.stdout.readline().decode()
-        match = re.search(r"at http://.*:(\d+)/$", line.strip())
-        if not match:
-            self.process.kill()
-            raise RuntimeError("sws did not start: %r %r" % (line, self.stderr()))
-        self.ready_line = line
-        self.port = int(match.group(1))
+        super().__init__(command + [root], r"at http://.*:(\d+)/$", preexec_fn=limit)
+        self.port = int(self.ready.group(1))
 
     def connect(self, host="127.0.0.1", rcvbuf=None):
         return Client(host, self.port, rcvbuf)
@@ -77,33 +32,6 @@ class Server:
     def get(self, path, **kw):
         with self.connect() as c:
             return c.get(path, **kw)
-
-    def stderr(self):
-        self.errors.seek(0)
-        return self.errors.read().decode(errors="replace")
-
-    def signal(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-
-    def wait(self):
-        try:
-            return self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return "hangs"
-
-    def stop(self):
-        self.signal()
-        return self.wait()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
 
 
 class Response:
@@ -156,12 +84,7 @@ class Client:
             if not self.fill():
                 return None
         head, self.data = self.data.split(b"\r\n\r\n", 1)
-        lines = head.decode("latin-1").split("\r\n")
-        headers = {}
-        for line in lines[1:]:
-            name, value = line.split(":", 1)
-            headers[name.lower()] = value.strip()
-        status = int(lines[0].split(" ")[1])
+        status, headers = parse_head(head)
         length = 0 if no_body or status == 304 else int(headers.get("content-length", "0"))
         while len(self.data) < length:
             if not self.fill():

@@ -1,8 +1,0 @@
-#!/usr/bin/env bash
-# SPDX-License-Identifier: MIT
-# The web servers of compat/examples on 1, 2 and 8 workers: sws_test.py.
-set -u
-: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
-# shellcheck source=tests/compat/servers.sh
-. "$top_srcdir/tests/compat/servers.sh"
-test_servers sws_test.py sws sws_colored

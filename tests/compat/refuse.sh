@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What must not compile in a program of dialect "mely".
+# Statements that must not compile in a program of dialect "mely".
 set -u
 # shellcheck source=tests/compat/pairs.sh
 . "${0%/*}/pairs.sh"
 includes="-I$src/compat/include/mely"
 
-cat >"$scratch/declared.h" <<'END'
+declare_all mely <<'END'
 #include "mely.h"
 void none();
 void one(int);
@@ -19,7 +19,7 @@ struct other { void m(int); };
 extern subject *s;
 END
 
-for standard in gnu++98 gnu++17 gnu++20; do
+for standard in $standards; do
 	# The color is left out: 1 is the color, and the argument is open.
 	pair $standard 'cbv c = cwrap(one, 1, 0); (void)c;' 'cbv c = cwrap(one, 1); (void)c;'
 	pair $standard 'cbi c = cwrap(one, 1); (void)c;' 'cbi c = cwrap(one, 1, 0); (void)c;'
@@ -53,8 +53,8 @@ for standard in gnu++98 gnu++17 gnu++20; do
 	pair $standard 'callback<void> *c = 0; (void)c;' 'callback<void> c; (void)c;'
 	pair $standard 'wrap(none)->setFlagAutoFree(false);' 'wrap(none)->setcolor(1);'
 	pair $standard '(void)wrap(none)->getprio();' 'wrap(none)->setprio(1);'
-	# Both dialects in one file, though they have one guard.
-	pair $standard '}
+	# Both dialects in one file: they share a guard.
+	alone $standard '}
 #undef MELYCOMPAT_DIALECT_MELY
 #include "../async/async.h"
 void g() {' '}

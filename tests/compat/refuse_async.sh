@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What must not compile in a program of dialect "async".
+# Statements that must not compile in a program of dialect "async".
 set -u
 # shellcheck source=tests/compat/pairs.sh
 . "${0%/*}/pairs.sh"
@@ -11,7 +11,7 @@ includes="-I$src/compat/include/async -I$build/compat/include/async"
 base_pairs()
 {
 	local standard
-	cat >"$scratch/declared.h" <<-'END'
+	declare_all base <<-'END'
 		#include "callback.h"
 		#undef NULL
 		#define NULL 0
@@ -35,7 +35,7 @@ base_pairs()
 		extern ptr<const subject> pc;
 		extern double d;
 	END
-	for standard in gnu++98 gnu++17 gnu++20; do
+	for standard in $standards; do
 		# A ref is never null, nor is a cbv, which is one.
 		pair $standard 'cbv::ptr c; (void)c;' 'cbv c; (void)c;'
 		pair $standard 'cbv::ptr c = NULL; (void)c;' 'cbv c = NULL; (void)c;'
@@ -97,7 +97,7 @@ base_pairs()
 text_pairs()
 {
 	local standard
-	cat >"$scratch/declared.h" <<-'END'
+	declare_all text <<-'END'
 		#include "amisc.h"
 		struct unknown { int x; };
 		extern str s;
@@ -107,7 +107,7 @@ text_pairs()
 		extern mstr m;
 		extern unknown u;
 	END
-	for standard in gnu++98 gnu++20; do
+	for standard in $standards; do
 		# Its bytes do not change.
 		pair $standard 'const char *p = s; (void)p;' 'char *p = s; (void)p;'
 		pair $standard 'char *p = m; p[0] = 1;' 's[0] = 1;'
@@ -135,7 +135,7 @@ text_pairs()
 cont_pairs()
 {
 	local standard
-	cat >"$scratch/declared.h" <<-'END'
+	declare_all cont <<-'END'
 		#include "async.h"
 		#include "bbuddy.h"
 		#include "itree.h"
@@ -169,7 +169,7 @@ cont_pairs()
 		extern const bhash<str> set;
 		struct no_default { no_default(int); };
 	END
-	for standard in gnu++98 gnu++20; do
+	for standard in $standards; do
 		# A pointer is no key, but for C strings.
 		pair $standard 'qhash<const char *, int> v; v.insert("a", 1);' \
 		    'qhash<elm *, int> v; v.insert(e, 1);'
@@ -200,8 +200,8 @@ cont_pairs()
 			if (open("x", O_RDONLY) < 0 && waitpid(0, NULL, WNOHANG) < 0 && errno)
 				printf("%zu", strlen((char *)malloc(1)));' \
 		    'no_function_of_the_system();'
-		# Both dialects in one file, though they have one guard.
-		pair $standard '}
+		# Both dialects in one file: they share a guard.
+		alone $standard '}
 #undef MELYCOMPAT_DIALECT_ASYNC
 #include "../mely/mely.h"
 void g() {' '}

@@ -3,17 +3,17 @@
  * descriptors.cc: a queue of callbacks for each direction of each descriptor.
  *
  * NOTE(queue)
- *   A. The head of a queue that is not running is watched by libmely, with the head's color: the
- *      queue is ARMED. The watcher is level-triggered and has at most one event, which is why one
- *      direction of a descriptor never runs concurrently with itself.
- *   B. That event makes the queue RUN its head. When it has returned, and is finished, it is taken
- *      off, the watcher stopped, which is exact in its own color, and the next one armed.
- *   C. To drop a queue stops the watcher. Its event may be on its way on another core: it carries
- *      the generation of the arming, and finds another one. A head that runs is marked dropped; it
- *      is freed, if it was the runtime's to free at the time of the drop, when it has returned;
- *      only then the queue, which may have a new head by now, is armed again.
- *   All of it under the lock of the descriptor. In the child of a fork callbacks can be appended
- *   and dropped still, so a fork takes the locks.
+ *   A. While the head of a queue does not run, libmely watches the descriptor in the head's color:
+ *      the queue is ARMED. The watcher is level-triggered and has at most one event, so the
+ *      callbacks of one direction of a descriptor never overlap.
+ *   B. That event makes the queue RUN its head. If the head is finished when it returns, the event
+ *      removes it, stops the watcher, which is exact in the watcher's color, and arms the next head.
+ *   C. Dropping a queue stops the watcher. The watcher's event may already be queued on another
+ *      core: it carries the generation of its arming and finds a different one. A running head is
+ *      marked dropped. After it returns it is freed, if the runtime owned it at the time of the
+ *      drop, and only then is the queue, which may have a new head by now, armed again.
+ *   All of it happens under the lock of the descriptor. The child of a fork can still append and
+ *   drop callbacks, so a fork takes the locks.
  */
 #include "descriptors.h"
 
@@ -31,7 +31,7 @@
 
 namespace melycompat {
 
-static_assert(sizeof(void *) == 8, "descriptor and generation have to fit into a pointer");
+static_assert(sizeof(void *) == 8, "descriptor and generation must fit into a pointer");
 
 namespace {
 
@@ -42,13 +42,13 @@ enum {
 	BLOCKS = 1 << (FD_BITS - BLOCK_BITS)
 };
 
-/* What is being called. */
-enum running { NOTHING, HEAD, DROPPED /* which is off the queue */ };
+/* The callback that is running. */
+enum running { NOTHING, HEAD, DROPPED /* no longer in the queue */ };
 
 struct queue {
 	std::deque<job> *jobs = nullptr; /* the head may be running; NULL: never used */
 	enum running running = NOTHING;
-	bool free_dropped = false; /* free it when it has returned */
+	bool free_dropped = false; /* free it after it returns */
 	bool armed = false;
 	mely_watch watch = 0;    /* while it is armed */
 	uint64_t generation = 0; /* of the arming */
@@ -60,11 +60,11 @@ struct descriptor {
 
 fd_locks locks;
 
-/* A block is made when one of its descriptors is first used, and stays. */
+/* A block is allocated when one of its descriptors is first used, and never freed. */
 std::atomic<descriptor *> blocks[BLOCKS];
 std::mutex blocks_lock;
 
-/* The callback that this thread is in, if it is one of a descriptor. */
+/* The descriptor callback that this thread is in, if any. */
 __thread bool inside, finished;
 
 descriptor *
@@ -85,7 +85,7 @@ descriptor &
 descriptor_of(int fd)
 {
 	if (fd < 0 || fd >= 1 << FD_BITS)
-		die("fdcb: %d is no descriptor", fd);
+		die("fdcb: %d is not a descriptor", fd);
 	/* acquire: pairs with the release in block_new */
 	descriptor *d = blocks[fd >> BLOCK_BITS].load(std::memory_order_acquire);
 	if (d == nullptr)
@@ -102,7 +102,7 @@ argument(int fd, int write, uint64_t generation)
 	    static_cast<uint64_t>(fd) << 1 | static_cast<uint64_t>(write));
 }
 
-/* A of NOTE(queue). Under the lock. 0, or what keeps the head from being watched. */
+/* A of NOTE(queue). Under the lock. 0, or the error that prevents watching. */
 int
 arm(queue &q, int fd, int write)
 {
@@ -130,7 +130,7 @@ disarm(queue &q)
 	q.generation++;
 }
 
-/* B and C of NOTE(queue): what ran has returned. */
+/* B and C of NOTE(queue): the callback has returned. */
 void
 end(queue &q, const job &j, int fd, int write)
 {
@@ -149,11 +149,11 @@ end(queue &q, const job &j, int fd, int write)
 	locked.unlock();
 	if (ours)
 		j.free_if_owned();
-	else if (q.free_dropped) /* written by whoever dropped it, under the lock, before */
+	else if (q.free_dropped) /* written by the drop, under the lock */
 		j.ops->free(j.callback);
 	locked.lock();
 	q.running = NOTHING;
-	/* The program may have closed it: then the queue waits for its next owner, as ever. */
+	/* The program may have closed it: then the queue waits for the next owner of the number. */
 	(void)arm(q, fd, write);
 }
 
@@ -188,26 +188,26 @@ descriptor_append(int fd, bool write, const job &j)
 	queue &q = d.queues[write];
 	int error;
 
-	(void)color_id(j.color); /* what is wrong is said without the lock */
+	(void)color_id(j.color); /* report an error before taking the lock */
 	give(j.callback);
 	guard locked(locks.of(fd));
 	if (q.jobs == nullptr)
 		q.jobs = new std::deque<job>;
 	if (!q.jobs->empty() && q.jobs->front().callback == j.callback) {
 		locked.unlock();
-		die("fdcb: the callback is at the head of descriptor %d already", fd);
+		die("fdcb: the callback is already the head of descriptor %d", fd);
 	}
 	q.jobs->push_back(j);
 	error = arm(q, fd, write);
 	locked.unlock();
 	if (error != 0 && error != -ESHUTDOWN && error != -ECHILD)
-		die("fdcb: descriptor %d can not be watched: %s", fd, std::strerror(-error));
+		die("fdcb: cannot watch descriptor %d: %s", fd, std::strerror(-error));
 }
 
 void
 descriptor_drop(int fd, bool write)
 {
-	quiet unseen; /* what is freed may be of other colors */
+	quiet unseen; /* the freed callbacks may belong to other colors */
 	descriptor &d = descriptor_of(fd);
 	queue &q = d.queues[write];
 	std::deque<job> dropped;
@@ -234,7 +234,7 @@ descriptor_finished(bool done)
 		finished = done;
 }
 
-/* A queue of before amain, or one whose watcher the last stop has closed. */
+/* A queue from before amain, or one whose watcher the last stop closed. */
 static void
 start(descriptor &d, int fd)
 {
@@ -249,7 +249,7 @@ start(descriptor &d, int fd)
 		q.armed = false;
 		error = arm(q, fd, write);
 		if (error != 0)
-			say("descriptor %d can not be watched: %s", fd, std::strerror(-error));
+			say("cannot watch descriptor %d: %s", fd, std::strerror(-error));
 	}
 }
 

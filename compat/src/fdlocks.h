@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fdlocks.h: the locks of descriptors: a few for all of them, since a fork takes all. Nobody takes
- * two. Any thread.
+ * fdlocks.h: the locks of descriptors: few of them, because a fork takes them all. No thread takes
+ * two, except for a fork. Any thread.
  */
 #ifndef MELYCOMPAT_FDLOCKS_H
 #define MELYCOMPAT_FDLOCKS_H
@@ -17,7 +17,7 @@ class fd_locks
 public:
 	std::mutex &of(int fd) { return _locks[fd % LOCKS].mutex; }
 
-	/* Around a fork. */
+	/* Before and after a fork. */
 	void
 	take_all()
 	{
@@ -36,7 +36,7 @@ public:
 	}
 
 private:
-	/* Fewer than the 64 that ThreadSanitizer can see a thread hold. */
+	/* ThreadSanitizer tracks at most 64 locks that one thread holds. */
 	enum { LOCKS = 32 };
 	struct alignas(64) one {
 		std::mutex mutex;

@@ -3,11 +3,10 @@
  * handlers.cc: the table of handlers.
  *
  * NOTE(handlers)
- *   A. A look-up takes no lock: a slot is empty, or points to a node that is complete and stays.
- *   B. A node that is missing is made under the lock, after a second look, and published with
- *      release. Nodes are never freed: events that name them may be pending for as long as the
- *      process lives.
- *   C. Where a key finds no slot near its place, the program has thousands of functions; then all
+ *   A. A look-up takes no lock: a slot is empty, or points to a complete and permanent node.
+ *   B. A missing node is created under the lock, after another look-up, and published with release.
+ *      Nodes are never freed: events that name them may be pending until the process ends.
+ *   C. If a key finds no free slot near its place, the program has thousands of functions; then all
  *      callbacks of one priority share a handler.
  */
 #include "handlers.h"
@@ -31,12 +30,12 @@ namespace {
 enum { SLOTS = 4096, SLOTS_LOG = 12, PROBES = 8 };
 enum { LEVELS = MELY_PRIORITY_MAX - MELY_PRIORITY_MIN + 1 };
 
-/* Priorities of up to so many steps stand for themselves; the levels above begin at powers. */
+/* Each priority up to PLAIN_MAX has its own level; higher levels begin at powers. */
 enum { PLAIN_MAX = 11 };
 
 std::atomic<handler_node *> slots[SLOTS];
 std::mutex lock;
-std::map<void *, const char *> *names; /* under the lock; made when it is needed */
+std::map<void *, const char *> *names; /* under the lock; created on first use */
 
 unsigned
 place_of(void (*fn)(void *), void *faddr, int level)
@@ -53,7 +52,7 @@ matches(const handler_node *n, void (*fn)(void *), void *faddr, int level)
 	return n->faddr == faddr && n->handler.fn == fn && n->handler.priority == level;
 }
 
-/* The function's own name, without its arguments, where the linker kept it. */
+/* The function's symbol, without its arguments, if the linker kept it. */
 bool
 symbol_of(void *faddr, char *name, size_t size)
 {
@@ -110,7 +109,7 @@ shared_handler(void (*fn)(void *), int level)
 	return &row[level - MELY_PRIORITY_MIN];
 }
 
-/* In the child of a fork callbacks can be handed over still. */
+/* The child of a fork can still hand over callbacks. */
 void
 before_fork()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handlers.h: a handler of libmely for each function that callbacks call, so that the runtime
- * measures, names and counts them one by one. Any thread.
+ * handlers.h: a handler of libmely for each function that callbacks call, so the runtime measures,
+ * names and counts each function separately. Any thread.
  */
 #ifndef MELYCOMPAT_HANDLERS_H
 #define MELYCOMPAT_HANDLERS_H
@@ -13,32 +13,32 @@
 namespace melycompat {
 
 /**
- * The handler with trampoline fn for callbacks of the function at faddr with a priority. The same
- * one each time; lasts for good.
+ * The handler with trampoline fn for callbacks of the function at faddr with a priority. Equal
+ * arguments give the same handler, which is never freed.
  */
 mely_handler *handler_for(void (*fn)(void *arg), void *faddr, int priority);
 
-/** The name that handlers made for faddr from now on get. Not copied. */
+/** Name the handlers created later for faddr. Not copied. */
 void handler_name(void *faddr, const char *name);
 
-/** In amain, before the other locks of a fork: this one is taken under them. */
+/** In amain, before the other locks of a fork are registered: this lock nests inside them. */
 void handlers_fork_safely();
 
-/** Any priority as one of the few of libmely: the order of two is kept, or they become equal. */
+/** Maps a priority to one of libmely's: two priorities keep their order, or become equal. */
 int priority_level(int priority);
 
 /* ---- in few instructions ---- */
 
 /** A row of the table: handlers.cc. */
 struct handler_node {
-	mely_handler handler; /* constant but for what libmely keeps in it */
+	mely_handler handler; /* constant, except for libmely's own members */
 	void *faddr;          /* constant */
 	char name[80];        /* constant */
 };
 
 enum { RECENT_SLOTS_LOG = 10 };
 
-/** Rows with one trampoline and priority 0, which the function's address alone finds. */
+/** Rows with one trampoline and priority 0, found by the function's address only. */
 struct recent_handlers {
 	std::atomic<handler_node *> slots[1 << RECENT_SLOTS_LOG];
 };
@@ -51,7 +51,7 @@ recent_slot(recent_handlers &recent, void *faddr)
 	return recent.slots[key >> (32 - RECENT_SLOTS_LOG)];
 }
 
-/** What handler_for would return, or NULL: it is not among them. */
+/** The result of handler_for if it is among the recent handlers, or NULL. */
 inline mely_handler *
 handler_recent(recent_handlers &recent, void *faddr)
 {
@@ -61,7 +61,7 @@ handler_recent(recent_handlers &recent, void *faddr)
 	return __builtin_expect(n != nullptr && n->faddr == faddr, 1) ? &n->handler : nullptr;
 }
 
-/** Let handler_recent find it from now on. fn is the same for all of one recent_handlers. */
+/** Let handler_recent find the handler. All handlers of one recent_handlers share fn. */
 void handler_remember(recent_handlers &recent, void (*fn)(void *arg), void *faddr);
 
 }

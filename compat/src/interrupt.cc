@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt.cc: SIGINT. The signal's handler only writes to an eventfd; what is printed, and exit,
- * are an event of a color of its own. A second SIGINT ends the process at once: the first one may
- * wait for a callback that never returns. The child of a fork has nobody to tell, and ends.
+ * interrupt.cc: SIGINT. The signal handler only writes to an eventfd; an event of a separate color
+ * prints the report and exits. A second SIGINT ends the process at once, because the first may wait
+ * for a callback that never returns. The child of a fork has no runtime to notify, and ends.
  */
 #include "interrupt.h"
 
@@ -21,8 +21,8 @@ namespace melycompat {
 
 namespace {
 
-int eventfd_of_sigint = -1; /* set before the signal's handler is */
-pid_t process;              /* the same */
+int eventfd_of_sigint = -1; /* set before the signal handler is installed */
+pid_t process;              /* set before the signal handler is installed */
 mely_color color;
 
 void
@@ -70,7 +70,7 @@ interrupt_watch(mely_runtime *rt)
 	process = getpid();
 	error = mely_fd_watch(&color, eventfd_of_sigint, MELY_FD_READ, &handler, nullptr, &watch);
 	if (error != 0)
-		die("SIGINT can not be watched: %s", std::strerror(-error));
+		die("cannot watch SIGINT: %s", std::strerror(-error));
 	action.sa_handler = on_signal;
 	action.sa_flags = SA_RESTART;
 	sigaction(SIGINT, &action, nullptr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupt.h: what SIGINT does in a program of dialect "mely".
+ * interrupt.h: SIGINT in a program of dialect "mely".
  */
 #ifndef MELYCOMPAT_INTERRUPT_H
 #define MELYCOMPAT_INTERRUPT_H
@@ -9,7 +9,7 @@
 
 namespace melycompat {
 
-/** In amain: from now on SIGINT prints a line for each worker and ends the program, status 1. */
+/** In amain: make SIGINT print a line for each worker and end the program with status 1. */
 void interrupt_watch(mely_runtime *rt);
 
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job.h: a callback of either dialect as the parts below see it: something that is run and then
- * freed, with its color and priority.
+ * job.h: a callback of either dialect, as the engine sees it: an object to run and then free, with
+ * a color and a priority.
  */
 #ifndef MELYCOMPAT_JOB_H
 #define MELYCOMPAT_JOB_H
@@ -10,19 +10,19 @@
 
 namespace melycompat {
 
-/** What a dialect does with its callbacks. */
+/** The operations of a dialect on its callbacks. */
 struct job_ops {
 	void (*posted)(void *callback);       /**< a handler's function: run it, free it if owned */
-	void (*run)(void *callback);          /**< call it, by way of run_guarded */
-	bool (*owned)(const void *callback);  /**< is it the runtime's to free, as of now? */
+	void (*run)(void *callback);          /**< call it through run_guarded */
+	bool (*owned)(const void *callback);  /**< must the runtime free it now? */
 	void (*free)(void *callback);
 };
 
 struct job {
 	const job_ops *ops;
 	void *callback;
-	void *faddr; /**< the function that is called, for people and measurements */
-	int color;   /**< as the program gave it */
+	void *faddr; /**< the function, for reports and measurements */
+	int color;   /**< as the program passed it */
 	int priority;
 
 	void
@@ -33,16 +33,16 @@ struct job {
 	}
 };
 
-/** Counts what this worker has run; see strict_is_over. */
+/** Counts the callbacks that this worker has run; see strict_is_over. */
 extern __thread unsigned events_left __attribute__((tls_model("initial-exec")));
 
 [[noreturn]] void thread_may_not_exit();
 void strict_is_over();
 
 /**
- * Call the program's function. An exception that leaves it ends the program where it was thrown
- * (noexcept, so that no stack is lost); so does pthread_exit, with a message. What is caught then
- * has no object, which the sanitizer for undefined behavior takes for an error.
+ * Call the program's function. An exception that leaves it ends the program at the throw (noexcept
+ * keeps the stack); pthread_exit ends it with a message. The forced unwind of pthread_exit has no
+ * exception object, which the sanitizer for undefined behavior reports as an error.
  */
 template <class F> __attribute__((no_sanitize("undefined"))) inline void
 run_guarded(F call) noexcept

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.cc: how many workers there are, making the runtime, running and stopping it.
+ * loop.cc: the number of workers; creating, running and stopping the runtime.
  *
  * NOTE(turns)
- *   The old runtime ran one event of a color per turn, and programs of few events show it: the
- *   order of their output. libmely runs up to a batch of 10 in a row, which is what makes it fast
- *   when there are many. So: one event per turn until a worker has run STRICT_EVENTS of them, and
- *   for good in a program that uses priorities, to which the order of the turns matters. Who sets
- *   MELY_BATCH gets that.
+ *   The old runtime ran one event of a color per turn, and programs with few events show this in
+ *   the order of their output. libmely runs a batch of up to 10 events, which is faster when many
+ *   are pending. So a worker runs one event per turn until it has run STRICT_EVENTS. In a program
+ *   that uses priorities, to which the order of the turns matters, this is permanent. MELY_BATCH
+ *   overrides both.
  */
 #include "loop.h"
 
@@ -40,17 +40,17 @@ namespace {
 mely_config config;                 /* set before main */
 int workers;                        /* set before main */
 mely_color *pinned[WORKERS_MAX];    /* set before the runtime is published */
-std::atomic<bool> running;          /* amain has been entered and has not come back */
-std::atomic<int> stopped;           /* workers that are to stop */
+std::atomic<bool> running;          /* a thread is in amain */
+std::atomic<int> stopped;           /* calls of loop_stop_one */
 const dialect *program;             /* set before main */
 bool batch_is_set;                  /* by MELY_BATCH; set before main */
 std::mutex made_lock;
-mely_runtime *made;                 /* under made_lock: perhaps not published yet */
-pid_t made_by;                      /* the same */
+mely_runtime *made;                 /* under made_lock: possibly not published yet */
+pid_t made_by;                      /* under made_lock */
 std::mutex turns_lock;
-bool strict;                        /* for good: NOTE(turns); under turns_lock */
-std::atomic<bool> strict_seen;      /* the same, for a glance */
-mely_counters counted[WORKERS_MAX]; /* when reset_runtime_stats was called; under counted_lock */
+bool strict;                        /* permanent: NOTE(turns); under turns_lock */
+std::atomic<bool> strict_seen;      /* a copy, readable without the lock */
+mely_counters counted[WORKERS_MAX]; /* at the last reset_runtime_stats; under counted_lock */
 std::mutex counted_lock;
 
 int
@@ -63,7 +63,7 @@ usable()
 	return WORKERS_MAX;
 }
 
-/* Old programs print to standard error what others read. */
+/* Other programs may read the standard error of an old program. */
 void
 reports_only_on_demand()
 {
@@ -73,7 +73,7 @@ reports_only_on_demand()
 		config.age_ms = 0;
 }
 
-/* An event that the stop left over. */
+/* An event that the stop handed back. */
 void
 handback(void *, mely_color *, mely_handler *handler, void *arg, mely_event *ev)
 {
@@ -96,7 +96,7 @@ make()
 		config.batch_events = 1; /* NOTE(turns) */
 	error = mely_runtime_new(&rt, &config);
 	if (error != 0)
-		die("the runtime can not be made: %s", std::strerror(-error));
+		die("cannot create the runtime: %s", std::strerror(-error));
 	for (i = 0; i < workers; i++) {
 		error = mely_color_of_id(rt, static_cast<uint32_t>(-(i + 1)), &pinned[i]);
 		if (error == 0)
@@ -107,7 +107,7 @@ make()
 	return rt;
 }
 
-/* Made already, of this process or of the one that forked it. Under made_lock. */
+/* Already created, by this process or the one that forked it. Under made_lock. */
 mely_runtime *
 made_here()
 {
@@ -120,7 +120,7 @@ made_here()
 	} else {
 		error = mely_runtime_renew(made);
 		if (error != 0)
-			die("the runtime can not be renewed: %s", std::strerror(-error));
+			die("cannot renew the runtime: %s", std::strerror(-error));
 	}
 	made_by = getpid();
 	return made;
@@ -146,14 +146,14 @@ loop_init(int wanted, const dialect *of)
 	if (!begun) {
 		begun = true;
 		signal(SIGPIPE, SIG_IGN);
-		(void)mely_config_init(&config); /* says itself what it can not read */
+		(void)mely_config_init(&config); /* prints its own errors */
 		workers = usable();
 		batch_is_set = std::getenv("MELY_BATCH") != nullptr;
 		program = of;
 		reports_only_on_demand();
 	}
 	if (wanted > WORKERS_MAX)
-		die("NB_THREADS is %d: there can be %d workers", wanted, WORKERS_MAX);
+		die("NB_THREADS: %d workers are more than %d", wanted, WORKERS_MAX);
 	if (wanted > 0)
 		workers = wanted;
 }
@@ -194,7 +194,7 @@ color_object(mely_runtime *rt, int color)
 		return pinned[-(color + 1)];
 	error = mely_color_of_id(rt, id, &object);
 	if (error == -ECHILD)
-		return pinned[0]; /* any will do: whatever is asked of it says the same */
+		return pinned[0]; /* any color: each call on it returns -ECHILD, too */
 	if (error != 0)
 		die("no memory for color %d", color);
 	return object;
@@ -226,13 +226,13 @@ priorities_used()
 void
 thread_may_not_exit()
 {
-	say("a callback ended its thread; a worker is not the program's to end");
+	say("a callback ended its thread, but the thread belongs to the runtime");
 	std::abort();
 }
 
 /* ---- the life of the loop ---- */
 
-/* In the child of a fork callbacks can be posted still, and priorities used. */
+/* The child of a fork can still post callbacks and use priorities. */
 static void
 before_fork()
 {
@@ -251,7 +251,7 @@ after_fork()
 	made_lock.unlock();
 }
 
-/* libmely, which has been made, takes its locks after these, as ever. */
+/* libmely registered its fork handlers first, so it takes its locks after these. */
 static void
 fork_safely()
 {
@@ -267,7 +267,7 @@ loop_run()
 
 	/* acq_rel: one amain at a time; pairs with the release below */
 	if (running.exchange(true, std::memory_order_acq_rel))
-		die("amain is running already");
+		die("amain is already running");
 	if (rt == nullptr) {
 		rt = runtime_for_helpers();
 		fork_safely();
@@ -277,8 +277,8 @@ loop_run()
 	program->starting(rt);
 	error = mely_run(rt);
 	if (error != 0)
-		die("the workers can not run: %s", std::strerror(-error));
-	stopped.store(0, std::memory_order_relaxed); /* nobody runs */
+		die("cannot run the workers: %s", std::strerror(-error));
+	stopped.store(0, std::memory_order_relaxed); /* no worker runs */
 	running.store(false, std::memory_order_release); /* pairs with the exchange above */
 }
 

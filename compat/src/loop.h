@@ -18,7 +18,7 @@ enum {
 	COLORS_MAX = 32764   /**< MAX_COLORS */
 };
 
-/** Set once, by the first amain: until then everything is held. */
+/** Set once, by the first amain. */
 extern std::atomic<mely_runtime *> the_runtime;
 
 /** The runtime, or NULL before amain. Any thread. */
@@ -29,39 +29,39 @@ runtime()
 	return the_runtime.load(std::memory_order_acquire);
 }
 
-/** What a dialect adds to the runtime. */
+/** The additions of a dialect to the runtime. */
 struct dialect {
-	const job_ops *callbacks;          /**< what is done with its callbacks */
+	const job_ops *callbacks;          /**< the operations on its callbacks */
 	void (*starting)(mely_runtime *rt); /**< in amain, before the workers run */
-	bool reports;                      /**< lines about stalls and ages when nobody asks */
+	bool reports;                      /**< print lines about stalls and ages by default */
 };
 
-/** Called before main, by each source file of the program. workers 0: as many as there are. */
+/** Called before main, by each source file of the program. workers 0: one per processor. */
 void loop_init(int workers, const dialect *of);
 
 /**
- * The runtime for what needs helper threads alone, made if there is none yet; whoever forks before
- * amain asks again in the child. Any thread.
+ * The runtime for work that only needs helper threads; created if necessary. A child that was forked
+ * before amain calls this again. Any thread.
  */
 mely_runtime *runtime_for_helpers();
 
-/** How many workers there are, or will be. Any thread. */
+/** The number of workers, also before amain. Any thread. */
 int loop_workers();
 
-/** Run until as many calls of loop_stop_one have been made as there are workers. */
+/** Run until loop_stop_one has been called once for each worker. */
 void loop_run();
 void loop_stop_one();
 
-/** The id that a color has in libmely. Ends the program for a worker that is not. Any thread. */
+/** The libmely id of a color. Ends the program for a worker that does not exist. Any thread. */
 uint32_t color_id(int color);
 
-/** The color as an object of libmely. Any thread. */
+/** The libmely object of a color. Any thread. */
 mely_color *color_object(mely_runtime *rt, int color);
 
-/** Some callback has a priority: from now on one event per turn. Any thread. */
+/** A callback has a priority: run one event per turn from now on. Any thread. */
 void priorities_used();
 
-/** A line about a worker on standard error; and from where it counts. Any thread. */
+/** Print a line about a worker on standard error; restart its counts. Any thread. */
 void worker_print(int worker);
 void workers_reset();
 

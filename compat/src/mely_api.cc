@@ -19,8 +19,8 @@
 #include "say.h"
 #include "timers.h"
 
-static_assert(MAX_THREADS == melycompat::WORKERS_MAX, "the headers say another number of workers");
-static_assert(MAX_COLORS == melycompat::COLORS_MAX, "the headers say another number of colors");
+static_assert(MAX_THREADS == melycompat::WORKERS_MAX, "the headers differ in the workers");
+static_assert(MAX_COLORS == melycompat::COLORS_MAX, "the headers differ in the colors");
 static_assert(MAX_THREADS <= MELY_CORES_MAX, "more workers than libmely has cores");
 
 /* A program of the family declares it itself. */
@@ -113,7 +113,7 @@ post_tail(cbv cb)
 	melycompat::post(job_of(cb), false, cb->_timeleft);
 }
 
-/* What most programs do most of the time: in few instructions. */
+/* The fast path: most posts of most programs. */
 void
 cpucb_tail(cbv cb)
 {
@@ -213,7 +213,7 @@ amain()
 	void (*at_exit)(void);
 
 	melycompat::loop_run();
-	/* acquire, all: they may have been set on other threads, before the stop */
+	/* acquire, all: other threads may have set them before the stop */
 	if (bench_saved.load(std::memory_order_acquire))
 		printf("%.6f ", static_cast<double>(bench_usec.load(std::memory_order_acquire)) /
 		    1e6);

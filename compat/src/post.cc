@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * post.cc: posting callbacks, and what has to wait for amain.
+ * post.cc: posting callbacks, and holding them before amain.
  *
  * NOTE(held)
- *   Before amain there is no runtime, because a runtime does not outlive a fork, and programs fork
- *   then. What is posted goes into a plain list, under a lock; amain makes the runtime, hands it
- *   the list, and publishes it, all under the same lock. So whoever finds no runtime under the lock
- *   is in time for the list.
+ *   No runtime exists before amain, because a runtime does not survive a fork, and programs fork
+ *   there. Posts go into a plain list, under a lock; amain creates the runtime, hands it the list,
+ *   and publishes it, all under that lock. So a post that finds no runtime under the lock can still
+ *   join the list.
  */
 #include "post.h"
 
@@ -27,7 +27,7 @@ namespace {
 struct held_post {
 	job j;
 	int timeleft;
-	uint64_t number; /* how many came before */
+	uint64_t number; /* of earlier posts */
 };
 
 struct held_posts {
@@ -38,12 +38,12 @@ struct held_posts {
 };
 
 std::mutex held_lock;
-held_posts *held; /* under held_lock; NULL when there are none */
+held_posts *held; /* under held_lock; NULL without posts */
 
 #if defined(__x86_64__) || defined(__i386__)
 enum { CALIBRATE_NS = 1000000 };
 
-/* How long a cycle of the time stamp counter is. */
+/* The length of a cycle of the time stamp counter. */
 double
 cycle_ns()
 {
@@ -66,7 +66,7 @@ cycle_ns()
 }
 #endif
 
-/* A time-left is in cycles; of none, or a negative one, nothing is known. */
+/* A time-left is in cycles; 0 or less means unknown. */
 uint32_t
 ns_of_cycles(int cycles)
 {
@@ -99,11 +99,11 @@ post_or_drop(mely_runtime *rt, const job &j, bool head, int timeleft)
 		return;
 	if (error == -ENOMEM)
 		die("out of memory for an event");
-	/* The workers are stopping, or this is the child of a fork: it will not run. */
+	/* The workers are stopping, or this is the child of a fork: the callback will not run. */
 	j.free_if_owned();
 }
 
-/* NOTE(held). False: there is a runtime by now. */
+/* NOTE(held). False: a runtime exists. */
 bool
 hold(const job &j, bool head, int timeleft)
 {
@@ -117,7 +117,7 @@ hold(const job &j, bool head, int timeleft)
 	return true;
 }
 
-/* Hand them over in the order in which they were posted. Under held_lock. */
+/* Post the held callbacks in order. Under held_lock. */
 void
 hand_over(mely_runtime *rt)
 {
@@ -131,7 +131,7 @@ hand_over(mely_runtime *rt)
 	}
 }
 
-/* Take the first out, for acheck. */
+/* Take the first held post out, for acheck. */
 bool
 take_held(job *j)
 {
@@ -163,7 +163,7 @@ post(const job &j, bool head, int timeleft)
 	if (__builtin_expect(j.priority != 0, 0))
 		priorities_used();
 	if (__builtin_expect(rt == nullptr, 0)) {
-		(void)color_id(j.color); /* what is wrong is said here, not in amain */
+		(void)color_id(j.color); /* report an error here, not in amain */
 		if (hold(j, head, timeleft))
 			return;
 		rt = runtime();
@@ -187,11 +187,11 @@ post_held(mely_runtime *rt)
 bool
 held_run(void (*run)(const job &j))
 {
-	size_t left = held_count(); /* later ones: the next time */
+	size_t left = held_count(); /* later posts wait for the next call */
 	bool any = false;
 	job j;
 
-	/* One at a time: amain and acheck, called in one of them, go on with the others. */
+	/* One at a time: a callback may call amain or acheck, which runs the others. */
 	for (; left > 0 && take_held(&j); left--) {
 		any = true;
 		run(j);

@@ -14,13 +14,13 @@ namespace melycompat {
 /** Post to the tail or the head of the job's color; held before amain. */
 void post(const job &j, bool head, int timeleft_cycles);
 
-/** In amain: what has been held goes to the runtime, in order. */
+/** In amain: post the held callbacks to the runtime, in order. */
 void post_held(mely_runtime *rt);
 
-/** Before amain, by the thread of main: hand to run what has been held. False: nothing was. */
+/** Before amain, on the main thread: pass the held callbacks to run. False: there were none. */
 bool held_run(void (*run)(const job &j));
 
-/** Post an event of the library's own, with the color and priority of a job. */
+/** Post an internal event of the library, with the color and priority of a job. */
 int post_for(mely_runtime *rt, const job &j, void (*fn)(void *arg), void *arg);
 
 }

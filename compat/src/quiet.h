@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h: locks, and what the color checker is told of what is done under them. Any thread.
+ * quiet.h: locks that hide the accesses under them from the color checker. Any thread.
  *
  * NOTE(quiet)
- *   Under the checker each color is a thread to ThreadSanitizer, and this library is not
- *   instrumented, but its locks and its memory are seen all the same. They would order the colors
- *   that use descriptors or timers, and hide what these share; and memory of the library's own that
- *   one color allocates and another one frees would look like theirs.
- *   A. So under a lock nothing is looked at, calls of libmely included: no order comes from them.
- *   B. What is promised is told for each callback: what came before it was handed over (give) comes
- *      before its call (take). Its own address stands for it, which nobody else uses.
- *   Without ThreadSanitizer its functions are not there; in a library that is instrumented itself
- *   this is nothing.
+ *   Under the checker each color is a thread to ThreadSanitizer. This library is not instrumented,
+ *   but ThreadSanitizer still sees its locks and its memory. The locks would order the colors that
+ *   use descriptors or timers, and hide the data these colors share; the library's memory that one
+ *   color allocates and another frees would look like the program's.
+ *   A. So ThreadSanitizer ignores everything under a lock, calls of libmely included: no order comes
+ *      from it.
+ *   B. The library reports the promised order for each callback: code before the hand-over of the
+ *      callback (give) comes before its call (take). The address of the callback, which has no
+ *      other use here, identifies it.
+ *   Without ThreadSanitizer its functions do not exist; in an instrumented library this is empty.
  */
 #ifndef MELYCOMPAT_QUIET_H
 #define MELYCOMPAT_QUIET_H
@@ -78,7 +79,7 @@ take(void *callback)
 }
 #endif
 
-/** A of NOTE(quiet), from its making to its end. They nest. */
+/** A of NOTE(quiet), during the life of the object. Objects nest. */
 class quiet
 {
 public:
@@ -88,7 +89,7 @@ public:
 	quiet &operator=(const quiet &) = delete;
 };
 
-/** A lock that is held, and quiet for as long. */
+/** Holds a lock, and is quiet while it holds it. */
 class guard
 {
 public:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * say.cc: messages, each a single write, so that those of two threads do not mix.
+ * say.cc: messages; each is a single write, so messages of two threads do not mix.
  */
 #include "say.h"
 

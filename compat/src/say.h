@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * say.h: what the library has to tell people. Any thread.
+ * say.h: messages of the library. Any thread.
  */
 #ifndef MELYCOMPAT_SAY_H
 #define MELYCOMPAT_SAY_H
@@ -10,7 +10,7 @@ namespace melycompat {
 /** A line on standard error. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** The same for an error of the program that it can not go on after; ends it with status 1. */
+/** Print a line about a fatal error of the program, and end it with status 1. */
 [[noreturn]] void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 }

@@ -9,7 +9,7 @@
 
 namespace melycompat {
 
-static_assert(sizeof(void *) == 8, "a timer's name has to fit into a pointer");
+static_assert(sizeof(void *) == 8, "a timer's name must fit into a pointer");
 
 enum : uint64_t {
 	PLACE_BITS = 24,
@@ -49,7 +49,7 @@ timer_table::name_of(uint32_t index) const
 	    (_places[index].generation & GENERATION_MASK) << PLACE_BITS | (index + 1);
 }
 
-/* The place that a name means, if it still does; else NULL. */
+/* The place of a name, or NULL if the name is stale. */
 timer_table::place *
 timer_table::find(uint64_t name)
 {
@@ -70,7 +70,7 @@ timer_table::place_new()
 		return index - 1;
 	}
 	if (_places.size() >= PLACE_MASK - 1)
-		die("%zu timers are too many", _places.size());
+		die("too many timers: %zu", _places.size());
 	_places.emplace_back();
 	return static_cast<uint32_t>(_places.size() - 1);
 }
@@ -122,7 +122,7 @@ timer_table::take_due(uint64_t now_ns, uint64_t age_end, job *j)
 {
 	auto first = _order.begin();
 
-	/* Few are too young: those that were armed in the pass without a delay. */
+	/* Few timers are too young: those armed in this pass without a delay. */
 	while (first != _order.end() && first->first.first <= now_ns &&
 	    first->first.second >= age_end)
 		++first;
@@ -187,7 +187,7 @@ timer_table::remove(uint64_t name)
 	job j = p->j;
 	place_free(p, name);
 	locked.unlock();
-	quiet unseen; /* it may have been armed in another color */
+	quiet unseen; /* another color may have armed it */
 	j.free_if_owned();
 	return TIMER_REMOVED;
 }

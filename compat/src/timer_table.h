@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer_table.h: timers in the order in which they run: by time, and those of one time as they were
- * armed. Who drives a table decides when to look (timers.cc does it with libmely).
+ * timer_table.h: timers in the order in which they run: by time, and for equal times in the order
+ * armed. The owner of a table decides when to check it (timers.cc does so with libmely).
  *
  * NOTE(timers)
- *   The old libraries keep their timers in one tree, and programs rely on its order. So do we: a
- *   map by time and age, under a lock.
- *   A. A timer WAITS in the map. When its time has come it is taken out, and is DUE until it RUNS;
- *      when the callback has returned, its place is free.
- *   B. The program's handle is the timer's name: place and generation. A timer that is removed
- *      while it is DUE gives its place a new generation, so whoever was to run it finds nothing;
- *      whoever has removed it frees the callback. So a removal is exact from any color, but for one
- *      that RUNS.
+ *   The old libraries keep their timers in one tree, and programs rely on its order. This library
+ *   does the same, with a map by time and age, under a lock.
+ *   A. A timer WAITS in the map. After it expires it leaves the map and is DUE until it RUNS; after
+ *      the callback returns, its place is free.
+ *   B. The program's handle is the timer's name: place and generation. The removal of a DUE timer
+ *      gives its place a new generation, so the event that should run the timer finds nothing; the
+ *      remover frees the callback. So a removal is exact from any color, unless the timer RUNS.
  */
 #ifndef MELYCOMPAT_TIMER_TABLE_H
 #define MELYCOMPAT_TIMER_TABLE_H
@@ -27,52 +26,52 @@
 
 namespace melycompat {
 
-/** Nanoseconds since 1970 of a time, which need not be normal; times before are 0. */
+/** A time, not necessarily normalized, in nanoseconds since 1970; earlier times are 0. */
 uint64_t timer_ns(time_t sec, long long nsec);
 
 /**
- * The time up to which timers are due: CLOCK_REALTIME, but not a second that time() does not show
- * yet, since it follows a coarser clock and programs compare with that, too.
+ * The time up to which timers are due: CLOCK_REALTIME, but not beyond the second of time(), which
+ * follows a coarser clock and which programs also compare with.
  */
 uint64_t timer_now_ns();
 
 enum timer_removal {
 	TIMER_REMOVED,         /**< it will not be called; its callback is freed */
-	TIMER_RUNS_ELSEWHERE,  /**< it is being called by another thread */
-	TIMER_INVALID          /**< it has been called, or calls this, or there never was one */
+	TIMER_RUNS_ELSEWHERE,  /**< another thread is calling it */
+	TIMER_INVALID          /**< it has been called, or is the caller, or never existed */
 };
 
-/** All of it under the lock, which is the caller's to take, unless said otherwise. */
+/** The caller holds the lock, unless a comment says otherwise. */
 class timer_table
 {
 public:
 	std::mutex lock;
 
-	/** All names of the table have this bit, or do not have it. */
+	/** The names of the table have this bit, or none has it. */
 	explicit timer_table(bool bit) : _bit(bit) {}
 
-	/** Add one; its name, never 0 and never used twice. */
+	/** Add a timer; returns its name, never 0 and never used twice. */
 	uint64_t add(uint64_t due_ns, const job &j);
 
-	/** How many have been added, ever. */
+	/** The number of timers ever added. */
 	uint64_t ages() const { return _ages; }
-	/** The first one's time; UINT64_MAX when none waits. */
+	/** The time of the first timer; UINT64_MAX if none waits. */
 	uint64_t first_ns() const;
-	/** When to look at it: then, or soon if it is past but time() does not show it. */
+	/** When to check the table: at first_ns, or soon if that is past but time() is behind. */
 	uint64_t look_ns() const;
 
-	/** Take out the first one that is due and older than age_end: its name, or 0. */
+	/** Take out the first due timer that is older than age_end; its name, or 0. */
 	uint64_t take_due(uint64_t now_ns, uint64_t age_end, job *j);
-	/** It RUNS, if it has not been removed: false. */
+	/** Mark it as RUNS. False: it has been removed. */
 	bool begin(uint64_t name, job *j);
 	void end(uint64_t name);
 
-	/** Take and drop the lock themselves. */
+	/** These take the lock themselves. */
 	timer_removal remove(uint64_t name);
-	/** Run one that is DUE, free its callback. False: it has been removed. */
+	/** Run a DUE timer and free its callback. False: it has been removed. */
 	bool run(uint64_t name);
 
-	/** Has a name the bit of such a table? Any thread. */
+	/** Does a name have the bit of such a table? Any thread. */
 	static bool bit_of(uint64_t name) { return (name >> 63) != 0; }
 
 private:

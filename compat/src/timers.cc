@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers.cc: a table of timers and one timer of libmely, set to the first of them. When its time
- * has come `expire`, an event of a color of its own, takes what is due out of the table and posts
- * an event with the timer's name to each one's color. libmely's timer is set anew when an earlier
- * one comes, never when the first goes: then expire finds nothing to do.
+ * timers.cc: a table of timers and one timer of libmely, set to the first of them. When it expires,
+ * `expire`, an event of a separate color, takes the due timers out of the table and posts an event
+ * with the name of each timer to the timer's color. A new first timer resets libmely's timer; the
+ * removal of the first timer does not: then expire finds nothing to do.
  */
 #include "timers.h"
 
@@ -25,13 +25,13 @@ struct timers {
 	bool started = false;
 	mely_watch watch = 0;    /* libmely's timer, set to armed_ns; 0: none */
 	uint64_t armed_ns = 0;
-	uint64_t armings = 0;    /* which one it is: the argument of expire */
+	uint64_t armings = 0;    /* the number of the last arming: the argument of expire */
 };
 
 alignas(64) mely_color expire_color;
 
-/* Made when it is needed, which may be before this file's own start; never destroyed: other threads
- * may outlive the exit functions. */
+/* Created on first use, possibly before the constructors of this file; never destroyed: other
+ * threads may outlive the exit functions. */
 timers &
 all()
 {
@@ -55,7 +55,7 @@ arm(timers &t)
 	if (!t.started || due_ns == UINT64_MAX || (t.watch != 0 && t.armed_ns <= due_ns))
 		return;
 	if (t.watch != 0)
-		/* If it is too late, expire comes once more. */
+		/* If it is too late, expire runs once more. */
 		(void)mely_watch_stop(rt, t.watch, nullptr, nullptr);
 	t.armings++;
 	t.armed_ns = due_ns;
@@ -65,7 +65,7 @@ arm(timers &t)
 		return;
 	t.watch = 0;
 	if (error != -ESHUTDOWN && error != -ECHILD)
-		die("a timer can not be set: %s", std::strerror(-error));
+		die("cannot set a timer: %s", std::strerror(-error));
 }
 
 void
@@ -93,7 +93,7 @@ expire(void *arming)
 
 }
 
-/* In the child of a fork timers can be removed still, so nobody may be at it. */
+/* The child of a fork can still remove timers, so the fork holds the lock. */
 static void
 before_fork()
 {
@@ -115,7 +115,7 @@ timer_add(uint64_t due_ns, const job &j)
 {
 	timers &t = all();
 
-	(void)color_id(j.color); /* what is wrong is said without the lock */
+	(void)color_id(j.color); /* report an error before taking the lock */
 	give(j.callback);
 	guard locked(t.table.lock);
 	uint64_t name = t.table.add(due_ns, j);
@@ -143,7 +143,7 @@ timers_start(mely_runtime *rt)
 
 	if (!t.started && mely_color_init(&expire_color, rt) != 0)
 		die("no color for the timers");
-	/* libmely takes its locks in a fork, too: after this one, as ever. */
+	/* At a fork libmely takes its locks after this one. */
 	if (!t.started)
 		(void)pthread_atfork(before_fork, after_fork, after_fork);
 	t.started = true;

@@ -13,17 +13,17 @@
 
 namespace melycompat {
 
-/** Arm a timer; its name, never 0 and never used twice. Held before amain. */
+/** Arm a timer; returns its name, never 0 and never used twice. Held before amain. */
 uint64_t timer_add(uint64_t due_ns, const job &j);
 timer_removal timer_remove(uint64_t timer);
 
-/** The table: before amain it may be driven by hand. */
+/** The table: before amain the caller may drive it. */
 timer_table &timers_held();
 
 /** In amain. */
 void timers_start(mely_runtime *rt);
 
-/** Of what a stop left over: was it a timer's event? Then it is dropped. */
+/** Drop an event that the stop handed back, if it is a timer's. False: it is not. */
 bool timers_handback(void (*fn)(void *arg), void *arg);
 
 }

@@ -562,7 +562,7 @@ static const struct fact facts[] = {
 	CASE(error_wakes_both),
 	CASE_ON(1, has_priority),
 	CASE_ENDS(bad_descriptor, 1, "no descriptor"),
-	CASE_ENDS(closed_descriptor, 1, "can not be watched"),
+	CASE_ENDS(closed_descriptor, 1, "cannot watch descriptor"),
 };
 
 FACTS_MAIN(facts)

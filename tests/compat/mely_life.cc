@@ -479,7 +479,7 @@ static const struct fact facts[] = {
 	CASE(all_must_stop),
 	CASE(left_over_is_freed),
 	CASE(runs_twice),
-	CASE_ENDS(no_amain_inside, 1, "running already"),
+	CASE_ENDS(no_amain_inside, 1, "already running"),
 	CASE(exits_from_callback),
 	CASE_ENDS(flushed_at_exit, 5, "what was printed"),
 	CASE_ENDS(thread_exit_is_an_error, 1000 + SIGABRT, "ended its thread"),

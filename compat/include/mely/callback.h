@@ -12,10 +12,10 @@
  *     cwrap_timeleft(f, a..., color, timeleft)
  *     cpwrap_timeleft(f, a..., color, priority, timeleft)
  *
- * f is a pointer to a function, or an object and one of its methods that is not const. How many
- * arguments f has, and nothing else, says which of the arguments are bound: cwrap(f, 1) of a
- * void f(int) is a callback<void, int> of color 1. A bound argument is kept as the type that f
- * declares, so that one declared const T & is a reference to what the caller passed.
+ * f is a pointer to a function, or an object and one of its non-const methods. Only the number of
+ * arguments of f decides which arguments are bound: for void f(int), cwrap(f, 1) is a
+ * callback<void, int> of color 1. A bound argument is stored as the type that f declares, so an
+ * argument declared const T & is a reference to the caller's object.
  */
 #ifndef MELYCOMPAT_MELY_CALLBACK_H
 #define MELYCOMPAT_MELY_CALLBACK_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely.h, dialect "mely": the interface of the programs written for the Mely runtime of 2010, and
- * so of libasync-smp: events are callbacks, each with a color. Two events of one color never
- * overlap, events of different colors may.
+ * mely.h, dialect "mely": the interface of programs for the Mely runtime of 2010, and for
+ * libasync-smp: events are callbacks, each with a color. Two events of one color never overlap;
+ * events of different colors may.
  *
  * Programs include it as "mely.h" and link libmely-compat and libmely; mely-compat-config prints
  * the flags. docs/porting.md says what differs from the original.
  *
- * Unless said otherwise a function here may be called from any thread, before amain and after.
- * Nothing runs before amain: what is posted, armed or watched earlier waits for it, and no thread
- * is started, so that the program may fork first.
+ * Any thread may call these functions, before and after amain, unless a comment says otherwise.
+ * Nothing runs before amain: earlier posts, timers and descriptor callbacks wait for it. No thread
+ * starts before amain either, so the program may fork first.
  */
 #ifdef MELYCOMPAT_DIALECT_ASYNC
 #error "async.h and mely.h are two dialects: a source file includes one of them"
@@ -35,20 +35,20 @@
 
 #pragma GCC system_header
 
-/** Most workers that a program can have: arrays by get_current_proc() are of this length. */
+/** The maximum number of workers: the length of arrays indexed by get_current_proc(). */
 #define MAX_THREADS 64
-/** Colors from 0 up are reduced modulo this. */
+/** Non-negative colors are reduced modulo this. */
 #define MAX_COLORS 32764
 
 /* ---- events ---- */
 
 /**
- * Post a callback to its color: behind all that was posted to the color. The runtime deletes it
- * after it has been called, when its auto-free flag is true then. NULL does nothing.
+ * Post a callback to its color, behind all earlier posts to that color. After the call the runtime
+ * deletes the callback if its auto-free flag is true. NULL does nothing.
  */
 MELYCOMPAT_API void cpucb_tail(cbv cb) MELYCOMPAT_MELY(cpucb_tail);
 
-/** The same, before all that cpucb_tail posted to the color and behind what cpucb did. */
+/** Like cpucb_tail, but ahead of the posts of cpucb_tail and behind those of cpucb. */
 MELYCOMPAT_API void cpucb(cbv cb) MELYCOMPAT_MELY(cpucb);
 
 /* ---- descriptors ---- */
@@ -56,64 +56,64 @@ MELYCOMPAT_API void cpucb(cbv cb) MELYCOMPAT_MELY(cpucb);
 enum selop { selread = 0, selwrite = 1 };
 
 /**
- * Append a callback to the queue of (fd, op). The first of the queue is called each time that fd
- * is ready, one call at a time, until it says fdcb_finished(true). NULL drops the whole queue and
- * frees its callbacks; the one that runs, if any, is freed when it has returned.
+ * Append a callback to the queue of (fd, op). The head of the queue is called each time fd is
+ * ready, one call at a time, until it calls fdcb_finished(true). NULL drops the whole queue and
+ * frees its callbacks; a callback that is running is freed after it returns.
  */
 MELYCOMPAT_API void fdcb(int fd, selop op, cbv cb) MELYCOMPAT_MELY(fdcb);
 
-/** In a callback of a descriptor: is it to be taken off the queue when it returns? */
+/** In a callback of a descriptor: true removes it from the queue after it returns. */
 MELYCOMPAT_API void fdcb_finished(bool finished) MELYCOMPAT_MELY(fdcb_finished);
 
 /* ---- timers ---- */
 
-struct timecb_t; /**< the name of an armed timer; not the address of anything */
+struct timecb_t; /**< a pointer to it names an armed timer, and is not an address */
 
-/** Post cb when CLOCK_REALTIME has reached a time, or after a delay by that clock. Never early. */
+/** Post cb at a time of CLOCK_REALTIME, or after a delay by that clock. Never early. */
 MELYCOMPAT_API timecb_t *timecb(const timespec &when, cbv cb) MELYCOMPAT_MELY(timecb);
 MELYCOMPAT_API timecb_t *delaycb(time_t sec, u_int32_t nsec, cbv cb) MELYCOMPAT_MELY(delaycb);
 
 /**
- * Disarm a timer and free its callback, also when the time has come and the callback has not been
- * called yet. NULL does nothing; a timer that has been removed before, or whose callback has been
- * called or calls this, ends the program.
+ * Disarm a timer and free its callback, also if the timer has expired but the callback has not been
+ * called. NULL does nothing. The program ends if the timer was removed before, or if its callback
+ * has been called or makes this call.
  */
 MELYCOMPAT_API void timecb_remove(timecb_t *timer) MELYCOMPAT_MELY(timecb_remove);
 
 /* ---- where am I ---- */
 
-/** The color that runs on this thread; -42 when none does. */
+/** The color that runs on this thread, or -42. */
 MELYCOMPAT_API int get_current_color() MELYCOMPAT_MELY(get_current_color);
-/** The number of this worker, from 0; MAX_THREADS when this thread is none. */
+/** The number of this worker, from 0; MAX_THREADS on a thread that is not a worker. */
 MELYCOMPAT_API unsigned get_current_proc() MELYCOMPAT_MELY(get_current_proc);
-/** The number of workers, known from the start. */
+/** The number of workers, fixed before main. */
 MELYCOMPAT_API int task_get_nthreads() MELYCOMPAT_MELY(task_get_nthreads);
 #define async_get_nthreads task_get_nthreads
 
 /* ---- the life of the program ---- */
 
 /**
- * Start the workers and run events. Comes back when stop_hw_counters has been called once for each
- * worker and an exit handler is registered, which it has called; without one the process exits.
+ * Start the workers and run events, until stop_hw_counters has been called once for each worker.
+ * Then call the registered exit handler and return; without a handler the process exits.
  */
 MELYCOMPAT_API void amain() MELYCOMPAT_MELY(amain);
-/** One worker is to stop: when as many calls have been made as there are workers, all do. */
+/** Stop one worker: all of them stop after as many calls as there are workers. */
 MELYCOMPAT_API void stop_hw_counters() MELYCOMPAT_MELY(stop_hw_counters);
 
-/** What amain calls before it comes back; there is one. */
+/** The exit handler that amain calls before it returns; there is one at a time. */
 MELYCOMPAT_API void register_atexit_handler(void (*fn)(void))
     MELYCOMPAT_MELY(register_atexit_handler);
-/** A time in microseconds that amain prints, in seconds, when it is over. */
+/** A time in microseconds that amain prints, in seconds, at its end. */
 MELYCOMPAT_API void save_bench_time(unsigned long usec) MELYCOMPAT_MELY(save_bench_time);
-/** A name for the callbacks of a function, for people; not copied. */
+/** A readable name for the callbacks of a function; not copied. */
 MELYCOMPAT_API void register_EH_name(void *function, const char *name)
     MELYCOMPAT_MELY(register_EH_name);
-/** A line about each worker on standard error; with true, from its own thread. */
+/** Print a line about each worker on standard error; true: from the thread of the worker. */
 MELYCOMPAT_API void dump_current_state(bool on_workers) MELYCOMPAT_MELY(dump_current_state);
-/** What dump_current_state counts begins anew. */
+/** Restart the counts of dump_current_state. */
 MELYCOMPAT_API void reset_runtime_stats() MELYCOMPAT_MELY(reset_runtime_stats);
 
-/* The original declares these and has them nowhere; here they do nothing. */
+/* The original declares these functions and does not define them; here they do nothing. */
 MELYCOMPAT_API void register_atempty_handler(void (*fn)(void))
     MELYCOMPAT_MELY(register_atempty_handler);
 MELYCOMPAT_API void register_task_avg_duration(void *function, unsigned long cycles)
@@ -127,7 +127,7 @@ MELYCOMPAT_API void melycompat_init(int workers) MELYCOMPAT_MELY(init);
 #define MELYC_WORKERS 0
 #endif
 
-/** Prepares the library before main: ignores SIGPIPE, and finds out how many workers there are. */
+/** Prepares the library before main: ignores SIGPIPE and determines the number of workers. */
 static class async_init
 {
 public:
@@ -149,7 +149,7 @@ public:
 		PRINT_ALERT(msg, ##args) \
 		exit(1); \
 	}
-#define reset_threads_queue() PANIC("reset_threads_queue is not there\n")
+#define reset_threads_queue() PANIC("reset_threads_queue does not exist\n")
 
 #if defined(__x86_64__) || defined(__i386__)
 #define rdtscll(val) \
@@ -171,7 +171,7 @@ public:
 #define CACHE_LINE_SIZE 64
 #endif
 #define PADDING_SIZE CACHE_LINE_SIZE
-/** A type with a member val of a type, padded so that neighbours share no line of this size. */
+/** A type with a member val, padded so that neighbours share no cache line of this size. */
 #define PAD_TYPE(type, size) \
 	union { \
 		type val; \

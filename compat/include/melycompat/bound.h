@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * melycompat/bound.h: what the factories of callbacks say once for each number of bound arguments,
- * and for each factory, for both dialects. No guard: callback.h of a dialect includes it once, and
- * has MELYC_BINDABLE stand for the template of melycompat that says what may be passed for a bound
- * argument, MELYC_BOUND(n) for the classes of n of them, MELYC_FACTORY(name, n) for the functions.
+ * melycompat/bound.h: the part of the callback factories that repeats for each number of bound
+ * arguments and for each factory, in both dialects. No guard: callback.h of a dialect includes it
+ * once, and defines MELYC_BINDABLE, the template of melycompat for the types that a bound argument
+ * accepts; MELYC_BOUND(n), the classes of n bound arguments; and MELYC_FACTORY(name, n), the
+ * functions.
  */
 #pragma GCC system_header
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * melycompat/call.h: what the library sees of every callback: its annotations. What it calls is
- * in the class template of the dialect.
+ * melycompat/call.h: the annotations of a callback, which the library sees. The class template of
+ * the dialect holds the function and its arguments.
  */
 #ifndef MELYCOMPAT_CALL_H
 #define MELYCOMPAT_CALL_H
@@ -18,14 +18,14 @@ class call
 public:
 	virtual ~call() {}
 
-	/** As given to the factory, before it is reduced modulo MAX_COLORS. */
+	/** As given to the factory, not reduced modulo MAX_COLORS. */
 	virtual int getcolor() const { return _color; }
 	virtual int getprio() const { return _prio; }
 	virtual int get_timeleft() const { return _timeleft; }
-	/** May the runtime delete the object after its last use? True from the start. */
+	/** May the runtime delete the object after its last use? Initially true. */
 	virtual void setFlagAutoFree(bool on) { _auto_free = on; }
 	virtual bool getFlagAutoFree() const { return _auto_free; }
-	/** The function that is called; of a method, as far as the compiler's ABI tells. */
+	/** The address of the function; for a method, if the compiler's ABI gives it. */
 	virtual void *getfaddr() { return _faddr; }
 
 	void *const _faddr;

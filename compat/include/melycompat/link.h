@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * melycompat/link.h: how the names of the old libraries become symbols of libmely-compat.
+ * melycompat/link.h: maps the names of the old libraries to symbols of libmely-compat.
  *
- * Both dialects have functions of the same name that mean different things (amain, fdcb). In a
- * program they keep their names; for the linker each has one of its own, by which a program that
- * mixes the headers of one dialect with those of the other is found out, too.
+ * Both dialects have functions with equal names and different meanings (amain, fdcb). They keep
+ * their names in a program; the linker sees a separate name for each dialect, so a program that
+ * mixes the headers of the two dialects does not link.
  */
 #ifndef MELYCOMPAT_LINK_H
 #define MELYCOMPAT_LINK_H

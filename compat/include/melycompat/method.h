@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * melycompat/method.h: what the factories of both dialects need to bind functions and methods.
+ * melycompat/method.h: binding functions and methods, for the factories of both dialects.
  */
 #ifndef MELYCOMPAT_METHOD_H
 #define MELYCOMPAT_METHOD_H
@@ -13,7 +13,7 @@
 
 namespace melycompat {
 
-/** T itself, where no argument shall be deduced: arguments convert to what is declared. */
+/** T itself, without deduction: arguments convert to the declared type. */
 template <class T> struct same {
 	typedef T type;
 };
@@ -42,7 +42,7 @@ method_address(C *object, M method)
 	if (sizeof(M) != sizeof u.word || !is_virtual || object == 0)
 		return (void *)u.word.function;
 	const char *base = (const char *)object + adjust;
-	/* Lest g++ warn about objects that are smaller than a pointer; they do not come here. */
+	/* Silences a warning of g++ about objects smaller than a pointer; none reach this line. */
 	__asm__("" : "+r"(base));
 	const char *vtable = *(const char *const *)base;
 	return *(void *const *)(vtable + offset);

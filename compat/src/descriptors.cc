@@ -7,7 +7,8 @@
  *      the queue is ARMED. The watcher is level-triggered and has at most one event, so the
  *      callbacks of one direction of a descriptor never overlap.
  *   B. That event makes the queue RUN its head. If the head is finished when it returns, the event
- *      removes it, stops the watcher, which is exact in the watcher's color, and arms the next head.
+ *      removes it, stops the watcher, which is exact in the watcher's color, and arms the next
+ *      head.
  *   C. Dropping a queue stops the watcher. The watcher's event may already be queued on another
  *      core: it carries the generation of its arming and finds a different one. A running head is
  *      marked dropped. After it returns it is freed, if the runtime owned it at the time of the

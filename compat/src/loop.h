@@ -40,8 +40,8 @@ struct dialect {
 void loop_init(int workers, const dialect *of);
 
 /**
- * The runtime for work that only needs helper threads; created if necessary. A child that was forked
- * before amain calls this again. Any thread.
+ * The runtime for work that only needs helper threads; created if necessary. A child that was
+ * forked before amain calls this again. Any thread.
  */
 mely_runtime *runtime_for_helpers();
 

@@ -7,8 +7,8 @@
  *   but ThreadSanitizer still sees its locks and its memory. The locks would order the colors that
  *   use descriptors or timers, and hide the data these colors share; the library's memory that one
  *   color allocates and another frees would look like the program's.
- *   A. So ThreadSanitizer ignores everything under a lock, calls of libmely included: no order comes
- *      from it.
+ *   A. So ThreadSanitizer ignores everything under a lock, calls of libmely included: no order
+ *      comes from it.
  *   B. The library reports the promised order for each callback: code before the hand-over of the
  *      callback (give) comes before its call (take). The address of the callback, which has no
  *      other use here, identifies it.

@@ -439,10 +439,10 @@ static const struct fact facts[] = {
 	CASE_ON(1, random_as_vector),
 	CASE_ON(1, handles),
 	CASE_ON(1, handles_traverse),
-	ABORTS(handle_in_twice, "put in twice"),
+	ABORTS(handle_in_twice, "inserted twice"),
 	ABORTS(handle_not_in, "not in the container"),
 	CASE_ON(1, owned_copies),
-	ABORTS(pop_of_nothing, "it is empty"),
+	ABORTS(pop_of_nothing, "queue is empty"),
 };
 
 FACTS_MAIN(facts)

@@ -440,7 +440,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, other_orders),
 	CASE_ON(1, random_as_multimap),
 	CASE_ON(1, handles),
-	ABORTS(handle_in_twice, "put in twice"),
+	ABORTS(handle_in_twice, "inserted twice"),
 };
 
 FACTS_MAIN(facts)

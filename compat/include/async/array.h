@@ -42,7 +42,7 @@ public:
 	/** The elements; a program uses what follows. */
 	elm_t a[n];
 
-	/** How many elements there are. */
+	/** The number of elements. */
 	static size_t size() { return n; }
 
 	/** Where they begin and end. */

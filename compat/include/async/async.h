@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async.h, dialect "async": the event loop of libasync, and what nearly every program needs with
- * it.
+ * async.h, dialect "async": the event loop of libasync, and the headers that nearly every program
+ * uses with it.
  *
- * A callback belongs to a color: 0 unless cwrap or cpwrap gave it another one. Those of one color
- * never overlap, so that a program without colors is a program of one thread. What is said to be
- * for any thread may be called in callbacks of all colors; the rest in color 0 and in main.
+ * A callback has a color: 0 unless cwrap or cpwrap gives it another. Callbacks of one color never
+ * overlap, so a program without colors behaves like a program with one thread. Callbacks of every
+ * color may call the functions marked "any thread"; call the others in color 0 and in main.
  *
- * Nothing runs and no thread is started before amain or acheck; the program may fork first.
+ * Nothing runs and no thread starts before amain or acheck; the program may fork first.
  *
- * What is ready in color 0 runs in passes, and a pass has an order: callbacks of lazycb, then the
- * wait, then signals and children, descriptors from the lowest up (reading before writing), timers
- * by their times, callbacks of yieldcb. One that has been disabled by an earlier one of the pass is
- * not called. Callbacks of other colors are events of their own.
+ * Color 0 runs in passes, in this order: callbacks of lazycb, the wait, signals and children,
+ * descriptors from the lowest up (reading before writing), timers by their times, callbacks of
+ * yieldcb. A callback that an earlier one of the pass disables is not called. Callbacks of other
+ * colors are separate events.
  */
 #ifdef MELYCOMPAT_DIALECT_MELY
 #error "async.h and mely.h are two dialects: a source file includes one of them"
@@ -29,41 +29,41 @@
 
 #pragma GCC system_header
 
-/** Most workers that a program can have: arrays by get_current_proc() are of this length. */
+/** The maximum number of workers: the length of arrays indexed by get_current_proc(). */
 #define MAX_THREADS 64
-/** Colors from 0 up are reduced modulo this. */
+/** Non-negative colors are reduced modulo this. */
 #define MAX_COLORS 32764
 
 /* ---- the loop ---- */
 
 /**
- * Start the workers and run events for good: a program ends by exit in a callback. Called by main,
- * once; a second call ends the program.
+ * Start the workers and run events. Does not return: a program ends by exit in a callback. Call it
+ * once, in main; a second call ends the program.
  */
 void amain() __attribute__((noreturn));
 
 /**
- * One pass of color 0: waits for what comes first, unless something is due, and calls it. In main
- * instead of amain (callbacks of all colors then run here, one after another), or in a callback
- * of color 0, where it makes other callbacks of color 0 run inside that one.
+ * Run one pass of color 0: wait for the first event, unless one is due, and call its callback. Call
+ * it in main instead of amain (then callbacks of all colors run in it, one after another), or in a
+ * callback of color 0, inside which other callbacks of color 0 then run.
  */
 void acheck();
 
 /* ---- events of colors ---- */
 
 /**
- * Post a callback to its color: behind all that was posted to the color. Any thread. NULL does
- * nothing. The event has a reference until the callback has returned.
+ * Post a callback to its color, behind all earlier posts to that color. Any thread. NULL does
+ * nothing. The event holds a reference until the callback returns.
  */
 void cpucb_tail(cbv::ptr cb);
-/** The same, before all that cpucb_tail posted to the color and behind what cpucb did. */
+/** Like cpucb_tail, but ahead of the posts of cpucb_tail and behind those of cpucb. */
 void cpucb(cbv::ptr cb);
 
-/** The color that runs on this thread; -42 when none does. Any thread. */
+/** The color that runs on this thread, or -42. Any thread. */
 int get_current_color();
-/** The number of this worker, from 0; MAX_THREADS when this thread is none. Any thread. */
+/** The number of this worker, from 0; MAX_THREADS on a thread that is not a worker. */
 unsigned get_current_proc();
-/** The number of workers, known from the start. Any thread. */
+/** The number of workers, fixed before main. Any thread. */
 int task_get_nthreads();
 #define async_get_nthreads task_get_nthreads
 
@@ -72,14 +72,14 @@ int task_get_nthreads();
 enum selop { selread = 0, selwrite = 1 };
 
 /**
- * fdcb(fd, op, cb): from now on call cb, in its color, whenever fd is ready for reading or writing;
- * a hang-up or an error is both. It takes the place of the one before; NULL leaves none. What the
- * system can not wait for, a file for instance, is always ready. Any thread; a callback of another
- * color that is dropped may be running now. Close fd only after it has no callbacks. Ends the
- * program when fd is not open.
+ * fdcb(fd, op, cb): call cb, in its color, each time fd is ready for reading or writing; a hang-up
+ * or an error makes both ready. cb replaces the previous callback; NULL removes it. A descriptor
+ * that the system cannot wait for, such as a file, is always ready. Any thread; a dropped callback
+ * of another color may still be running. Close fd only after removing its callbacks. Ends the
+ * program if fd is not open.
  */
 void _fdcb(int fd, selop op, cbv::ptr cb, const char *file = NULL, int line = -1);
-/* As a function, for wrap(fdcb, fd, op, cb). */
+/* A function, for wrap(fdcb, fd, op, cb). */
 inline void
 fdcb(int fd, selop op, cbv::ptr cb)
 {
@@ -89,12 +89,12 @@ fdcb(int fd, selop op, cbv::ptr cb)
 
 /* ---- timers ---- */
 
-struct timecb_t; /**< the name of an armed timer; not the address of anything */
+struct timecb_t; /**< a pointer to it names an armed timer, and is not an address */
 
 /**
- * Call cb, in its color, when CLOCK_REALTIME has reached a time, or after a delay by that clock;
- * never early, not by time(NULL) either. Timers of one time run in the order in which they were
- * armed; a delay of 0 comes before all others. tv_nsec and ns may be any number. Any thread.
+ * Call cb, in its color, at a time of CLOCK_REALTIME, or after a delay by that clock; never early,
+ * also by time(NULL). Timers of equal time run in the order armed; a delay of 0 runs before all
+ * others. tv_nsec and ns may be any number. Any thread.
  */
 timecb_t *timecb(const timespec &when, cbv cb);
 timecb_t *timecb(time_t when, cbv cb);
@@ -102,61 +102,61 @@ timecb_t *delaycb(time_t s, u_int32_t ns, cbv cb);
 timecb_t *delaycb(time_t s, cbv cb);
 
 /**
- * Disarm a timer and drop its callback, also when the time has come and it has not been called
- * yet. NULL does nothing; a timer that has been called, calls this or was removed ends the program
- * by abort. Any thread; one of another color may be running now.
+ * Disarm a timer and drop its callback, also if the timer has expired but the callback has not been
+ * called. NULL does nothing. The program aborts if the timer was removed, or if its callback has
+ * been called or makes this call. Any thread; a callback of another color may be running now.
  */
 void timecb_remove(timecb_t *timer);
 
 /* ---- the rest of the loop: color 0 ---- */
 
 /**
- * Call cb when the process has got a signal, once for any number of them since the last time. NULL:
- * the default action again. The signal is unblocked; sa_flags are those of sigaction. The callback
- * it had is returned. One for SIGCHLD takes the place of the loop's own, which feeds chldcb.
+ * Call cb after a signal arrives, once for any number of signals since the last call. NULL restores
+ * the default action. The signal is unblocked; sa_flags are those of sigaction. Returns the
+ * previous callback. A callback for SIGCHLD replaces the loop's own, which serves chldcb.
  */
 cbv::ptr sigcb(int sig, cbv::ptr cb, int sa_flags = 0);
 
 /**
- * Call cb with the status of waitpid when the child pid has ended. NULL, or another one for the
- * same child, drops it. The loop reaps all children, whether they have a callback or not: call this
- * before the callback that forked returns. With a z in the environment's SFS_OPTIONS it leaves the
- * others alone, and cb is called at once for a child that has ended before.
+ * Call cb with the status of waitpid after the child pid ends. NULL, or another callback for that
+ * child, drops cb. The loop reaps all children, with and without a callback: call this before the
+ * callback that forked returns. With a z in the environment variable SFS_OPTIONS the loop reaps
+ * only children with a callback, and cb is called at once for a child that has already ended.
  */
 void chldcb(pid_t pid, cbi::ptr cb);
 
 struct lazycb_t;
 struct yieldcb_t;
 
-/** Call cb about every min_s seconds, by whole seconds, when the loop passes by anyway. */
+/** Call cb about every min_s seconds, in whole seconds, in a pass that runs anyway. */
 lazycb_t *lazycb(time_t min_s, cbv cb);
-/** Stop that and drop the callback; NULL does nothing. */
+/** Stop the calls and drop the callback; NULL does nothing. */
 void lazycb_remove(lazycb_t *lazy);
 
-/** Call cb once, at the end of this pass or the next one; no pass is begun for it. */
+/** Call cb once, at the end of this pass or the next; does not start a pass. */
 yieldcb_t *yieldcb(cbv cb);
-/** Not any more. NULL does nothing; one that has been called ends the program by abort. */
+/** Cancel the call. NULL does nothing; the program aborts if it was called already. */
 void yieldcb_remove(yieldcb_t *yield);
 
 /* ---- clocks ---- */
 
 /**
- * CLOCK_REALTIME as of when the pass began; with force, as of now. In colors other than 0 always as
- * of now. Any thread.
+ * CLOCK_REALTIME at the start of the pass; with force, the current time. In colors other than 0
+ * always the current time. Any thread.
  */
 time_t sfs_get_timenow(bool force = false);
 timespec sfs_get_tsnow(bool force = false);
 
-/** The same, for programs that read variables; color 0. */
+/** These times as variables; color 0. */
 extern timespec tsnow;
 extern const time_t &timenow;
 
 /* ---- before main ---- */
 
 /**
- * Each source file has an object of this. The first one ignores SIGPIPE, raises the soft limit of
- * descriptors towards the hard one and says in the environment what they were (FDLIM_HARD,
- * FDLIM_SOFT); the last one writes out what is left for standard error.
+ * Each source file has an object of this type. The first constructor ignores SIGPIPE, raises the
+ * soft limit of descriptors towards the hard limit, and stores the original limits in the
+ * environment (FDLIM_HARD, FDLIM_SOFT); the last destructor writes the rest of standard error.
  */
 INIT(async_init);
 
@@ -166,29 +166,29 @@ namespace sfs_core {
 
 enum select_policy_t { SELECT_NONE, SELECT_STD, SELECT_EPOLL, SELECT_KQUEUE };
 
-/** 0 for what there is, SELECT_STD and SELECT_EPOLL, which are the same; else -1. */
+/** 0 for SELECT_STD and SELECT_EPOLL, which have the same effect; else -1. */
 int set_select_policy(select_policy_t policy);
-/** With true, color 0 does not wait but looks again and again. In main or color 0. */
+/** With true, color 0 polls without waiting. In main or color 0. */
 void set_busywait(bool on);
 /** Does nothing. */
 void set_compact_interval(u_int interval);
 
 }
 
-/** The version of sfslite that programs find: of the calls here, there is none that it lacks. */
+/** The version of sfslite that programs see: it has all calls of these headers. */
 #define SFSLITE_VERSION_MAJOR 1
 #define SFSLITE_VERSION_MINOR 2
 #define SFSLITE_VERSION_PATCHLEVEL 9
 #define SFSLITE_VERSION_PRE 113
 #define SFSLITE_PATCHLEVEL_STR "1.2.9.113"
-/** Is it this version or a later one? For #if. */
+/** Is the version this one or a later one? For #if. */
 #define SFSLITE_AT_VERSION(major, minor, patch, pre) \
 	(SFSLITE_VERSION_MAJOR != (major) ? SFSLITE_VERSION_MAJOR > (major) : \
 	    SFSLITE_VERSION_MINOR != (minor) ? SFSLITE_VERSION_MINOR > (minor) : \
 	    SFSLITE_VERSION_PATCHLEVEL != (patch) ? SFSLITE_VERSION_PATCHLEVEL > (patch) : \
 	    SFSLITE_VERSION_PRE >= (pre))
 
-/* What programs get with it, a line for each part: */
+/* Programs rely on async.h to include these: */
 #include "amisc.h"
 #include "aproc.h"
 #include "asock.h"
@@ -198,7 +198,7 @@ void set_compact_interval(u_int interval);
 #include "str2file.h"
 #include "vec.h"
 
-/* Once more: a header of the system that came on the way may have its own. */
+/* Again: a system header included above may define its own. */
 #undef NULL
 #define NULL 0
 

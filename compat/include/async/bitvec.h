@@ -43,7 +43,7 @@ public:
 
 	bitvec &operator=(const bitvec &v);
 
-	/** How many bits there are. */
+	/** The number of bits. */
 	size_t size() const { return _size; }
 
 	/** Have n bits: new ones are anything, 0, or 1. */

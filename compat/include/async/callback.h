@@ -2,10 +2,10 @@
 /*
  * callback.h, dialect "async": callbacks and the factories that make them.
  *
- * callback<R, B1, B2, B3> is called with up to three arguments and returns R. It is counted, and
- * is held by a callback<...>::ref, which is never null, or a callback<...>::ptr: cb(x), (*cb)(x)
- * and cb->trigger(x) are the same. A factory binds the first arguments of a function, up to five,
- * and leaves the last ones, up to three, to the call:
+ * callback<R, B1, B2, B3> is called with up to three arguments and returns R. It has a reference
+ * count; the handles are callback<...>::ref, which is never null, and callback<...>::ptr. cb(x),
+ * (*cb)(x) and cb->trigger(x) mean the same. A factory binds the first arguments of a function, up
+ * to five, and leaves the last ones, up to three, to the call:
  *
  *     wrap(f, a...)                                 color 0, priority 0, time left 0
  *     cwrap(f, a..., color)
@@ -15,19 +15,19 @@
  *     cpwrap_timeleft(f, a..., color, priority, timeleft)
  *
  * f is a pointer to a function, or an object and one of its methods. The object is a C *, which
- * is to live long enough, or a ref<C>, ptr<C> or refcounted<C> *, which is kept alive. How many
- * arguments f has, and nothing else, says which of the arguments are bound: cwrap(f, 1) of a
- * void f(int) is a callback<void, int> of color 1. A bound argument is kept as the type that f
- * declares, so that one declared const T & is a reference to what the caller passed.
+ * must outlive the callback, or a ref<C>, ptr<C> or refcounted<C> *, which the callback keeps
+ * alive. Only the number of arguments of f decides which arguments are bound: for void f(int),
+ * cwrap(f, 1) is a callback<void, int> of color 1. A bound argument is stored as the type that f
+ * declares, so an argument declared const T & is a reference to the caller's object.
  *
- * A factory returns the address of a new object that no handle counts yet: it is good for a ref or
- * a ptr, and is lost when none takes it. Any thread may make, copy, call and drop callbacks. The
- * color matters to the runtime alone: who calls a callback calls a function.
+ * A factory returns the address of a new object that no handle counts yet: store it in a ref or a
+ * ptr, or it leaks. Any thread may create, copy, call and drop callbacks. The color matters only to
+ * the runtime: calling a callback is an ordinary function call.
  */
 #ifndef MELYCOMPAT_ASYNC_CALLBACK_H
 #define MELYCOMPAT_ASYNC_CALLBACK_H
 
-/* Headers that work with or without callbacks ask for this name. */
+/* Headers that work with or without callbacks test this name. */
 #define _CALLBACK_H_INCLUDED_ 1
 
 #include "../melycompat/method.h"
@@ -39,16 +39,16 @@ class str;
 
 namespace melycompat {
 
-/** The parts of a callback that do not depend on its type: what the runtime looks at. */
+/** The parts of a callback that do not depend on its type: those that the runtime reads. */
 class notes
 {
 public:
-	/** As given to the factory, before it is reduced modulo MAX_COLORS. */
+	/** As given to the factory, not reduced modulo MAX_COLORS. */
 	int getcolor() const { return _color; }
 	int getprio() const { return _prio; }
 	/** In cycles; for stealing only. */
 	int get_timeleft() const { return _timeleft; }
-	/** The function that is called; of a method, as far as the compiler's ABI tells. */
+	/** The address of the function; for a method, if the compiler's ABI gives it. */
 	void *getfaddr() const { return _faddr; }
 
 	notes() : _faddr(NULL), _color(0), _prio(0), _timeleft(0) {}
@@ -62,8 +62,8 @@ private:
 	int _color, _prio, _timeleft;
 };
 
-/* How a factory takes an argument of type T: not at all, where it would be bound to a variable of
- * the caller's for writing. */
+/* The type by which a factory accepts an argument of type T. It accepts none that would bind a
+ * caller's variable to a non-const reference. */
 template <class T> struct bindable {
 	typedef const T &type;
 };
@@ -191,7 +191,7 @@ MELYC_ALL_BOUND
 
 /* ---- factories ---- */
 
-/* The ways to give an object: template parameters, parameter, what holds it, its address. */
+/* The ways to pass an object: template parameters, parameter, holder, address. */
 #define MELYC_CLASS_pointer class C
 #define MELYC_OBJECT_pointer C *object
 #define MELYC_HOLDER_pointer C *
@@ -256,7 +256,7 @@ typedef callback<void, int>::ref cbi;
 typedef callback<void, str>::ref cbs;
 typedef callback<void, bool>::ref cbb;
 
-/** Callbacks that do nothing; there before any constructor of the program runs. */
+/** Callbacks that do nothing; they exist before any constructor of the program runs. */
 extern MELYCOMPAT_API cbv cbv_null;
 extern MELYCOMPAT_API cbi cbi_null;
 extern MELYCOMPAT_API cbs cbs_null;

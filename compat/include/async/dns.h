@@ -92,7 +92,7 @@ dnsreq_t *dns_srvbyname(const char *name, const char *protocol, const char *serv
 
 dnsreq_t *dns_txtbyname(str name, cbtxtlist cb, bool search = false);
 
-/** Give up; the callback will not be called, and is dropped at once. NULL does nothing. */
+/** Cancel; the callback is dropped at once and not called. NULL does nothing. */
 void dnsreq_cancel(dnsreq_t *req);
 
 /** The resolver is configured anew. Each look-up sees that by itself. */

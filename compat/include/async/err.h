@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * err.h, dialect "async": messages on standard error, and ends of the program that have one.
+ * err.h, dialect "async": messages on standard error, also those that end the program.
  *
  *     warn ("%s: %m\n", path);          prog: path: No such file or directory
- *     warn << path << " is gone\n";     prog: path is gone
+ *     warn << path << " has ended\n";   prog: path has ended
  *
- * warn, warnx, warnt, fatal and panic are macros without arguments, each a temporary object: what
- * has been appended is printed when it goes, at the end of the full expression. Any thread;
- * messages do not mix. errno stays as it was.
+ * warn, warnx, warnt, fatal and panic are macros without arguments; each makes a temporary object,
+ * whose destructor prints the appended text at the end of the full expression. Any thread; messages
+ * do not mix. errno does not change.
  *
- * From amain on, messages go to a buffer from which whole lines are written as the descriptor takes
- * them: text without a newline is held until one comes. At exit all is written. Before amain, and
- * when the program panics, a message is written at once.
+ * After amain starts, messages go to a buffer, and whole lines of it are written when the
+ * descriptor accepts them: text without a newline waits for one. exit writes the rest. Before
+ * amain, and if the program panics, a message is written at once.
  */
 #ifndef MELYCOMPAT_ASYNC_ERR_H
 #define MELYCOMPAT_ASYNC_ERR_H
@@ -22,22 +22,22 @@
 
 #pragma GCC system_header
 
-/** The program's name as messages begin with it; null until setprogname. */
+/** The program's name, with which messages begin; null until setprogname. */
 extern bssstr progname;
-/** The directory of argv[0], with its slash; null when it has none. */
+/** The directory of argv[0], with its slash; null without one. */
 extern bssstr progdir;
-/** Printed with the name when it is not 0. */
+/** The process number, printed with the name if it is not 0. */
 extern int progpid;
-/** Where messages go: 2. Set it in main, before amain. */
+/** The descriptor of messages: 2. Set it in main, before amain. */
 extern int errfd;
-/** Called by fatal when its message is printed, on its thread, once; no lock is held. */
+/** fatal calls it once, on its thread, after printing its message; without a lock. */
 extern void (*fatalhook)();
-/** fatal is to end the program by _exit, without destructors. */
+/** fatal ends the program by _exit, without destructors. */
 extern bool fatal_no_destruct;
 
 /** Take the program's name from argv[0]: its last part without "lt-". In main, before amain. */
 void setprogname(const char *argv0);
-/** Messages have a process number from now on; 0: none. In main, before amain. */
+/** Give messages a process number; 0: none. In main, before amain. */
 void setprogpid(int pid);
 
 #define STRINGIFY(x) #x
@@ -46,14 +46,14 @@ void setprogpid(int pid);
 #define __FL__ __FILE__ ":" XSTRINGIFY(__LINE__)
 #define __BACKTRACE__ __FL__
 
-/** What warn, warnx and warnt make. Without static ones: it lives as long as an expression. */
+/** The object of warn, warnx and warnt. It lives until the end of the expression. */
 class warnobj : public strbuf {
 public:
 	enum {
-		xflag = 1,     /**< no name before it */
+		xflag = 1,     /**< no name in front */
 		fatalflag = 2,
 		panicflag = 4,
-		timeflag = 8   /**< the time before it */
+		timeflag = 8   /**< the time in front */
 	};
 
 	explicit warnobj(int flags);
@@ -81,7 +81,7 @@ public:
 
 protected:
 	const int _flags;
-	/** Print what there is now. */
+	/** Print the text appended so far. */
 	void print() const;
 
 private:
@@ -90,7 +90,7 @@ private:
 	const int _errno;
 };
 
-/** What fatal and panic make: it ends the program. */
+/** The object of fatal and panic: its destructor ends the program. */
 class fatalobj : public warnobj {
 public:
 	explicit fatalobj(int flags) : warnobj(flags | fatalflag) {}
@@ -98,36 +98,36 @@ public:
 	~fatalobj() __attribute__((noreturn));
 };
 
-/** As warn and warnx, for code that is C otherwise. */
+/** Like warn and warnx, in the style of C. */
 void sfs_warn(const char *fmt, ...);
 void sfs_warnx(const char *fmt, ...);
 void sfs_vwarn(const char *fmt, va_list ap);
 void sfs_vwarnx(const char *fmt, va_list ap);
 
-/** There is nothing to do before the first message. */
+/** Does nothing: messages need no preparation. */
 inline void
 err_init()
 {
 }
 
 /**
- * Write what amain holds back, also a line without its end, before this returns: for who is about
- * to call _exit. Any thread; blocks until the descriptor takes it.
+ * Write all buffered text, also an incomplete line, before returning: for a caller of _exit. Any
+ * thread; blocks until the descriptor accepts the text.
  */
 void err_flush();
 
 /**
- * A message that is made only at some level of detail: #define trace (traceobj(level, "TRACE: "))
+ * A message for some level of detail: #define trace (traceobj(level, "TRACE: "))
  * and then trace (2) << x << "\n" or trace (2, "%d\n", x): printed when level is 2 or more.
  */
 struct traceobj : public strbuf {
 	int current_level;
 	const char *prefix;
 	const bool dotime;
-	const int fd;     /**< where it goes; -1: errfd */
+	const int fd;     /**< the descriptor; -1: errfd */
 	bool doprint;
 
-	/** The prefix is not copied; the time goes before it when dotime. */
+	/** The prefix is not copied; dotime puts the time in front of it. */
 	traceobj(int level, const char *before = "", bool time = false, int to = -1)
 	    : current_level(level), prefix(before), dotime(time), fd(to), doprint(false)
 	{
@@ -158,9 +158,9 @@ struct traceobj : public strbuf {
 
 /** "prog: message", once setprogname has been called, and "prog[pid]: message" after setprogpid. */
 #define warn ::warnobj(0)
-/** The message alone. */
+/** Only the message. */
 #define warnx ::warnobj(int(::warnobj::xflag))
-/** The same with the arguments in a va_list: vwarn (fmt, ap). */
+/** With the arguments in a va_list: vwarn (fmt, ap). */
 #define vwarn warn.vfmt
 #define vwarnx warnx.vfmt
 /** The time in seconds and microseconds, then as warn. */
@@ -173,7 +173,7 @@ struct traceobj : public strbuf {
 void melycompat_assert(const char *what, const char *file, int line)
     __attribute__((noreturn, cold));
 
-/** Panics when e is false, also with NDEBUG. */
+/** Panics if e is false, also with NDEBUG. */
 #undef assert
 #define assert(e) ((e) ? static_cast<void>(0) : ::melycompat_assert(#e, __FILE__, __LINE__))
 

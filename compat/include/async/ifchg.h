@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ifchg.h: to be told when the addresses of this host change. Comes with async.h. Color 0.
+ * ifchg.h: notification of changed addresses of this host. async.h includes it. Color 0.
  */
 #ifndef MELYCOMPAT_ASYNC_IFCHG_H
 #define MELYCOMPAT_ASYNC_IFCHG_H
@@ -14,14 +14,14 @@
 
 struct ifchgcb_t;
 
-/** The addresses as they are known, once ifchgcb has been called; and how often they changed. */
+/** The known addresses, after the first call of ifchgcb, and the number of their changes. */
 extern vec<in_addr> ifchg_addrs;
 extern u_int64_t ifchg_count;
 
-/** Call cb each time that the addresses have changed, until it is removed. */
+/** Call cb after each change of the addresses, until it is removed. */
 ifchgcb_t *ifchgcb(cbv cb);
 
-/** Never call it again; also from inside one of the callbacks. */
+/** Stop the calls; a callback may call this, too. */
 void ifchgcb_remove(ifchgcb_t *chg);
 
 #endif

@@ -6,14 +6,14 @@
  *     ihash<const str, user, &user::name, &user::link> users;
  *
  *     ihash    by a member
- *     shash    by a member of a class that the element is derived from; ishash is the same
- *     fhash    by keyfn<V, K>, which gets at the key by a function
+ *     shash    by a member of a base class of the element; ishash means the same
+ *     fhash    by keyfn<V, K>, a function that returns the key
  *     ihash2   by two members
  *
  * Several elements may have one key. The key of an element must not change while it is in a table.
- * The table does not own its elements, and is not copied. An element is in one table per link at
- * most; it is the caller who sees to it, and that it leaves the table before one of them dies. A
- * copy of an element is in no table. A table is used by one color at a time.
+ * The table does not own its elements and cannot be copied. The caller ensures that an element is
+ * in at most one table per link, and leaves it before the element or the table dies. A copy of an
+ * element is in no table. One color at a time uses a table.
  */
 #ifndef MELYCOMPAT_ASYNC_IHASH_H
 #define MELYCOMPAT_ASYNC_IHASH_H
@@ -26,7 +26,7 @@
 
 template <class V> struct ihash_entry {
 	V *next;
-	V **pprev; /* what points at this element; NULL: it is in no table */
+	V **pprev; /* the pointer to this element; NULL: it is in no table */
 	hash_t val;
 
 	ihash_entry() : next(NULL), pprev(NULL), val(0) {}
@@ -34,16 +34,16 @@ template <class V> struct ihash_entry {
 	ihash_entry &operator=(const ihash_entry &) { return *this; }
 };
 
-/** What does not depend on the keys: elements by their hash values. */
+/** The part that does not depend on the keys: elements by their hash values. */
 template <class V, ihash_entry<V> V::*field> class ihash_core {
 public:
 	ihash_core() : _chains(NULL), _bits(0), _size(0) {}
 	~ihash_core() { delete[] _chains; }
 
-	/** How many elements there are. */
+	/** The number of elements. */
 	size_t size() const { return _size; }
 
-	/** Forget all elements. They stay as they are: not to be removed any more. */
+	/** Forget all elements without touching them: do not remove them afterwards. */
 	void
 	clear()
 	{
@@ -66,7 +66,7 @@ public:
 		clear();
 	}
 
-	/** Take an element out. One that is in no table stays so. */
+	/** Remove an element; no effect if it is in no table. */
 	void
 	remove(V *elm)
 	{
@@ -88,7 +88,7 @@ public:
 		return link.next != NULL ? link.next : first_from(chain_of(link.val) + 1);
 	}
 
-	/** Call cb with each element; it may take that one out and delete it. */
+	/** Call cb with each element; it may remove and delete that element. */
 	void
 	traverse(typename callback<void, V *>::ref cb)
 	{
@@ -99,7 +99,7 @@ public:
 			(*cb)(elm);
 		}
 	}
-	/** Call a method of each element; it may do so, too. */
+	/** Call a method of each element; it may remove and delete that element. */
 	void
 	traverse(void (V::*fn)())
 	{
@@ -118,7 +118,7 @@ public:
 	}
 
 protected:
-	/* Put in an element of this hash value. */
+	/* Insert an element with this hash value. */
 	void
 	insert_val(V *elm, hash_t val)
 	{
@@ -151,7 +151,7 @@ private:
 
 	size_t chains() const { return _chains == NULL ? 0 : size_t(1) << _bits; }
 
-	/* Multiplied first, because the hash of an integer has its differences in the low bits. */
+	/* Multiply first, because hashes of integers differ in the low bits. */
 	size_t
 	chain_of(hash_t val) const
 	{
@@ -176,7 +176,7 @@ private:
 		return i < n ? _chains[i] : NULL;
 	}
 
-	/* In front of the others of its value. */
+	/* Before the others of its value. */
 	void
 	chain(V *elm)
 	{
@@ -213,7 +213,7 @@ private:
 		delete[] old;
 	}
 
-	/* From the last to the first, so that those of one value keep their order. */
+	/* From the last to the first, so elements of one value keep their order. */
 	void
 	rechain(V *elm)
 	{
@@ -255,7 +255,7 @@ public:
 	hash_by() {}
 	hash_by(const E &eq, const H &hash) : _eq(eq), _hash(hash) {}
 
-	/** Put an element, which is in no table, into this one. */
+	/** Insert an element that is in no table. */
 	void insert(V *elm) { core::insert_val(elm, _hash(_key(elm))); }
 
 	/** An element with this key, the one put in last, or NULL. */
@@ -327,7 +327,7 @@ class ihash2 : public ihash_core<V, field> {
 public:
 	ihash2() {}
 
-	/** Put an element, which is in no table, into this one. */
+	/** Insert an element that is in no table. */
 	void insert(V *elm) { core::insert_val(elm, hash(elm->*key1, elm->*key2)); }
 
 	/** An element with these keys, the one put in last, or NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * init.h, dialect "async": work for before main and after it.
+ * init.h, dialect "async": functions that run before and after main.
  */
 #ifndef MELYCOMPAT_ASYNC_INIT_H
 #define MELYCOMPAT_ASYNC_INIT_H
@@ -8,10 +8,10 @@
 #pragma GCC system_header
 
 /**
- * In a header: declares a class with static functions start and stop and an int count, all to be
- * defined in one source file (int name::count;). Whoever includes the header has start called
- * before its own objects are made, and stop after they are gone: each is called once, start on the
- * thread that begins the program, stop on the one that calls exit.
+ * In a header: declares a class with static functions start and stop and an int count; define them
+ * in one source file (int name::count;). start runs before the constructors, and stop after the
+ * destructors, of the globals of every source file that includes the header. Each is called once:
+ * start on the initial thread, stop on the thread that calls exit.
  */
 #define INIT(name) \
 	static class name \
@@ -33,16 +33,15 @@
 		} \
 	} init_##name __attribute__((unused))
 
-/** In a source file: fn, a static void fn(), is called with the constructors of the file's objects,
- * in their order. */
+/** In a source file: calls fn, a static void fn(), in the order of the file's constructors. */
 #define INITFN(fn) \
 	static void fn(); \
 	static struct initfn_##fn { \
 		initfn_##fn() { fn(); } \
 	} do_initfn_##fn __attribute__((unused))
 
-/** In a source file: fn, a static void fn(), is called with the destructors of the file's objects,
- * in their order, when the program exits. */
+/** In a source file: calls fn, a static void fn(), in the order of the file's destructors, when the
+ * program exits. */
 #define EXITFN(fn) \
 	static void fn(); \
 	static struct exitfn_##fn { \

@@ -8,11 +8,11 @@
  *     itree         by a member
  *     itree_core    by a comparison of two elements
  *
- * Several elements may have one key; they stay in the order in which they were put in. The key of
- * an element must not change while it is in a tree. The tree does not own its elements, and is not
- * copied. An element is in one tree per link at most; it is the caller who sees to it, and that it
- * leaves the tree before it dies. A copy of an element is in no tree. A tree is used by one color
- * at a time. All operations on single elements take time that is logarithmic in their number.
+ * Several elements may have one key; they keep the order of their insertion. The key of an element
+ * must not change while it is in a tree. The tree does not own its elements and cannot be copied.
+ * The caller ensures that an element is in at most one tree per link, and leaves it before it dies.
+ * A copy of an element is in no tree. One color at a time uses a tree. Operations on single
+ * elements take logarithmic time.
  */
 #ifndef MELYCOMPAT_ASYNC_ITREE_H
 #define MELYCOMPAT_ASYNC_ITREE_H
@@ -28,7 +28,7 @@ enum tree_color { tree_none, tree_red, tree_black };
 
 }
 
-/** The place of an element in a tree: who stands above and below it. */
+/** The place of an element in a tree: the elements above and below it. */
 template <class T> struct itree_entry {
 	T *parent;
 	T *child[2]; /* with smaller keys, with greater ones */
@@ -52,15 +52,15 @@ template <class T> struct itree_entry {
 };
 
 /**
- * A red-black tree: no red element has a red child, and below an element all ways down pass by the
- * same number of black ones. C compares two elements.
+ * A red-black tree: no red element has a red child, and all paths down from an element have equal
+ * numbers of black elements. C compares two elements.
  */
 template <class T, itree_entry<T> T::*field, class C = compare<T> > class itree_core {
 public:
 	itree_core() : _root(NULL) {}
 	explicit itree_core(const C &c) : _root(NULL), _compare(c) {}
 
-	/** Forget all elements. They stay as they are: not to be removed any more. */
+	/** Forget all elements without touching them: do not remove them afterwards. */
 	void clear() { _root = NULL; }
 
 	/** Delete all elements. Their destructors may remove them from the tree. */
@@ -76,7 +76,7 @@ public:
 	}
 	void deleteall_correct() { deleteall(); }
 
-	/** Put in an element, which is in no tree: behind those that compare equal. */
+	/** Insert an element that is in no tree, behind those that compare equal. */
 	void
 	insert(T *elm)
 	{
@@ -96,7 +96,7 @@ public:
 		settle(elm);
 	}
 
-	/** Take an element out. One that is in no tree stays so. */
+	/** Remove an element; no effect if it is in no tree. */
 	void
 	remove(T *elm)
 	{
@@ -127,21 +127,21 @@ public:
 			refill(heir, up);
 	}
 
-	/** The elements in their order; NULL at the end. */
+	/** The elements in order; NULL at the end. */
 	T *first() const { return _root == NULL ? NULL : end_of(_root, 0); }
 	T *last() const { return _root == NULL ? NULL : end_of(_root, 1); }
 	static T *next(const T *elm) { return beside(elm, 1); }
 	static T *prev(const T *elm) { return beside(elm, 0); }
 
-	/** The tree as such: the element on top, and those above and below an element; or NULL. */
+	/** The tree itself: the top element, and those above and below an element; or NULL. */
 	T *root() const { return _root; }
 	static T *up(const T *elm) { return at(elm).parent; }
 	static T *left(const T *elm) { return at(elm).child[0]; }
 	static T *right(const T *elm) { return at(elm).child[1]; }
 
 	/**
-	 * The first element for which cb says 0, or NULL. cb says of an element whether what is
-	 * looked for comes before it (negative), is it (0), or comes behind it (positive).
+	 * The first element for which cb returns 0, or NULL. cb says whether the wanted element
+	 * comes before its argument (negative), is its argument (0), or comes behind it (positive).
 	 */
 	T *
 	search(typename callback<int, const T *>::ref cb) const
@@ -158,7 +158,7 @@ public:
 		return found;
 	}
 
-	/** Call cb with each element in their order; it may take that one out and delete it. */
+	/** Call cb with each element in order; it may remove and delete that element. */
 	void
 	traverse(typename callback<void, T *>::ref cb)
 	{
@@ -170,7 +170,7 @@ public:
 		}
 	}
 
-	/** Call a method of each element; it may do so, too. */
+	/** Call a method of each element; it may remove and delete that element. */
 	void
 	traverse(void (T::*fn)())
 	{
@@ -183,8 +183,8 @@ public:
 	}
 
 	/**
-	 * An element and all below it, each behind those that are below it: the first one, and
-	 * then one after the other. NULL at the end of the whole tree.
+	 * A traversal in postorder of an element and all below it: the first element, then the next
+	 * ones. NULL at the end of the whole tree.
 	 */
 	static T *
 	min_postorder(const T *elm)
@@ -253,7 +253,7 @@ private:
 			at(elm).parent = up;
 	}
 
-	/* Let `by`, or nothing, stand below the parent of elm instead of elm. */
+	/* Replace elm with `by`, or nothing, below its parent. */
 	void
 	replace(T *elm, T *by)
 	{
@@ -268,7 +268,7 @@ private:
 			at(by).parent = NULL;
 	}
 
-	/* Let elm sink to one side; its child on the other side takes its place. */
+	/* Rotate elm down to one side; its child on the other side replaces it. */
 	void
 	rotate(T *elm, int side)
 	{
@@ -307,7 +307,7 @@ private:
 		blacken(_root);
 	}
 
-	/* The ways down by elm, a child of up or missing there, lack a black one. */
+	/* The paths through elm, a child of up or missing there, lack a black element. */
 	void
 	refill(T *elm, T *up)
 	{

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keyfunc.h, dialect "async": what hash tables and trees do with keys.
+ * keyfunc.h, dialect "async": how hash tables and trees handle keys.
  *
  *     compare<K>    negative, 0, positive: by operator<
  *     equals<K>     by operator==
  *     hashfn<K>     a hash_t: the value of an integer, cut to 32 bits; the contents of a str
- *     keyfn<V, K>   the key of an element, where it is no member: for fhash
+ *     keyfn<V, K>   the key of an element, if it is not a member: for fhash
  *
- * A program specialises them for its own types; in those templates that have them as arguments it
- * can also give others. K and const K have the same. A char * is what it points at, as a C string;
- * other pointers have no hashfn, because it would have to guess.
+ * A program specialises them for its own types, or passes others as template arguments. K and
+ * const K have equal ones. A char * stands for the C string that it points at; other pointers have
+ * no hashfn, because it would have to guess.
  *
- * All may be called from any thread.
+ * Any thread may call all of them.
  */
 #ifndef MELYCOMPAT_ASYNC_KEYFUNC_H
 #define MELYCOMPAT_ASYNC_KEYFUNC_H
@@ -24,7 +24,7 @@ class str;
 
 typedef u_int32_t hash_t;
 
-/** The hash of nothing, with which a chain of hash_bytes and hash_string begins. */
+/** The hash of no bytes, with which a chain of hash_bytes and hash_string begins. */
 enum { HASHSEED = 5381 };
 
 /** The hash of n bytes, continued from seed. */

@@ -9,9 +9,9 @@
  *     tailq    at both ends, and in front of and behind an element
  *     dllist   that too, and backwards
  *
- * A list does not own its elements, and is not copied. An element is in one list per link at most;
- * it is the caller who sees to it, and that it leaves the list before it dies. A copy of an element
- * is in no list. A list is used by one color at a time.
+ * A list does not own its elements and cannot be copied. The caller ensures that an element is in
+ * at most one list per link, and leaves it before it dies. A copy of an element is in no list. One
+ * color at a time uses a list.
  */
 #ifndef MELYCOMPAT_ASYNC_LIST_H
 #define MELYCOMPAT_ASYNC_LIST_H
@@ -23,17 +23,17 @@
 
 namespace melycompat {
 
-/* What is copied with an element is not its place in a list. */
+/* A copy of an element does not copy its place in a list. */
 template <class T> struct list_link {
 	T *next;
-	T **pprev; /* what points at this element; NULL: it is in no list */
+	T **pprev; /* the pointer to this element; NULL: it is in no list */
 
 	list_link() : next(NULL), pprev(NULL) {}
 	list_link(const list_link &) : next(NULL), pprev(NULL) {}
 	list_link &operator=(const list_link &) { return *this; }
 };
 
-/* What is the same for each container that has a static next and a first. */
+/* The common part of the containers with a static next and a first. */
 template <class L, class T> inline void
 list_traverse(T *p, typename callback<void, T *>::ref &cb)
 {
@@ -58,10 +58,10 @@ public:
 
 	list() : first(NULL) {}
 
-	/** Forget all elements. They stay as they are: not to be removed any more. */
+	/** Forget all elements without touching them: do not remove them afterwards. */
 	void clear() { first = NULL; }
 
-	/** Put an element, which is in no list, at the front. */
+	/** Insert an element that is in no list at the front. */
 	void
 	insert_head(T *elm)
 	{
@@ -72,7 +72,7 @@ public:
 		first = elm;
 	}
 
-	/** Take an element out and return it. One that is in no list stays so. */
+	/** Remove an element and return it; no effect if it is in no list. */
 	static T *
 	remove(T *elm)
 	{
@@ -91,7 +91,7 @@ public:
 	/** The element behind this one or NULL. */
 	static T *next(const T *elm) { return (elm->*field).next; }
 
-	/** Call cb with each element; it may take that one out and delete it. */
+	/** Call cb with each element; it may remove and delete that element. */
 	void
 	traverse(typename callback<void, T *>::ref cb) const
 	{
@@ -129,7 +129,7 @@ public:
 
 	tailq() : first(NULL), plast(&first) {}
 
-	/** Forget all elements. They stay as they are: not to be removed any more. */
+	/** Forget all elements without touching them: do not remove them afterwards. */
 	void
 	clear()
 	{
@@ -137,15 +137,15 @@ public:
 		plast = &first;
 	}
 
-	/** Put an element, which is in no list, at an end. */
+	/** Insert an element that is in no list at an end. */
 	void insert_head(T *elm) { insert_at(elm, &first); }
 	void insert_tail(T *elm) { insert_at(elm, plast); }
 
-	/** Put an element, which is in no list, behind or in front of one that is in this list. */
+	/** Insert an element that is in no list behind or before one of this list. */
 	void insert_after(T *place, T *elm) { insert_at(elm, &(place->*field).next); }
 	void insert_before(T *place, T *elm) { insert_at(elm, (place->*field).pprev); }
 
-	/** Take an element out and return it. One that is in no list stays so. */
+	/** Remove an element and return it; no effect if it is in no list. */
 	T *
 	remove(T *elm)
 	{
@@ -166,7 +166,7 @@ public:
 	/** The element behind this one or NULL. */
 	static T *next(const T *elm) { return (elm->*field).next; }
 
-	/** Call cb with each element; it may take that one out and delete it. */
+	/** Call cb with each element; it may remove and delete that element. */
 	void
 	traverse(typename callback<void, T *>::ref cb) const
 	{
@@ -210,18 +210,18 @@ public:
 
 	dllist() : first(NULL), last(NULL) {}
 
-	/** Forget all elements. They stay as they are: not to be removed any more. */
+	/** Forget all elements without touching them: do not remove them afterwards. */
 	void clear() { first = last = NULL; }
 
-	/** Put an element, which is in no list, at an end. */
+	/** Insert an element that is in no list at an end. */
 	void insert_head(T *elm) { insert_between(NULL, elm, first); }
 	void insert_tail(T *elm) { insert_between(last, elm, NULL); }
 
-	/** Put an element, which is in no list, behind or in front of one that is in this list. */
+	/** Insert an element that is in no list behind or before one of this list. */
 	void insert_after(T *place, T *elm) { insert_between(place, elm, next(place)); }
 	void insert_before(T *place, T *elm) { insert_between(prev(place), elm, place); }
 
-	/** Take an element out and return it. One that is in no list stays so. */
+	/** Remove an element and return it; no effect if it is in no list. */
 	T *
 	remove(T *elm)
 	{
@@ -240,7 +240,7 @@ public:
 	static T *next(const T *elm) { return (elm->*field).next; }
 	static T *prev(const T *elm) { return (elm->*field).prev; }
 
-	/** Call cb with each element; it may take that one out and delete it. */
+	/** Call cb with each element; it may remove and delete that element. */
 	void
 	traverse(typename callback<void, T *>::ref cb) const
 	{
@@ -251,7 +251,7 @@ private:
 	dllist(const dllist &);
 	dllist &operator=(const dllist &);
 
-	/* What says which element comes behind elm, or before it; NULL is outside of the list. */
+	/* The pointer to the element behind elm, or before it; NULL stands for the ends. */
 	T *&behind(T *elm) { return elm != NULL ? (elm->*field).next : first; }
 	T *&before(T *elm) { return elm != NULL ? (elm->*field).prev : last; }
 

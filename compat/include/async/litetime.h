@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * litetime.h: what async.h does not have of the clock. The originals could get the time from a
- * clock daemon, or guess it between system calls; here there is one way. Any thread may call these.
+ * litetime.h: the rest of the clock interface. The originals could get the time from a clock
+ * daemon, or guess it between system calls; this library always reads the clock. Any thread.
  */
 #ifndef MELYCOMPAT_ASYNC_LITETIME_H
 #define MELYCOMPAT_ASYNC_LITETIME_H
@@ -17,21 +17,21 @@ typedef enum {
 	SFS_CLOCK_TIMER = 2
 } sfs_clock_t;
 
-/** The same as sfs_get_tsnow(force) of async.h, to `*ts`. */
+/** Store sfs_get_tsnow(force) of async.h in `*ts`. */
 inline void
 sfs_get_tsnow(struct timespec *ts, bool force = false)
 {
 	*ts = sfs_get_tsnow(force);
 }
 
-/** Which clock to use: accepted, and of no effect. */
+/** Choose a clock: accepted, without effect. */
 inline void
 sfs_set_clock(sfs_clock_t type, const str &arg = str(), bool lazy = false)
 {
 	(void)type, (void)arg, (void)lazy;
 }
 
-/** For loops of a program's own around the library's: of no effect. */
+/** For programs with their own loop around the library's: without effect. */
 inline void
 sfs_set_global_timestamp()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * misuse.h, dialect "async": how the containers end a program that breaks their rules. It stands
- * below everything else, so that vec.h, which strings are made of, can use it.
+ * misuse.h, dialect "async": how the containers end a program that breaks their rules. It includes
+ * nothing, so vec.h, on which strings are built, can use it.
  */
 #ifndef MELYCOMPAT_ASYNC_MISUSE_H
 #define MELYCOMPAT_ASYNC_MISUSE_H
@@ -10,7 +10,7 @@
 
 #pragma GCC system_header
 
-/** Print what the program did wrong, on stderr, and abort. From any thread. */
+/** Print the error of the program on stderr, and abort. Any thread. */
 MELYCOMPAT_API void container_misused(const char *what) __attribute__((noreturn, cold));
 
 #endif

@@ -13,21 +13,21 @@
 
 using std::nothrow;
 
-/** New T(...): new; std::bad_alloc is thrown when there is no memory. */
+/** New T(...): new; throws std::bad_alloc without memory. */
 #define New new
-/** ntNew T(...): NULL when there is no memory. */
+/** ntNew T(...): NULL without memory. */
 #define ntNew new (std::nothrow)
-/** vNew T(...): the object takes care of itself, and nobody keeps its address. */
+/** vNew T(...): the object manages itself, and the address is dropped. */
 #define vNew (void)new
 
-/** So many bytes, to be freed with operator delete; throws std::bad_alloc. */
+/** Memory to free with operator delete; throws std::bad_alloc. */
 inline void *
 opnew(size_t size)
 {
 	return operator new(size);
 }
 
-/** End the life of an object in place; what it was. */
+/** Destroy an object in place and return its value. */
 template <class T> inline T
 destroy_return(T &x)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qhash.h, dialect "async": hash tables that own copies of what is put in.
+ * qhash.h, dialect "async": hash tables that own copies of their values.
  *
  *     qhash<K, V>    a value for each key
  *     bhash<K>       a set of keys
  *
- * A table is used by one color at a time. Pointers to its values are valid until they are removed;
- * that the table grows does not move them.
+ * One color at a time uses a table. Pointers to its values are valid until the values are removed;
+ * a growing table does not move them.
  */
 #ifndef MELYCOMPAT_ASYNC_QHASH_H
 #define MELYCOMPAT_ASYNC_QHASH_H
@@ -17,8 +17,8 @@
 #pragma GCC system_header
 
 /**
- * What a look-up returns: a pointer to the value, NULL when there is none; for counted references a
- * ptr of its own. Programs specialise it.
+ * The result of a look-up: a pointer to the value, or NULL; for counted references a new ptr.
+ * Programs specialise it.
  */
 template <class V> struct qhash_lookup_return {
 	typedef V *type;
@@ -93,14 +93,14 @@ public:
 		return *this;
 	}
 
-	/** How many keys there are. */
+	/** The number of keys. */
 	using core::size;
 
 	/** Drop all keys and values. */
 	void clear() { core::deleteall(); }
 	void deleteall() { core::deleteall(); }
 
-	/** Drop a key; without it nothing happens. */
+	/** Drop a key, if it is in the table. */
 	void
 	remove(const K &k)
 	{
@@ -154,7 +154,7 @@ template <class K, class S, class T> class slot_iterator {
 public:
 	explicit slot_iterator(const T &table) : _table(&table), _slot(table.first()) {}
 
-	/** Begin anew. */
+	/** Start again. */
 	void reset() { _slot = _table->first(); }
 
 protected:
@@ -184,7 +184,7 @@ public:
 	qhash() {}
 	qhash(const E &eq, const H &hash) : base(eq, hash) {}
 
-	/** Put in a value, or put it in the place of the one with this key. */
+	/** Insert a value, or replace the value of this key. */
 	void
 	insert(const K &k, const V &v)
 	{
@@ -193,13 +193,13 @@ public:
 		else
 			base::addslot(New slot(k, v));
 	}
-	/** The same with a default value. */
+	/** Insert a default value, or replace the value of this key with it. */
 	void insert(const K &k) { insert(k, V()); }
 
 	/** Drop a key and its value. */
 	using base::remove;
 
-	/** The same, with the value stored in *v; false: no such key, and *v is as before. */
+	/** Drop a key and store its value in *v. False: no such key, and *v does not change. */
 	bool
 	remove(const K &k, V *v)
 	{
@@ -212,7 +212,7 @@ public:
 		return true;
 	}
 
-	/** The value of a key: where it is, or NULL; for V = ref<T> a ptr<T>. */
+	/** The address of the value of a key, or NULL; for V = ref<T> a ptr<T>. */
 	typename R::type
 	operator[](const K &k)
 	{
@@ -228,7 +228,7 @@ public:
 		return R::const_ret(s != NULL ? &s->value : NULL);
 	}
 
-	/** Call cb with each key and where its value is; it may remove that key. */
+	/** Call cb with each key and the address of its value; it may remove that key. */
 	void
 	traverse(typename callback<void, const K &, V *>::ref cb)
 	{
@@ -290,7 +290,7 @@ public:
 	bhash() {}
 	bhash(const E &eq, const H &hash) : base(eq, hash) {}
 
-	/** Put a key in; false: it was there already. */
+	/** Insert a key. False: the set already had it. */
 	bool
 	insert(const K &k)
 	{
@@ -300,7 +300,7 @@ public:
 		return true;
 	}
 
-	/** Whether a key is there. */
+	/** Does the set have a key? */
 	bool operator[](const K &k) const { return base::getslot(k) != NULL; }
 
 	/** Call cb with each key; it may remove that one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qtailq.h, dialect "async": qtailq_t<T>, a queue that owns copies of what is put in. Its elements
- * do not move. It is used by one color at a time.
+ * qtailq.h, dialect "async": qtailq_t<T>, a queue that owns copies of its elements. Elements do not
+ * move. One color at a time uses a queue.
  */
 #ifndef MELYCOMPAT_ASYNC_QTAILQ_H
 #define MELYCOMPAT_ASYNC_QTAILQ_H
@@ -47,7 +47,7 @@ public:
 	size_t size() const { return _size; }
 	bool empty() const { return _size == 0; }
 
-	/** Put a copy at an end; where it is now is returned. */
+	/** Insert a copy at an end; returns its address. */
 	T *
 	insert_head(const T &v)
 	{
@@ -67,12 +67,12 @@ public:
 		return &s->value;
 	}
 
-	/** Take the first element off and return it; if there is none the program ends. */
+	/** Remove the first element and return it; an empty queue ends the program. */
 	T
 	pop_head()
 	{
 		if (_slots.first == NULL)
-			container_misused("qtailq_t: it is empty");
+			container_misused("qtailq_t: the queue is empty");
 		T v(_slots.first->value);
 
 		remove(_slots.first);

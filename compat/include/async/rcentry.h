@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rcentry.h, dialect "async": the entry of a counted object in a container that holds a handle of
- * it: rclist_t, rctailq_t, rctree_t. In the object is only a pointer to the node of the container,
- * by which the container finds it again.
+ * it: rclist_t, rctailq_t, rctree_t. The object only has a pointer to the container's node.
  */
 #ifndef MELYCOMPAT_ASYNC_RCENTRY_H
 #define MELYCOMPAT_ASYNC_RCENTRY_H
@@ -27,7 +26,7 @@ public:
 			container_misused("an object died in a container that holds it");
 	}
 
-	/** Whether the object is in a container by this entry. */
+	/** Is the object in a container by this entry? */
 	bool is_in_list() const { return _node != NULL; }
 
 	/** For the container only. */
@@ -35,7 +34,7 @@ public:
 	enter(void *node)
 	{
 		if (_node != NULL)
-			container_misused("an object was put in twice");
+			container_misused("an object was inserted twice");
 		_node = node;
 	}
 	void leave() { _node = NULL; }

@@ -6,9 +6,9 @@
  *     rclist_t<job, &job::link> jobs;
  *     jobs.insert_head(New refcounted<job>());
  *
- * An object does not go away while it is in a list. By one entry it is in one list at most; to put
- * it in once more, or to name one that is not in, ends the program. A list is not copied; its end
- * drops the handles. It is used by one color at a time.
+ * A list keeps its objects alive. By one entry an object is in at most one list; inserting it
+ * again, or naming an object that is not in the list, ends the program. A list cannot be copied;
+ * its destructor drops the handles. One color at a time uses a list.
  */
 #ifndef MELYCOMPAT_ASYNC_RCLIST_H
 #define MELYCOMPAT_ASYNC_RCLIST_H
@@ -20,7 +20,7 @@
 
 namespace melycompat {
 
-/* The list of both rclist_t and rctailq_t: E is the type of their entries. */
+/* The common list of rclist_t and rctailq_t: E is the type of the entries. */
 template <class T, class E, E T::*field> class rc_list {
 public:
 	rc_list() {}
@@ -36,11 +36,11 @@ public:
 
 	bool empty() const { return _nodes.first == NULL; }
 
-	/** Put in an object, which is in no list, at an end. */
+	/** Insert an object that is in no list at an end. */
 	void insert_head(ptr<T> elm) { _nodes.insert_head(enter(elm)); }
 	void insert_tail(ptr<T> elm) { _nodes.insert_tail(enter(elm)); }
 
-	/** The same, behind or in front of one that is in this list. */
+	/** Insert an object that is in no list behind or before one of this list. */
 	void
 	insert_after(ptr<T> place, ptr<T> elm)
 	{
@@ -52,7 +52,7 @@ public:
 		_nodes.insert_before(node_of(place), enter(elm));
 	}
 
-	/** Take an object out of this list and return it. */
+	/** Remove an object of this list and return it. */
 	ptr<T>
 	remove(ptr<T> elm)
 	{
@@ -64,7 +64,7 @@ public:
 	ptr<T> first() const { return elm_of(_nodes.first); }
 	static ptr<T> next(ptr<T> elm) { return elm_of(nodes::next(node_of(elm))); }
 
-	/** Call cb with each object; it may take that one out. */
+	/** Call cb with each object; it may remove that object. */
 	void
 	traverse(typename callback<void, ptr<T> >::ref cb)
 	{
@@ -113,7 +113,7 @@ private:
 		return n;
 	}
 
-	/* The object may go away only when the list knows nothing of it. */
+	/* Drop the handle only after the list has forgotten the object. */
 	void
 	drop(node *n)
 	{

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rctailq.h, dialect "async": rctailq_t<T, &T::link>, a queue that holds handles of counted
- * objects. It is an rclist_t with entries of another type, so that an object can be in both.
+ * objects. It is an rclist_t with entries of another type, so an object can be in both.
  */
 #ifndef MELYCOMPAT_ASYNC_RCTAILQ_H
 #define MELYCOMPAT_ASYNC_RCTAILQ_H

@@ -6,10 +6,10 @@
  *     rctree_t<int, job, &job::link> jobs;
  *     jobs.insert(7, New refcounted<job>());
  *
- * The key is not in the object but in the tree. Several objects may have one key; they stay in the
- * order in which they were put in. An object does not go away while it is in a tree. By one entry
- * it is in one tree at most; to put it in once more, or to name one that is not in, ends the
- * program. A tree is not copied; its end drops the handles. It is used by one color at a time.
+ * The tree holds the keys, not the objects. Several objects may have one key; they keep the order
+ * of their insertion. A tree keeps its objects alive. By one entry an object is in at most one
+ * tree; inserting it again, or naming an object that is not in the tree, ends the program. A tree
+ * cannot be copied; its destructor drops the handles. One color at a time uses a tree.
  */
 #ifndef MELYCOMPAT_ASYNC_RCTREE_H
 #define MELYCOMPAT_ASYNC_RCTREE_H
@@ -35,7 +35,7 @@ public:
 	}
 	void deleteall() { clear(); }
 
-	/** Put in an object, which is in no tree, behind those with the same key. */
+	/** Insert an object that is in no tree, behind those with the same key. */
 	void
 	insert(const K &key, ptr<T> elm)
 	{
@@ -45,26 +45,26 @@ public:
 		_nodes.insert(n);
 	}
 
-	/** Take an object out of this tree. */
+	/** Remove an object of this tree. */
 	void remove(ptr<T> elm) { drop(node_of(elm)); }
 
 	/** The first object with a key or null. */
 	ptr<T> operator[](const K &key) { return elm_of(_nodes[key]); }
 	ptr<const T> operator[](const K &key) const { return elm_of(_nodes[key]); }
 
-	/** The objects in the order of their keys; null at the end. */
+	/** The objects in order; null at the end. */
 	ptr<T> first() const { return elm_of(_nodes.first()); }
 	ptr<T> last() const { return elm_of(_nodes.last()); }
 	static ptr<T> next(ptr<T> elm) { return elm_of(nodes::next(node_of(elm))); }
 	static ptr<T> prev(ptr<T> elm) { return elm_of(nodes::prev(node_of(elm))); }
 
-	/** The tree as such: the object on top, and those above and below an object; or null. */
+	/** The tree itself: the top object, and those above and below an object; or null. */
 	ptr<T> root() const { return elm_of(_nodes.root()); }
 	static ptr<T> up(ptr<T> elm) { return elm_of(nodes::up(node_of(elm))); }
 	static ptr<T> left(ptr<T> elm) { return elm_of(nodes::left(node_of(elm))); }
 	static ptr<T> right(ptr<T> elm) { return elm_of(nodes::right(node_of(elm))); }
 
-	/** An object and all below it, each behind those below it; see itree. */
+	/** A traversal in postorder; see itree. */
 	static ptr<T>
 	min_postorder(ptr<T> elm)
 	{
@@ -76,7 +76,7 @@ public:
 		return elm_of(nodes::next_postorder(node_of(elm)));
 	}
 
-	/** The first object of which cb says 0, or null; see itree. */
+	/** The first object for which cb returns 0, or null; see itree. */
 	ptr<T>
 	search(typename callback<int, ptr<T> >::ref cb) const
 	{
@@ -92,7 +92,7 @@ public:
 		return elm_of(found);
 	}
 
-	/** Call cb with each object in their order; it may take that one out. */
+	/** Call cb with each object in order; it may remove that object. */
 	void
 	traverse(typename callback<void, ptr<T> >::ref cb)
 	{
@@ -133,7 +133,7 @@ private:
 		return NULL;
 	}
 
-	/* The object may go away only when the tree knows nothing of it. */
+	/* Drop the handle only after the tree has forgotten the object. */
 	void
 	drop(node *n)
 	{

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * refcnt.h, dialect "async": objects that are counted, and the handles that count.
+ * refcnt.h, dialect "async": reference-counted objects and their handles.
  *
  *     ref<T> r = New refcounted<T>(arguments of T);   never null
  *     ptr<T> p = r;                                   or null
  *
- * An object goes away with the last of its handles, on the thread that drops it. Handles convert
- * to those of whatever T * converts to, and to T *. Two of them are equal when they count the same
- * object, whatever their types.
+ * The last handle to go deletes the object, on the thread that drops it. A handle of T converts to
+ * T *, and to a handle of every type that T * converts to. Two handles are equal if they count the
+ * same object, even if their types differ.
  *
- * Counts are atomic: any thread may copy and drop handles of one object. One handle is like an int:
- * not to be changed by one thread while another looks.
+ * Counts are atomic: any thread may copy and drop handles of one object. A single handle is like an
+ * int: no thread may change it while another uses it.
  */
 #ifndef MELYCOMPAT_ASYNC_REFCNT_H
 #define MELYCOMPAT_ASYNC_REFCNT_H
@@ -28,38 +28,38 @@ template <class R, class B1, class B2, class B3> class callback;
 template <class T> class ref;
 template <class T> class ptr;
 
-/** How refcounted holds its object; see there. */
+/** The ways in which refcounted holds its object; see refcounted. */
 enum reftype { scalar, vsize, vbase };
 
 template <class T, reftype V = scalar> class refcounted;
 
-/** What counts. A class whose objects make handles of themselves (mkref) has it as virtual base. */
+/** The count. A class whose objects create handles of themselves (mkref) has it as virtual base. */
 class refcount
 {
 public:
 	refcount() : _count(0) {}
-	/** A copy is another object, and has handles of its own. */
+	/** A copy is another object, with its own handles. */
 	refcount(const refcount &) : _count(0) {}
 	refcount &operator=(const refcount &) { return *this; }
 	virtual ~refcount() {}
 
-	/** As for a new handle. Any thread that has one, or knows that there is none. */
+	/** Count a new handle. Any thread that has a handle, or knows that none exists. */
 	void
 	refcount_inc()
 	{
-		/* Where there is no handle, nobody else can make one now. */
+		/* Without a handle, no other thread can create one now. */
 		if (__atomic_load_n(&_count, __ATOMIC_RELAXED) == 0)
 			__atomic_store_n(&_count, 1u, __ATOMIC_RELAXED);
 		else
 			__atomic_fetch_add(&_count, 1u, __ATOMIC_RELAXED);
 	}
 
-	/** As when a handle goes; of the last one the object is finalized. */
+	/** Drop a handle; the last one finalizes the object. */
 	void
 	refcount_dec()
 	{
-		/* Release pairs with acquire, both here: what other threads did with the object
-		 * comes before its end. One that is alone needs no atomic subtraction. */
+		/* Release pairs with acquire, both here: other threads' accesses to the object
+		 * come before its end. The only handle needs no atomic subtraction. */
 		if (__atomic_load_n(&_count, __ATOMIC_ACQUIRE) == 1) {
 			__atomic_store_n(&_count, 0u, __ATOMIC_RELAXED);
 			refcount_call_finalize();
@@ -68,7 +68,7 @@ public:
 		}
 	}
 
-	/** How many handles there are; with several threads, were. */
+	/** The number of handles; other threads may have changed it already. */
 	unsigned
 	refcount_getcnt() const
 	{
@@ -77,20 +77,20 @@ public:
 
 protected:
 	/**
-	 * Called each time the count comes to 0. A class with this base may have a finalize() of
-	 * its own, which need not be virtual: it is called instead, and deletes the object or not.
+	 * Called each time the count becomes 0. A class with this base may define its own
+	 * finalize(), which need not be virtual: it is called instead, and may delete the object.
 	 */
 	void finalize() { delete this; }
 
-	/* Nothing to end while the object is under construction or in its destructor: handles of
-	 * it that come and go there leave it alone. */
+	/* Does nothing while the constructor or destructor of the object runs: handles that come and
+	 * go inside them do not delete the object. */
 	virtual void refcount_call_finalize() {}
 
 private:
 	unsigned _count;
 };
 
-/* How arguments are handed on. */
+/* Argument forwarding. */
 #if __cplusplus >= 201103L
 #define MELYC_GIVEN(A) A &&
 #define MELYC_GIVE(A, a) static_cast<A &&>(a)
@@ -104,7 +104,7 @@ namespace melycompat {
 /** Report a ref of nothing and end the program by SIGSEGV. */
 MELYCOMPAT_API void null_ref() __asm__("melycompat_null_ref") __attribute__((noreturn, cold));
 
-/** What a literal 0 converts to, and nothing else. */
+/** A type that only a literal 0 converts to. */
 struct nothing;
 
 /* T for a parameter, without a reference to a reference. */
@@ -164,7 +164,7 @@ template <> struct pointed<const void> {
 	typedef void type;
 };
 
-/** What ptr, ref and bssptr have in common. It has no constructor, for the sake of bssptr. */
+/** The common base of ptr, ref and bssptr. It has no constructor, because bssptr must have none. */
 template <class T> class handle : public calls<handle<T>, T>
 {
 public:
@@ -175,19 +175,19 @@ public:
 	typename pointed<T>::type operator*() const { return *_object; }
 	operator T *() const { return _object; }
 
-	/** One handle more, that nobody has; what it gives is for Xplug. Not of a null handle. */
+	/** Count one more handle, which does not exist; pass the result to Xplug. Not null. */
 	void *
 	Xleak() const
 	{
 		_count->refcount_inc();
 		return _count;
 	}
-	/** One of those less: of this object, or by what Xleak gave, in a callback perhaps. */
+	/** Drop a handle counted by Xleak: of this object, or by the result of Xleak. */
 	void Xplug() const { _count->refcount_dec(); }
 	static void Xplug(void *leaked) { static_cast< ::refcount *>(leaked)->refcount_dec(); }
 
 	T *_object;
-	::refcount *_count; /**< what counts the object; NULL: the handle is null */
+	::refcount *_count; /**< the count of the object; NULL: the handle is null */
 
 protected:
 	void
@@ -199,7 +199,7 @@ protected:
 			count->refcount_inc();
 	}
 
-	/* The old object goes last: it may look at this handle. */
+	/* Drop the old object last: its destructor may use this handle. */
 	void
 	retake(T *object, ::refcount *count)
 	{
@@ -283,7 +283,7 @@ public:
 	}
 };
 
-/** A handle of a T. Made of a null handle, it ends the program. */
+/** A handle of a T. Constructing it from a null handle ends the program. */
 template <class T> class ref : public melycompat::handle<T>
 {
 	typedef melycompat::handle<T> handle;
@@ -351,20 +351,20 @@ template <class R> struct if_counted<true, R> {
 	typedef R type;
 };
 
-/* refcount, as a base that depends on T: what T declares anew is looked up in T. */
+/* refcount, as a base that depends on T, so look-ups find the names that T redeclares. */
 template <class T> struct count_of {
 	typedef ::refcount type;
 };
 
 }
 
-/** A handle of an object by its address. T has refcount as a virtual base. */
+/** A handle of the object at an address. T must have refcount as a virtual base. */
 template <class T> inline ref<T>
 mkref(T *object)
 {
 	typedef typename melycompat::if_counted<__is_base_of(refcount, T), refcount>::type counted;
 
-	return ref<T>(object, (counted *)object); /* a private base as well */
+	return ref<T>(object, (counted *)object); /* also accepts a private base */
 }
 
 template <class T, reftype V> inline ref<T>
@@ -374,8 +374,8 @@ mkref(refcounted<T, V> *object)
 }
 
 /**
- * A ptr for global variables, and for those alone: neither constructed nor destroyed. It is null
- * when the program starts, also for what runs before main, and holds its object to the very end.
+ * A ptr for global variables only: it is neither constructed nor destroyed. It is null when the
+ * program starts, also for code that runs before main, and holds its object until the process ends.
  */
 template <class T> class bssptr : public melycompat::handle<T>
 {
@@ -410,7 +410,7 @@ public:
 
 namespace melycompat {
 
-/* What refcounted derives from: the class, or something that holds what cannot be derived from. */
+/* The base of refcounted: the class, or a holder of a type that cannot be a base. */
 template <class T> struct held {
 	T _held;
 
@@ -439,12 +439,12 @@ template <bool B> struct truth {
 }
 
 /**
- * A counted T, to be made by New alone: New refcounted<T>(arguments of T). The address it gives is
- * good for nothing but a ptr or a ref. In C++98 arguments are passed on as const.
+ * A counted T. Create it only with New: New refcounted<T>(arguments of T), and use the address only
+ * for a ptr or a ref. C++98 passes the arguments on as const.
  *
- * scalar  derives from T, and so gets at its protected members (or is its friend);
- * vbase   has a T: for classes whose virtual bases have no default constructor;
- * vsize   is followed by more bytes: see there.
+ * scalar  derives from T, and so reaches its protected members (or is its friend);
+ * vbase   contains a T: for classes whose virtual bases have no default constructor;
+ * vsize   has room for more bytes behind it: see below.
  */
 template <class T> class refcounted<T, scalar>
     : private virtual melycompat::count_of<T>::type, private melycompat::inherited<T>::type
@@ -495,7 +495,7 @@ private:
 	T _held;
 };
 
-/** A T, made without arguments, and behind it room for more: what a C array at its end needs. */
+/** A T, constructed without arguments, and room behind it, as for a C array at its end. */
 template <class T> class refcounted<T, vsize> : private refcount
 {
 public:
@@ -511,7 +511,7 @@ public:
 	T *refcounted_object() { return tptr(); }
 	::refcount *refcounted_count() { return this; }
 
-	/* As it was allocated: the compiler does not know its size. */
+	/* Freed as it was allocated: the compiler does not know the size. */
 	static void operator delete(void *memory) { ::operator delete(memory); }
 
 private:

@@ -18,9 +18,9 @@ struct regex_results;
 }
 
 /**
- * A regular expression and where it was last found. The results live in the object: one color at
- * a time. Copies share the compiled expression (its count is atomic) and have results of their
- * own, so that a color that works with a copy disturbs nobody.
+ * A regular expression and the result of its last search. The object holds the result: one color at
+ * a time. Copies share the compiled expression (its count is atomic) and have separate results, so
+ * each color can use its own copy.
  */
 class rrxx
 {
@@ -28,7 +28,7 @@ class rrxx
 	typedef bool (rrxx::*truth)() const;
 
 public:
-	/** What a search found: of the expression, until the next search. */
+	/** The result of a search, valid until the next one. */
 	class matchresult
 	{
 	public:
@@ -41,7 +41,7 @@ public:
 		const rrxx &_x;
 	};
 
-	/** Nothing to search for yet: see compile. */
+	/** No expression yet: see compile. */
 	rrxx();
 	rrxx(const rrxx &x);
 	rrxx &operator=(const rrxx &x);
@@ -52,18 +52,18 @@ public:
 	 * ^ anchored at the start; i caseless; s . takes newlines; m ^ and $ at every line;
 	 * x blanks and # comments mean nothing; U ungreedy; X an escape without a meaning is an
 	 * error; S study (is always done); 8 expression and strings are UTF-8.
-	 * False when it is not one: geterr says why, and nothing is found from then on.
+	 * False for an invalid expression: geterr says why, and searches find nothing.
 	 */
 	bool compile(const char *pattern, const char *options = "");
-	/** Why the last compile or search failed; a null str when it did not. */
+	/** The error of the last compile or search, or a null str. */
 	const str &geterr() const { return _error; }
 
 	/**
-	 * Look for the expression anywhere in `s`. False when it is not there, when `s` is null,
-	 * or on an error (of UTF-8, of PCRE2's limits; see geterr).
+	 * Search `s` for the expression. False without a match, for a null `s`, or on an error
+	 * (invalid UTF-8, PCRE2's limits; see geterr).
 	 */
 	matchresult search(const str &s, int options = 0);
-	/** The same, but it must span the whole of `s`. */
+	/** Like search, but the match must span all of `s`. */
 	matchresult match(const str &s, int options = 0);
 	/** The same in `len` bytes at `p`. at() has no string to take from then. */
 	matchresult search_cstr(const char *p, size_t len, int options = 0);

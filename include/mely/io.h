@@ -47,8 +47,19 @@ typedef uint64_t mely_watch;
 MELY_API int mely_watch_stop(struct mely_runtime *rt, mely_watch watch,
     struct mely_color *done_color, struct mely_event *done);
 
-/** Suspend (0) and resume (1) a watcher without giving it up; while suspended no event is posted.
- *  In a handler of its color. 0, -ENOENT. */
+/**
+ * Suspend (0) or resume (not 0) a watcher without stopping it. Any thread; does not block. After a
+ * suspension returns to a handler of the watcher's color, the handler does not run until the
+ * watcher is resumed; after one from elsewhere it may run once more. Nothing is lost meanwhile:
+ * a descriptor that is ready, a timer that was due, a signal that came or a child that ended posts
+ * its event when the watcher is resumed; a repeating timer counts the missed turns as overruns.
+ * Suspending a suspended watcher, or resuming one that is not, does nothing.
+ *
+ * 0, or
+ *   -ENOENT  the watcher has ended or was stopped
+ *   -EINVAL  rt is NULL, or watch is blocking work, which cannot be suspended
+ *   -ECHILD  the process was forked and the runtime not renewed
+ */
 MELY_API int mely_watch_enable(struct mely_runtime *rt, mely_watch watch, int on);
 
 /* ---- descriptors --------------------------------------------------------------------------- */
@@ -56,7 +67,8 @@ MELY_API int mely_watch_enable(struct mely_runtime *rt, mely_watch watch, int on
 enum mely_fd_flags {
 	MELY_FD_READ = 1,  /**< watch for reading (or, with the next, for writing: exactly one) */
 	MELY_FD_WRITE = 2,
-	MELY_FD_EDGE = 4   /**< edge-triggered: an event per change, no second look */
+	MELY_FD_EDGE = 4,  /**< edge-triggered: an event per change, no second check */
+	MELY_FD_SUSPENDED = 8 /**< made suspended; mely_watch_enable resumes it */
 };
 
 /** What made a descriptor ready (mely_fd_ready). */

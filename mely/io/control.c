@@ -54,6 +54,26 @@ mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_
 	return r;
 }
 
+/* Under the guard, not stopped. */
+static int
+enable(struct melyint_watch *w, bool on)
+{
+	switch (w->kind) {
+	case MELYINT_KIND_FD:
+	case MELYINT_KIND_CHILD:
+		return melyint_fd_enable(w, on);
+	case MELYINT_KIND_TIMER:
+		melyint_timer_enable(w, on);
+		return 0;
+	case MELYINT_KIND_SIGNAL:
+		melyint_signal_enable(w, on);
+		return 0;
+	default:
+		MELY_ASSERT(w->kind == MELYINT_KIND_WORK);
+		return -EINVAL; /* fn takes its time, whatever the color does */
+	}
+}
+
 int
 mely_watch_enable(struct mely_runtime *rt, mely_watch id, int on)
 {
@@ -65,11 +85,7 @@ mely_watch_enable(struct mely_runtime *rt, mely_watch id, int on)
 	w = melyint_watch_hold(rt->io, id);
 	if (w == NULL)
 		return -ENOENT;
-	r = -ENOENT;
-	if (!w->stopped && w->kind == MELYINT_KIND_FD) {
-		melyint_fd_enable(w, on != 0);
-		r = 0;
-	}
+	r = w->stopped ? -ENOENT : enable(w, on != 0);
 	melyint_watch_drop(w);
 	return r;
 }

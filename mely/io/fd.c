@@ -38,6 +38,8 @@
 
 enum { READS, WRITES };
 
+enum { FLAGS = MELY_FD_READ | MELY_FD_WRITE | MELY_FD_EDGE | MELY_FD_SUSPENDED };
+
 #define INTEREST_READ (EPOLLIN | EPOLLRDHUP)
 #define INTEREST_WRITE EPOLLOUT
 
@@ -237,7 +239,7 @@ melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
 			continue;
 		ready = readiness(events, direction);
 		w->u.fd.ready |= ready;
-		if (ready != 0 && w->stage == MELYINT_STAGE_REST && !w->u.fd.off)
+		if (ready != 0 && w->stage == MELYINT_STAGE_REST && !w->off)
 			post_ready(w);
 	}
 	melyint_lock_drop(&record->lock);
@@ -294,12 +296,12 @@ run(void *arg)
 	melyint_lock_take(&f->record->lock);
 	if (f->ended)
 		w->stopped = true;
-	if (!w->stopped && !f->off && !f->edge && (!drained || f->ready != 0 || f->again))
+	if (!w->stopped && !w->off && !f->edge && (!drained || f->ready != 0 || f->again))
 		look_again(w);
 	if (!melyint_watch_leave(w))
 		return;
 	follow(w, melyint_self);
-	if (f->ready != 0 && !f->off)
+	if (f->ready != 0 && !w->off)
 		post_ready(w);
 	melyint_watch_drop(w);
 }
@@ -363,7 +365,7 @@ mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_hand
 	int r;
 
 	if (color == NULL || handler == NULL || handler->fn == NULL || id == NULL ||
-	    (flags & ~(unsigned)(MELY_FD_READ | MELY_FD_WRITE | MELY_FD_EDGE)) != 0 ||
+	    (flags & ~(unsigned)FLAGS) != 0 ||
 	    (direction != MELY_FD_READ && direction != MELY_FD_WRITE))
 		return -EINVAL;
 	if (fd < 0)
@@ -375,6 +377,7 @@ mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_hand
 	if (r < 0)
 		return r;
 	w->u.fd.edge = (flags & MELY_FD_EDGE) != 0;
+	w->off = (flags & MELY_FD_SUSPENDED) != 0;
 	melyint_watch_drop(w);
 	return 0;
 }
@@ -479,24 +482,27 @@ mely_fd_close(struct mely_runtime *rt, int fd)
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
 
-void
+int
 melyint_fd_enable(struct melyint_watch *w, bool on)
 {
 	struct melyint_watch_fd *f = &w->u.fd;
 
+	if (f->ended)
+		return -ENOENT;
 	if (!on) {
-		f->off = true;
+		w->off = true;
 		(void)melyint_watch_unpost(w);
-	} else if (f->off) {
-		f->off = false;
+	} else if (w->off) {
+		w->off = false;
 		f->again = w->stage != MELYINT_STAGE_REST; /* its own handler calls */
 		w->refs++;
 		if (w->stage == MELYINT_STAGE_REST && !f->edge)
 			look_again(w);
 		w->refs--;
-		if (w->stage == MELYINT_STAGE_REST && !w->stopped && f->ready != 0)
+		if (w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off && f->ready != 0)
 			post_ready(w);
 	}
+	return 0;
 }
 
 /* ---- in the handler -------------------------------------------------------------------------- */

@@ -34,8 +34,9 @@ int melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,
 int melyint_fd_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
 
-/* Under its guard, not stopped: resume or suspend it. */
-void melyint_fd_enable(struct melyint_watch *w, bool on);
+/* Under its guard, which may be dropped meanwhile; not stopped: resume or suspend it. 0; -ENOENT
+ * when the child has ended. */
+int melyint_fd_enable(struct melyint_watch *w, bool on);
 
 /* child.c: reap a child watched by fd, for mely_child_status in the handler that follows. False:
  * it lives. */

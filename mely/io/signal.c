@@ -70,7 +70,7 @@ static void
 deliver_to(struct melyint_watch *w)
 {
 	melyint_watch_guard(w);
-	if (w->stage == MELYINT_STAGE_REST)
+	if (w->stage == MELYINT_STAGE_REST && !w->off)
 		melyint_watch_post(w);
 	else
 		w->u.signal.again = true;
@@ -112,9 +112,21 @@ run(void *arg)
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))
 		return;
-	if (w->u.signal.again)
+	if (w->u.signal.again && !w->off)
 		melyint_watch_post(w);
 	melyint_watch_drop(w);
+}
+
+void
+melyint_signal_enable(struct melyint_watch *w, bool on)
+{
+	bool queued = w->stage == MELYINT_STAGE_QUEUED;
+
+	w->off = !on;
+	if (!on && queued && melyint_watch_unpost(w))
+		w->u.signal.again = true;
+	if (on && w->u.signal.again && w->stage == MELYINT_STAGE_REST)
+		melyint_watch_post(w);
 }
 
 /* ---- after a fork ---------------------------------------------------------------------------- */

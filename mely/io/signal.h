@@ -18,6 +18,8 @@
 /* Core 0: post the events of what came. */
 void melyint_signal_deliver(struct melyint_io *io);
 bool melyint_signal_news(struct melyint_io *io);
+/* Under its guard, not stopped: resume or suspend a watcher of a signal. */
+void melyint_signal_enable(struct melyint_watch *w, bool on);
 /* Stop a watcher of a signal, under no lock; as mely_watch_stop. */
 int melyint_signal_stop(struct melyint_io *io, mely_watch id, struct mely_color *done_color,
     struct mely_event *done);

@@ -65,7 +65,7 @@ poller_of(const struct melyint_watch *w)
 static bool
 wanted(const struct melyint_watch *w)
 {
-	return !w->stopped && !w->u.timer.over;
+	return !w->stopped && !w->off && !w->u.timer.over;
 }
 
 /* ---- holding the poller, under the guard ----------------------------------------------------- */
@@ -317,6 +317,16 @@ bounded(uint64_t repeat_ns)
 	return repeat_ns < UINT64_MAX / 4 ? repeat_ns : UINT64_MAX / 4;
 }
 
+/* Under the guard, at rest, with an event outstanding: post it, unless it is suspended. */
+static void
+post_again(struct melyint_watch *w)
+{
+	if (w->off)
+		return;
+	w->u.timer.again = false;
+	melyint_watch_post(w);
+}
+
 static void
 run(void *arg)
 {
@@ -333,8 +343,7 @@ run(void *arg)
 	if (!melyint_watch_leave(w))
 		return;
 	if (w->u.timer.again) {
-		w->u.timer.again = false;
-		melyint_watch_post(w);
+		post_again(w);
 	} else if (w->u.timer.over) {
 		w->stopped = true; /* a one-shot timer that has run is gone */
 	}
@@ -400,6 +409,20 @@ melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
 	settle(w);
 	melyint_watch_drop(w);
 	return r;
+}
+
+/* A suspended timer is in no loop. What was due meanwhile fires when the timer is resumed. */
+void
+melyint_timer_enable(struct melyint_watch *w, bool on)
+{
+	bool queued = w->stage == MELYINT_STAGE_QUEUED;
+
+	w->off = !on;
+	if (!on && queued && melyint_watch_unpost(w))
+		w->u.timer.again = true;
+	if (on && w->u.timer.again && w->stage == MELYINT_STAGE_REST)
+		post_again(w);
+	settle(w);
 }
 
 void

@@ -12,7 +12,9 @@ void melyint_timer_clock_set(struct melyint_poller *poller);
 /* Stop a timer. Under its guard, which it drops; not stopped. As mely_watch_stop. */
 int melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
-/* A stop of the runtime: the same, but leave the timer in its loop until it is due or the cores are
+/* Under its guard, which may be dropped meanwhile; not stopped: resume or suspend it. */
+void melyint_timer_enable(struct melyint_watch *w, bool on);
+/* A stop of the runtime: as melyint_timer_stop, but leave the timer in its loop until it is due or the cores are
  * parked. */
 void melyint_timer_close(struct melyint_watch *w);
 

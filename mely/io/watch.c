@@ -50,6 +50,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 	w->kind = (uint8_t)ask->kind;
 	w->stage = MELYINT_STAGE_REST;
 	w->stopped = false;
+	w->off = false;
 	w->cancelling = false;
 	w->refs = 0;
 	w->io = io;

@@ -56,7 +56,6 @@ struct melyint_watch_fd {
 	uint8_t direction;          /* 0 read, 1 write */
 	uint8_t ready;              /* enum mely_fd_readiness, since the handler last began */
 	bool edge;
-	bool off;                   /* suspended */
 	bool again;                 /* look once more when the handler has ended */
 	bool ended;                 /* the child has: its handler runs, and the record is linked
 	                             * with no descriptor any more */
@@ -79,7 +78,8 @@ struct melyint_watch_timer {
 	bool messaged;
 	bool wall;
 	bool over;                  /* a one-shot timer that has fired */
-	bool again;                 /* ... while its handler ran */
+	bool again;                 /* to be posted: fired while its handler ran, or taken back when
+	                             * it was suspended */
 	uint32_t due_place;         /* in the heap of due.c, from 1; 0: not there */
 };
 
@@ -88,7 +88,7 @@ struct melyint_watch_signal {
 	struct melyint_watch *next; /* of the same signal; under the lock of the signals */
 	struct melyint_watch **link;
 	int signum;
-	bool again;                 /* came while the event was in flight */
+	bool again;                 /* came while the event was in flight, or suspended */
 };
 
 /* work.c */
@@ -112,6 +112,7 @@ struct melyint_watch {
 	uint8_t kind;               /* enum melyint_kind */
 	uint8_t stage;              /* enum melyint_stage */
 	bool stopped;
+	bool off;                   /* suspended: its event is not posted */
 	bool cancelling;            /* `over` is to come */
 	uint8_t refs;
 	struct melyint_io *io;

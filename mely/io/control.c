@@ -5,11 +5,14 @@
 #include <errno.h>
 
 #include "base/assert.h"
+#include "check/check.h"
 #include "io/fd.h"
 #include "io/signal.h"
+#include "io/slots.h"
 #include "io/timer.h"
 #include "io/watch.h"
 #include "io/work.h"
+#include "sched/post.h"
 
 int
 melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *done_color,
@@ -33,18 +36,12 @@ melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *don
 	}
 }
 
-int
-mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_color,
-    struct mely_event *done)
+static int
+stop(struct melyint_io *io, mely_watch id, struct mely_color *done_color, struct mely_event *done)
 {
-	int r = melyint_io_unforked(rt);
-	struct melyint_watch *w;
+	struct melyint_watch *w = melyint_watch_hold(io, id);
+	int r;
 
-	if (r == 0 && done != NULL && done_color == NULL)
-		r = -EINVAL;
-	if (r < 0)
-		return r;
-	w = melyint_watch_hold(rt->io, id);
 	if (w == NULL)
 		return -ENOENT;
 	if (!w->stopped)
@@ -52,6 +49,17 @@ mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_
 	r = melyint_watch_stop_late(w, done_color, done);
 	melyint_watch_drop(w);
 	return r;
+}
+
+int
+mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	int r = melyint_io_unforked(rt);
+
+	if (r == 0 && done != NULL && done_color == NULL)
+		r = -EINVAL;
+	return r < 0 ? r : stop(rt->io, id, done_color, done);
 }
 
 /* Under the guard, not stopped. */
@@ -88,4 +96,35 @@ mely_watch_enable(struct mely_runtime *rt, mely_watch id, int on)
 	r = w->stopped ? -ENOENT : enable(w, on != 0);
 	melyint_watch_drop(w);
 	return r;
+}
+
+/* ---- all of one color ------------------------------------------------------------------------ */
+
+void
+melyint_watches_of_color(struct melyint_io *io, struct mely_color *color,
+    void (*fn)(void *arg, mely_watch id), void *arg)
+{
+	struct mely_event *ended = melyint_slots_each(&io->slots, color, fn, arg);
+
+	if (ended != NULL)
+		(void)melyint_post(color, ended, MELYINT_POST_INTERNAL);
+}
+
+static void
+stop_one(void *io, mely_watch id)
+{
+	(void)stop(io, id, NULL, NULL);
+}
+
+void
+melyint_watches_stop_all(struct melyint_io *io, struct mely_color *color)
+{
+	melyint_watches_of_color(io, color, stop_one, io);
+}
+
+int
+melyint_watches_await(struct melyint_io *io, struct mely_color *color, struct mely_event *ended)
+{
+	melyint_check_promise(ended);
+	return melyint_slots_await(&io->slots, color, ended);
 }

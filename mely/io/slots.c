@@ -14,6 +14,7 @@ melyint_slots_init(struct melyint_slots *slots)
 	melyint_lock_init(&slots->lock);
 	slots->free = 0;
 	slots->closing = false;
+	melyint_bycolor_init(&slots->colors);
 	/* relaxed: nobody else knows the table yet */
 	MELY_STORE(&slots->used, 0, relaxed);
 }
@@ -21,6 +22,7 @@ melyint_slots_init(struct melyint_slots *slots)
 void
 melyint_slots_fini(struct melyint_slots *slots)
 {
+	melyint_bycolor_fini(&slots->colors);
 	melyint_stable_fini(&slots->records);
 }
 
@@ -58,8 +60,8 @@ pick_locked(struct melyint_slots *slots)
 }
 
 int
-melyint_slots_take(struct melyint_slots *slots, struct melyint_lock *guard, bool late,
-    struct melyint_watch **record)
+melyint_slots_take(struct melyint_slots *slots, struct mely_color *color,
+    struct melyint_lock *guard, bool late, struct melyint_watch **record)
 {
 	struct melyint_watch *w;
 	uint32_t gen;
@@ -81,6 +83,7 @@ melyint_slots_take(struct melyint_slots *slots, struct melyint_lock *guard, bool
 	/* relaxed: a free slot's generation changes only here, under the table's lock */
 	gen = MELY_LOAD(&w->gen, relaxed);
 	MELY_ASSERT((gen & 1) == 0);
+	melyint_bycolor_add(&slots->colors, &w->mates, color);
 	/* release: pairs with the acquire in melyint_watch_hold, which then takes this guard */
 	MELY_STORE(&w->guard, guard, release);
 	MELY_STORE(&w->gen, gen + 1, release); /* release: as above */
@@ -100,16 +103,87 @@ melyint_slots_retire(struct melyint_watch *w)
 	MELY_STORE(&w->gen, gen + 1, release);
 }
 
-void
+struct mely_event *
 melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *w)
 {
+	struct mely_event *ended;
+
 	melyint_lock_take(&slots->lock);
+	ended = melyint_bycolor_remove(&slots->colors, &w->mates);
 	/* relaxed: retired by this thread; 0 means that the generations have run out */
 	if (MELY_LOAD(&w->gen, relaxed) != 0) {
 		w->next_free = slots->free;
 		slots->free = w->slot + 1;
 	}
 	melyint_lock_drop(&slots->lock);
+	return ended;
+}
+
+/* The id of the next record at or behind mates, which may be a place; 0 at the end. The lock is
+ * held. */
+static mely_watch
+next_id(struct melyint_mates **mates)
+{
+	for (; *mates != NULL; *mates = (*mates)->next) {
+		const struct melyint_watch *w =
+		    MELY_CONTAINER_OF(*mates, struct melyint_watch, mates);
+		uint32_t gen;
+
+		if ((*mates)->place)
+			continue;
+		/* relaxed: the caller looks the id up again; an even one is about to be freed */
+		gen = MELY_LOAD(&w->gen, relaxed);
+		if ((gen & 1) == 1)
+			return (mely_watch)gen << 32 | w->slot;
+	}
+	return 0;
+}
+
+struct mely_event *
+melyint_slots_each(struct melyint_slots *slots, struct mely_color *color,
+    void (*fn)(void *arg, mely_watch id), void *arg)
+{
+	struct melyint_mates place, *mates;
+	struct mely_event *ended = NULL;
+	bool entered = false;
+	mely_watch id;
+
+	melyint_lock_take(&slots->lock);
+	mates = melyint_bycolor_first(&slots->colors, color);
+	while ((id = next_id(&mates)) != 0) {
+		/* C of NOTE(by color): the place leaves the list and enters it again. */
+		if (entered)
+			(void)melyint_bycolor_remove(&slots->colors, &place);
+		melyint_bycolor_place(&place, mates);
+		entered = true;
+		melyint_lock_drop(&slots->lock);
+		fn(arg, id);
+		melyint_lock_take(&slots->lock);
+		mates = place.next;
+	}
+	if (entered)
+		ended = melyint_bycolor_remove(&slots->colors, &place);
+	melyint_lock_drop(&slots->lock);
+	return ended;
+}
+
+int
+melyint_slots_await(struct melyint_slots *slots, struct mely_color *color,
+    struct mely_event *ended)
+{
+	struct melyint_mates *first;
+	int r = 0;
+
+	melyint_lock_take(&slots->lock);
+	first = melyint_bycolor_first(&slots->colors, color);
+	if (first == NULL)
+		r = -ENOENT;
+	else if (first->ended != NULL)
+		r = -EALREADY;
+	else
+		first->ended = ended;
+	melyint_lock_drop(&slots->lock);
+	return r;
 }
 
 void

@@ -17,6 +17,7 @@
 #define MELYINT_IO_SLOTS_H
 
 #include "base/stable.h"
+#include "io/bycolor.h"
 
 struct melyint_watch;
 
@@ -25,21 +26,35 @@ struct melyint_slots {
 	struct melyint_lock lock;
 	uint32_t free;              /* lock: first free slot + 1; 0: none */
 	bool closing;               /* lock */
+	struct melyint_bycolor colors; /* lock */
 	_Atomic uint32_t used;      /* lock; read by anyone: slots below were once taken */
 };
 
 void melyint_slots_init(struct melyint_slots *slots);
 void melyint_slots_fini(struct melyint_slots *slots);
 /*
- * Take a slot. guard is the lock the record is to be under, held by the caller, or NULL for the
- * record's own, which is then taken here. 0, -ENOMEM, -ESHUTDOWN while closing unless `late`.
+ * Take a slot for a record of color. guard is the lock the record is to be under, held by the
+ * caller, or NULL for the record's own, which is then taken here. 0, -ENOMEM, -ESHUTDOWN while
+ * closing unless `late`.
  */
-int melyint_slots_take(struct melyint_slots *slots, struct melyint_lock *guard, bool late,
-    struct melyint_watch **record);
+int melyint_slots_take(struct melyint_slots *slots, struct mely_color *color,
+    struct melyint_lock *guard, bool late, struct melyint_watch **record);
 /* Make the record's id stale; under its guard. */
 void melyint_slots_retire(struct melyint_watch *record);
-/* Give a retired slot back; no lock of a record held. */
-void melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *record);
+/* Give a retired slot back; no lock of a record held. Returns the event that waits for the end of
+ * all records of its color, to be posted to that color, or NULL. */
+struct mely_event *melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *record);
+/*
+ * Call fn for each record that color has when this begins, in time proportional to their number. fn
+ * runs under no lock and may stop the record, which may have ended by then. Any thread. Returns an
+ * event as melyint_slots_free does.
+ */
+struct mely_event *melyint_slots_each(struct melyint_slots *slots, struct mely_color *color,
+    void (*fn)(void *arg, mely_watch id), void *arg);
+/* Keep ended until color has no records: melyint_slots_free or _each then returns it. -ENOENT: it
+ * has none now; -EALREADY: another event waits. */
+int melyint_slots_await(struct melyint_slots *slots, struct mely_color *color,
+    struct mely_event *ended);
 void melyint_slots_close(struct melyint_slots *slots, bool closing);
 
 /* The record of an id's slot, which may belong to another generation by now; or NULL. */

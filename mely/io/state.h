@@ -64,6 +64,23 @@ int melyint_io_renew(struct mely_runtime *rt);
 int melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *done_color,
     struct mely_event *done);
 
+/*
+ * control.c: all watchers, timers and work of one color, in time proportional to their number. A
+ * list for each color (bycolor.c) is under the lock of the table of slots, which these take. Any
+ * thread that holds no guard.
+ *
+ * of_color  call fn with the id of each; fn may stop it
+ * stop_all  stop each, as mely_watch_stop without done
+ * await     post ended to color when all have ended: no handler of theirs, nor fn of work, runs or
+ *           will run. 0; -ENOENT: there are none, nothing is posted; -EALREADY: another event
+ *           waits. ended is not queued, and stays valid until it is entered.
+ */
+void melyint_watches_of_color(struct melyint_io *io, struct mely_color *color,
+    void (*fn)(void *arg, mely_watch id), void *arg);
+void melyint_watches_stop_all(struct melyint_io *io, struct mely_color *color);
+int melyint_watches_await(struct melyint_io *io, struct mely_color *color,
+    struct mely_event *ended);
+
 /* 0; -EINVAL without a runtime, -ECHILD in the child of a fork. Any thread. */
 int melyint_io_unforked(const struct mely_runtime *rt);
 /* May rt take on watchers? 0, -ESHUTDOWN, -ECHILD. Any thread. */

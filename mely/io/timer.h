@@ -14,8 +14,8 @@ int melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
 /* Under its guard, which may be dropped meanwhile; not stopped: resume or suspend it. */
 void melyint_timer_enable(struct melyint_watch *w, bool on);
-/* A stop of the runtime: as melyint_timer_stop, but leave the timer in its loop until it is due or the cores are
- * parked. */
+/* A stop of the runtime: stop a timer, but leave it in its loop until it is due or the cores are
+ * parked. Under its guard, which it drops; not stopped. */
 void melyint_timer_close(struct melyint_watch *w);
 
 /* Is it the handler of the messages between cores, whose argument is a timer's record? */

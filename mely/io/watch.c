@@ -41,7 +41,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 	struct melyint_watch *w;
 	int r;
 
-	r = melyint_slots_take(&io->slots, ask->guard, ask->late, &w);
+	r = melyint_slots_take(&io->slots, ask->color, ask->guard, ask->late, &w);
 	if (r < 0)
 		return r;
 	copy_handler(&w->handler, ask->handler, ask->trampoline);
@@ -120,7 +120,9 @@ melyint_watch_drop(struct melyint_watch *w)
 	/* relaxed: we hold it */
 	struct melyint_lock *guard = MELY_LOAD(&w->guard, relaxed);
 	struct melyint_io *io = w->io;
+	struct mely_color *color = w->color;
 	bool gone = w->stopped && w->refs == 0;
+	struct mely_event *ended;
 
 	if (gone) {
 		melyint_check_watch_gone(w);
@@ -128,8 +130,11 @@ melyint_watch_drop(struct melyint_watch *w)
 		melyint_slots_retire(w);
 	}
 	melyint_lock_drop(guard);
-	if (gone)
-		melyint_slots_free(&io->slots, w);
+	if (!gone)
+		return;
+	ended = melyint_slots_free(&io->slots, w);
+	if (ended != NULL)
+		(void)melyint_post(color, ended, MELYINT_POST_INTERNAL);
 }
 
 void

@@ -32,6 +32,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "io/bycolor.h"
 
 struct melyint_io;
 struct melyint_fd;
@@ -122,6 +123,7 @@ struct melyint_watch {
 	void *arg;
 	struct mely_color *done_color;
 	struct mely_event *done;    /* posted when the handler has ended; NULL: none */
+	struct melyint_mates mates; /* under the lock of the slots: bycolor.c */
 	struct mely_event over;     /* says that a cancel is over */
 	union {
 		struct melyint_watch_fd fd;

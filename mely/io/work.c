@@ -285,7 +285,8 @@ mely_work(struct mely_color *color, enum mely_work_class work_class, void (*fn)(
 }
 
 int
-melyint_work_stop(struct melyint_watch *w, struct mely_color *done_color, struct mely_event *done)
+melyint_work_stop(struct melyint_watch *w, struct mely_color *done_color,
+    struct mely_event *done)
 {
 	struct work_class *c = &w->io->work->classes[w->u.work.work_class];
 	bool waiting;

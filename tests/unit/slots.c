@@ -10,13 +10,14 @@
 #include "io/watch.h"
 
 static struct melyint_slots slots;
+static struct mely_color color;
 
 static struct melyint_watch *
 take(void)
 {
 	struct melyint_watch *w = NULL;
 
-	assert_int_equal(melyint_slots_take(&slots, NULL, false, &w), 0);
+	assert_int_equal(melyint_slots_take(&slots, &color, NULL, false, &w), 0);
 	assert_non_null(w);
 	assert_ptr_equal(MELY_LOAD(&w->guard, relaxed), &w->own);
 	assert_int_equal(MELY_LOAD(&w->gen, relaxed) & 1, 1);
@@ -28,7 +29,7 @@ give_back(struct melyint_watch *w)
 {
 	melyint_slots_retire(w);
 	melyint_lock_drop(&w->own);
-	melyint_slots_free(&slots, w);
+	(void)melyint_slots_free(&slots, w);
 }
 
 static void
@@ -107,8 +108,8 @@ closing(void **state)
 	(void)state;
 	melyint_slots_init(&slots);
 	melyint_slots_close(&slots, true);
-	assert_int_equal(melyint_slots_take(&slots, NULL, false, &w), -ESHUTDOWN);
-	assert_int_equal(melyint_slots_take(&slots, NULL, true, &w), 0);
+	assert_int_equal(melyint_slots_take(&slots, &color, NULL, false, &w), -ESHUTDOWN);
+	assert_int_equal(melyint_slots_take(&slots, &color, NULL, true, &w), 0);
 	give_back(w);
 	melyint_slots_close(&slots, false);
 	give_back(take());

@@ -3,12 +3,28 @@
  * mely/io.h: descriptors, timers, signals, children and blocking work, each as events of a color
  * that the program chooses.
  *
- * Watchers are named by 64-bit ids: a slot and a generation, never a pointer and never reused,
- * so that a late stop of a watcher that is gone is harmless. 0 is no watcher.
+ * Watchers. The program names a watcher of any kind by a 64-bit id: a slot and a generation, never
+ * a pointer and never used twice, so that a late stop of a watcher that has ended is harmless. 0
+ * is never an id. A call that starts a watcher stores the id before the handler can run; after an
+ * error the stored value means nothing.
  *
- * Exact stop: after a stop returns to a handler of the watcher's color, the watcher's handler
- * does not run, even if its event was queued already. From elsewhere -EINPROGRESS says that the
- * handler is running, or about to, on another core; it runs at most that once.
+ * Threads. Any thread may make any call here, handlers included, unless the call says otherwise. No
+ * call blocks, except that mely_fd_close does what close(2) does. The calls with MELY_MUST_CHECK
+ * are those whose error the program cannot rule out in advance.
+ *
+ * Lifetimes. A watcher refers to its color and to its struct mely_handler, and passes arg on
+ * untouched. All three must stay valid until the watcher has ended, which is the earliest of
+ *   - a stop of the watcher returns 0 or, for the handler, -EINPROGRESS; while the function still
+ *     runs after -EINPROGRESS, arg must stay valid for it, and the color until it has ended
+ *   - the function returns from its last call: a timer that does not repeat, a child, work
+ *   - mely_run returns after mely_stop, which ends all watchers. Work that was handed back
+ *     (mely_config.handback) has ended then, too
+ * Work that has begun ends only when its handler has returned, or when it is handed back.
+ *
+ * Exact stop. After a stop returns to a handler of the watcher's color, the watcher's handler does
+ * not run, even if its event was queued already: handlers of one color never run at the same time.
+ * A stop from elsewhere may find the handler running; then it returns -EINPROGRESS, and can report
+ * the end (mely_watch_stop).
  */
 #ifndef MELY_IO_H
 #define MELY_IO_H
@@ -41,8 +57,8 @@ typedef uint64_t mely_watch;
  *   -EINVAL       rt is NULL, or done is given without done_color
  *   -ECHILD       the process was forked and the runtime not renewed (mely_runtime_renew)
  *
- * done must not be queued, and done and done_color must stay valid until the handler of done is
- * entered.
+ * done must not be queued; done and done_color must stay valid until the handler of done is
+ * entered. If a stop of the runtime hands the work back, done is posted after that.
  */
 MELY_API int mely_watch_stop(struct mely_runtime *rt, mely_watch watch,
     struct mely_color *done_color, struct mely_event *done);
@@ -65,8 +81,8 @@ MELY_API int mely_watch_enable(struct mely_runtime *rt, mely_watch watch, int on
 /* ---- descriptors --------------------------------------------------------------------------- */
 
 enum mely_fd_flags {
-	MELY_FD_READ = 1,  /**< watch for reading (or, with the next, for writing: exactly one) */
-	MELY_FD_WRITE = 2,
+	MELY_FD_READ = 1,  /**< watch for reading; exactly one of this and MELY_FD_WRITE */
+	MELY_FD_WRITE = 2, /**< watch for writing */
 	MELY_FD_EDGE = 4,  /**< edge-triggered: an event per change, no second check */
 	MELY_FD_SUSPENDED = 8 /**< made suspended; mely_watch_enable resumes it */
 };
@@ -75,26 +91,36 @@ enum mely_fd_flags {
 enum mely_fd_readiness {
 	MELY_READY_READ = 1,
 	MELY_READY_WRITE = 2,
-	MELY_READY_HANGUP = 4, /**< the peer is gone, or will send no more */
+	MELY_READY_HANGUP = 4, /**< the peer has closed, or will send no more */
 	MELY_READY_ERROR = 8
 };
 
 /**
  * Watch one direction of a descriptor: each time it is ready, handler runs with arg as an event of
- * color. Level-triggered unless MELY_FD_EDGE: after the handler the descriptor is looked at
- * again, unless the handler said mely_fd_drained. At most one event per watcher is queued. Each
+ * color. Level-triggered unless MELY_FD_EDGE: after the handler the library checks the descriptor
+ * again, unless the handler called mely_fd_drained. At most one event per watcher is queued. Each
  * direction of a descriptor can have one watcher, with its own color. The descriptor should be
- * non-blocking; stop the watcher before closing it, or use mely_fd_close.
+ * non-blocking: what made it ready may have been read by then, and a read says EAGAIN. It stays
+ * the program's; stop its watchers before closing it, or close it with mely_fd_close.
  *
- * Any thread. 0, -EINVAL, -EEXIST (that direction has a watcher), -EPERM (epoll can not watch
- * it, a regular file for instance), -ENOMEM, -ENOSPC, -EBADF, -ESHUTDOWN, -ECHILD.
+ * Any thread. Before mely_run readiness is kept until mely_run. 0, or
+ *   -EINVAL     color, handler, its function or watch is NULL, or flags are not valid
+ *   -EBADF      fd is not an open descriptor
+ *   -EEXIST     that direction of fd has a watcher
+ *   -EPERM      epoll cannot watch fd: a regular file, for instance
+ *   -ELOOP      fd is an epoll descriptor, nested too deep
+ *   -ENOMEM, -ENOSPC  no memory; no room for more watches in the kernel
+ *   -ESHUTDOWN  the runtime is stopping
+ *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_fd_watch(struct mely_color *color, int fd, unsigned flags,
     struct mely_handler *handler, void *arg, mely_watch *watch) MELY_MUST_CHECK;
 
 /**
- * Stop both watchers of a descriptor and close it. To be called in a handler of the color of its
- * watchers (both the same color), or when it has none. 0 or a negative error of close.
+ * Stop both watchers of a descriptor and close it. In a handler of the color of its watchers, which
+ * is the same for both, or from any thread when it has no watcher. 0, -EINVAL (rt is NULL),
+ * -EBADF, -ECHILD, or another error of close(2); the descriptor is closed all the same, except
+ * after -EBADF, -EINVAL and -ECHILD.
  */
 MELY_API int mely_fd_close(struct mely_runtime *rt, int fd);
 
@@ -103,52 +129,84 @@ MELY_API unsigned mely_fd_ready(void);
 
 /**
  * In the handler of a level-triggered watcher: everything has been read (or the last write said
- * EAGAIN), so that no second look is needed; saves a system call.
+ * EAGAIN). The library then does not check again, which saves a system call. Elsewhere it does
+ * nothing.
  */
 MELY_API void mely_fd_drained(void);
 
 /* ---- timers -------------------------------------------------------------------------------- */
 
 enum mely_timer_flags {
-	MELY_TIMER_WALL = 1 /**< when is wall-clock time (ns since 1970) and follows clock jumps */
+	MELY_TIMER_WALL = 1 /**< when_ns is wall-clock time (ns since 1970) and follows its jumps */
 };
 
 /**
- * A timer: handler runs with arg as an event of color after when_ns from now (with MELY_TIMER_WALL:
- * at the wall-clock time when_ns), and then every repeat_ns, or once when that is 0. Never early;
- * late by at most about a millisecond more than the color has to wait. A repeating timer does not
- * pile up: at most one event of it is queued; missed turns are counted (mely_timer_overruns).
- * Any thread. 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD.
+ * Start a timer: handler runs with arg as an event of color after when_ns from now (with
+ * MELY_TIMER_WALL: at the wall-clock time when_ns), and then every repeat_ns, or once when that is
+ * 0. Never early; late by at most about a millisecond more than the color has to wait. A repeating
+ * timer does not pile up: at most one event of it is queued, and the library counts the turns
+ * that it missed (mely_timer_overruns). A timer that does not repeat ends when its handler has
+ * returned, unless that called mely_timer_again.
+ *
+ * Any thread. A timer that is due before mely_run fires when mely_run begins. 0, or
+ *   -EINVAL     color, handler, its function or timer is NULL, or flags are not valid
+ *   -ENOMEM     no memory
+ *   -ESHUTDOWN  the runtime is stopping
+ *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns,
-    unsigned flags, struct mely_handler *handler, void *arg, mely_watch *timer);
+    unsigned flags, struct mely_handler *handler, void *arg, mely_watch *timer) MELY_MUST_CHECK;
 
-/** Set a live timer anew, from now. In a handler of its color. 0, -ENOENT. Cheap. */
+/**
+ * Give a timer a new time, from now (with MELY_TIMER_WALL: a wall-clock time), and a new period.
+ * Cheap: a time that moves later changes one record. Any thread; in a handler of the timer's color
+ * an event that was queued for the old time does not run, from elsewhere it may run once.
+ * 0, -ENOENT (it has ended or was stopped), -EINVAL (rt is NULL), -ECHILD.
+ */
 MELY_API int mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
     uint64_t repeat_ns);
 
-/** In a repeating timer's handler: turns missed since it last ran. */
+/** In a repeating timer's handler: how many turns were missed since it last ran. Else 0. */
 MELY_API uint64_t mely_timer_overruns(void);
 
 /* ---- signals and children ------------------------------------------------------------------ */
 
 /**
- * handler runs as an event of color when the process gets signum. A signal belongs to the first
- * runtime that asks (-EBUSY for another); several watchers of one runtime may share it. Any
- * thread. 0, -EINVAL, -EBUSY, -ENOMEM, -EMFILE, -ESHUTDOWN, -ECHILD.
+ * Watch a signal: handler runs with arg as an event of color when the process gets signum. Signals
+ * that come before the handler runs are one event. A signal belongs to the first runtime that
+ * watches it; several watchers of one runtime may share it. The first watcher replaces the
+ * signal's disposition (sigaction(2)), the last one restores it.
+ *
+ * Any thread. Before mely_run a signal is kept until mely_run. 0, or
+ *   -EINVAL     color, handler, its function or watch is NULL; or signum is not a signal, or one
+ *               that cannot be caught, or one that a fault raises (SIGSEGV, SIGFPE and so on)
+ *   -EBUSY      another runtime has the signal
+ *   -ENOMEM, -EMFILE, -ENFILE, -ENOSPC  no memory, no descriptor, or no room in the kernel
+ *   -ESHUTDOWN  the runtime is stopping
+ *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_signal_watch(struct mely_color *color, int signum,
-    struct mely_handler *handler, void *arg, mely_watch *watch);
+    struct mely_handler *handler, void *arg, mely_watch *watch) MELY_MUST_CHECK;
 
 /**
- * handler runs once, as an event of color, when the child pid has ended; in it mely_child_status
- * gives the status as waitpid does. The child is reaped, no other is. 0, -EINVAL, -ESRCH, -ENOMEM,
- * -EMFILE, -ESHUTDOWN, -ECHILD.
+ * Watch a child process: handler runs once with arg, as an event of color, when the child pid has
+ * ended; in it mely_child_status gives the status as waitpid(2) does. The library reaps this child
+ * just before the handler, and no other. A stopped watcher leaves the child to the program.
+ *
+ * Any thread. 0, or
+ *   -EINVAL     color, handler, its function or watch is NULL, or pid is not positive
+ *   -ESRCH      pid is not a child of this process, or was reaped
+ *   -ENOMEM, -EMFILE, -ENFILE, -ENOSPC  no memory, no descriptor, or no room in the kernel
+ *   -ESHUTDOWN  the runtime is stopping
+ *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_child_watch(struct mely_color *color, pid_t pid, struct mely_handler *handler,
-    void *arg, mely_watch *watch);
+    void *arg, mely_watch *watch) MELY_MUST_CHECK;
 
-/** In the handler of a child: its wait status. */
+/**
+ * In the handler of a child: its wait status; -1 when it is lost, because the program has reaped
+ * the child itself or ignores SIGCHLD. Elsewhere it means nothing.
+ */
 MELY_API int mely_child_status(void);
 
 /* ---- blocking work ------------------------------------------------------------------------- */
@@ -161,13 +219,22 @@ enum mely_work_class {
 
 /**
  * Run fn(arg) on a helper thread of the class; then handler runs with arg as an event of color.
- * fn sees all that the caller did before; handler sees all that fn did. fn must not post
- * embedded events of the color's data, but may mely_post_id. Waiting work is unbounded unless the
- * program bounds it. Any thread. 0, -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD, -EAGAIN (no thread
- * could be made and none exists). id may be NULL.
+ * fn sees all that the caller did before; handler sees all that fn did. fn runs in no color: it may
+ * post events, but touches no data of a color except what arg hands over. Waiting work is
+ * unbounded unless the program bounds it. id may be NULL.
+ *
+ * Any thread. Before mely_run fn may run; the event of handler is held until mely_run. While the
+ * runtime drains, its handlers may still submit work. 0, or
+ *   -EINVAL     color, handler, its function or fn is NULL, or work_class is not valid
+ *   -ENOMEM     no memory
+ *   -EAGAIN     the class has no helper thread and none could be made
+ *   -ESHUTDOWN  the runtime is stopping, and the caller is not one of its handlers or what waits
+ *               is being discarded
+ *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class,
-    void (*fn)(void *arg), struct mely_handler *handler, void *arg, mely_watch *id);
+    void (*fn)(void *arg), struct mely_handler *handler, void *arg,
+    mely_watch *id) MELY_MUST_CHECK;
 
 MELY_END_DECLS
 

@@ -54,7 +54,7 @@ CALL(int, color_init_on, (struct mely_color *color, struct mely_runtime *rt, int
     rt, core), WRITES(color))
 CALL(int, color_release, (struct mely_color *color, void (*fn)(void *arg), void *arg), (color,
     fn, arg), NOTHING)
-CALL(int, color_get, (struct mely_runtime *rt, uint32_t id, struct mely_color **color), (rt, id,
+CALL(int, color_of_id, (struct mely_runtime *rt, uint32_t id, struct mely_color **color), (rt, id,
     color), NOTHING)
 CALL(int, color_set_name, (struct mely_color *color, const char *name), (color, name), NOTHING)
 CALL(int, color_name, (const struct mely_color *color, char *buf, size_t size), (color, buf,
@@ -68,15 +68,15 @@ CALL_VOID(handler_init, (struct mely_handler *handler, void (*fn)(void *arg), co
 CALL_VOID(event_init, (struct mely_event *ev, struct mely_handler *handler, void *arg), (ev,
     handler, arg), WRITES(ev))
 CALL_VOID(event_set_time, (struct mely_event *ev, uint32_t time_ns), (ev, time_ns), WRITES(ev))
-CALL(int, post, (struct mely_runtime *rt, uint32_t color, struct mely_handler *handler, void
+CALL(int, post_id, (struct mely_runtime *rt, uint32_t color, struct mely_handler *handler, void
     *arg), (rt, color, handler, arg), READS(handler))
-CALL(int, post_head, (struct mely_runtime *rt, uint32_t color, struct mely_handler *handler,
+CALL(int, post_head_id, (struct mely_runtime *rt, uint32_t color, struct mely_handler *handler,
     void *arg), (rt, color, handler, arg), READS(handler))
-CALL(int, color_post, (struct mely_color *color, struct mely_handler *handler, void *arg),
+CALL(int, post, (struct mely_color *color, struct mely_handler *handler, void *arg),
     (color, handler, arg), READS(handler))
-CALL(int, color_post_head, (struct mely_color *color, struct mely_handler *handler, void *arg),
+CALL(int, post_head, (struct mely_color *color, struct mely_handler *handler, void *arg),
     (color, handler, arg), READS(handler))
-CALL(int, color_post_timed, (struct mely_color *color, struct mely_handler *handler, void *arg,
+CALL(int, post_timed, (struct mely_color *color, struct mely_handler *handler, void *arg,
     uint32_t time_ns), (color, handler, arg, time_ns), READS(handler))
 CALL(int, event_post, (struct mely_color *color, struct mely_event *ev), (color, ev), READS(ev))
 CALL(int, event_post_head, (struct mely_color *color, struct mely_event *ev), (color, ev),

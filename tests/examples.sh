@@ -60,6 +60,10 @@ nothing has happened for 30 ms: stop"
 		compare "coloring $colors on $cores" "192 pages, 3764 bytes" \
 		    "$(run coloring $colors)"
 	done
+	compare "embed-poll on $cores" "3 ticks, 5 lines, 10 posts" "$(run embed-poll)"
+	if [ -x "$dir/embed-glib" ]; then
+		compare "embed-glib on $cores" "5 ticks, 5 posts" "$(run embed-glib)"
+	fi
 	compare "embedded on $cores" "100 parcels were seen 100000 times" "$(run embedded)"
 	# Colored right; what the other one lacks is for the color checker to find.
 	compare "missing-color on $cores" "5 guests said 50 lines" "$(run missing-color --colored)"

@@ -38,7 +38,7 @@ on_tick(void *arg)
 {
 	(void)arg;
 	if (++ticks == TICKS)
-		mely_timer_stop(rt, tick_timer);
+		mely_watch_stop(rt, tick_timer, NULL, NULL);
 	stop_when_done();
 }
 

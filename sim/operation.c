@@ -506,21 +506,20 @@ world_done_handler(void *arg)
 }
 
 void
-world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
-    struct mely_event *ev)
+world_handback(void *ctx, const struct mely_handback *left)
 {
-	struct world_event *we = arg;
-	struct post *post = arg;
+	struct mely_handler *handler = left->handler;
+	struct world_event *we = left->arg;
+	struct post *post = left->arg;
 
 	(void)ctx;
-	(void)color;
 	if (handler->fn == world_handler) {
 		promise_handed_back(world_runtime_of(&world.color[post->color]),
 		    post->producer < PROGRAM_COLORS &&
 		    world.color[post->producer].rt == world.color[post->color].rt);
 		check_gone(post);
 	} else if (handler->fn == world_event_handler) {
-		if (ev != we->event)
+		if (left->event != we->event)
 			sim_fail("an embedded event was handed back as another");
 		we->handed_back++;
 		ended(we, "was handed back");

@@ -153,8 +153,7 @@ void world_handler(void *arg);
 void world_event_handler(void *arg);
 void world_timer_handler(void *arg);
 void world_done_handler(void *arg);
-void world_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
-    struct mely_event *ev);
+void world_handback(void *ctx, const struct mely_handback *left);
 
 /* Who does an operation. */
 struct doer {

@@ -75,12 +75,13 @@ reports_only_on_demand()
 
 /* An event that the stop handed back. */
 void
-handback(void *, mely_color *, mely_handler *handler, void *arg, mely_event *ev)
+handback(void *, const mely_handback *left)
 {
-	if (ev != nullptr || timers_handback(handler->fn, arg))
+	if (left->event != nullptr || timers_handback(left->handler->fn, left->arg))
 		return;
-	if (handler->fn == program->callbacks->posted && program->callbacks->owned(arg))
-		program->callbacks->free(arg);
+	if (left->handler->fn == program->callbacks->posted &&
+	    program->callbacks->owned(left->arg))
+		program->callbacks->free(left->arg);
 }
 
 mely_runtime *

@@ -236,6 +236,21 @@ MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class
     void (*fn)(void *arg), struct mely_handler *handler, void *arg,
     mely_watch *id) MELY_MUST_CHECK;
 
+/* ---- the end of a run ---------------------------------------------------------------------- */
+
+/**
+ * handler runs once, with arg, as an event of color, when a drain begins: when the first mely_stop
+ * of a run is for MELY_STOP_DRAIN. By then every watcher and timer of the runtime has been stopped,
+ * so the handler is the place to close an idle connection (mely_color_close). The drain waits for
+ * it. When a discard begins, or the drain is cut short, it does not run: the second case hands it
+ * back as an event that is left over. mely_watch_stop takes it back. watch may be NULL.
+ *
+ * Any thread. *handler must last as for a watcher. 0, -EINVAL, -ENOMEM, -ESHUTDOWN when a stop has
+ * begun, -ECHILD.
+ */
+MELY_API int mely_drain_watch(struct mely_color *color, struct mely_handler *handler, void *arg,
+    mely_watch *watch) MELY_MUST_CHECK;
+
 MELY_END_DECLS
 
 #endif

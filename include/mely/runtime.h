@@ -43,12 +43,27 @@ enum mely_stop_mode {
 	MELY_STOP_DISCARD
 };
 
+/** What a stop leaves over. */
+enum mely_left {
+	MELY_LEFT_EVENT = 0, /**< an event that did not run */
+	MELY_LEFT_WORK,      /**< blocking work; neither its fn nor its handler ran */
+	MELY_LEFT_WORK_DONE  /**< blocking work; its fn ran, its handler did not */
+};
+
+struct mely_handback {
+	enum mely_left left;
+	struct mely_color *color;
+	struct mely_handler *handler;
+	void *arg;
+	struct mely_event *event; /**< the embedded event, the program's again; NULL: it had none */
+};
+
 /**
- * Called for each event that a stop leaves over, on the thread in mely_run, all cores parked.
- * ev is the embedded event, the caller's again, or NULL for one of the library's own.
+ * Called once for each thing that a stop leaves over, on the thread in mely_run, mely_run_once_for
+ * or mely_runtime_free, while no handler runs. *left lasts for the call. The function owns what
+ * left->arg owns, as the handler would; it may post, and that is held for the next run.
  */
-typedef void mely_handback_fn(void *ctx, struct mely_color *color, struct mely_handler *handler,
-    void *arg, struct mely_event *ev);
+typedef void mely_handback_fn(void *ctx, const struct mely_handback *left);
 
 /**
  * A line of a report, without a newline, valid during the call. On a thread of the library that

@@ -19,6 +19,7 @@ melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *don
     struct mely_event *done)
 {
 	struct melyint_io *io = w->io;
+	int r;
 
 	MELY_DEBUG_ASSERT(!w->stopped && melyint_watch_id(w) == id);
 	switch (w->kind) {
@@ -30,6 +31,10 @@ melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *don
 	case MELYINT_KIND_SIGNAL:
 		melyint_watch_drop(w); /* the lock of the signals comes before the guard */
 		return melyint_signal_stop(io, id, done_color, done);
+	case MELYINT_KIND_DRAIN:
+		r = melyint_watch_stop(w, done_color, done);
+		melyint_watch_drop(w);
+		return r;
 	default:
 		MELY_ASSERT(w->kind == MELYINT_KIND_WORK);
 		return melyint_work_stop(w, done_color, done);
@@ -77,7 +82,7 @@ enable(struct melyint_watch *w, bool on)
 		melyint_signal_enable(w, on);
 		return 0;
 	default:
-		MELY_ASSERT(w->kind == MELYINT_KIND_WORK);
+		MELY_ASSERT(w->kind == MELYINT_KIND_WORK || w->kind == MELYINT_KIND_DRAIN);
 		return -EINVAL; /* fn takes its time, whatever the color does */
 	}
 }

@@ -45,8 +45,17 @@ next_id(struct melyint_io *io, uint32_t *slot)
 	return 0;
 }
 
+/* Under the guard, which it drops. A drain begins once: the event is posted once. */
 static void
-stop_one(struct mely_runtime *rt, mely_watch id)
+offer_close(struct melyint_watch *w)
+{
+	if (w->stage == MELYINT_STAGE_REST)
+		melyint_watch_post(w);
+	melyint_watch_drop(w);
+}
+
+static void
+stop_one(struct mely_runtime *rt, mely_watch id, bool drain)
 {
 	struct melyint_watch *w = melyint_watch_hold(rt->io, id);
 
@@ -54,6 +63,8 @@ stop_one(struct mely_runtime *rt, mely_watch id)
 		return;
 	if (w->stopped || w->kind == MELYINT_KIND_WORK) /* which goes on */
 		melyint_watch_drop(w);
+	else if (w->kind == MELYINT_KIND_DRAIN && drain)
+		offer_close(w);
 	else if (w->kind == MELYINT_KIND_TIMER)
 		melyint_timer_close(w);
 	else
@@ -61,13 +72,13 @@ stop_one(struct mely_runtime *rt, mely_watch id)
 }
 
 static void
-stop_all(struct mely_runtime *rt)
+stop_all(struct mely_runtime *rt, bool drain)
 {
 	mely_watch id;
 	uint32_t slot = 0;
 
 	while ((id = next_id(rt->io, &slot)) != 0)
-		stop_one(rt, id);
+		stop_one(rt, id, drain);
 }
 
 /* Is an event of the record queued? Nothing runs. */
@@ -133,10 +144,10 @@ melyint_io_begin_run(struct mely_runtime *rt)
 }
 
 void
-melyint_io_begin_stop(struct mely_runtime *rt)
+melyint_io_begin_stop(struct mely_runtime *rt, bool drain)
 {
 	set_closing(rt->io, true);
-	stop_all(rt);
+	stop_all(rt, drain);
 }
 
 void
@@ -147,31 +158,36 @@ melyint_io_discard(struct mely_runtime *rt)
 	melyint_work_discard(rt->io);
 }
 
-int
-melyint_io_left_over(struct mely_handler **handler, void **arg)
+bool
+melyint_io_left_over(struct mely_handback *left)
 {
-	struct melyint_watch *w = *arg;
-	int left = MELYINT_LEFT_OWN;
+	struct melyint_watch *w = left->arg;
+	struct mely_handler *handler = left->handler;
+	bool of_program = false;
 
-	if (melyint_poller_is_inner(*handler))
-		return left;
-	if (melyint_timer_is_message(*handler)) {
+	if (melyint_poller_is_inner(handler))
+		return false;
+	if (melyint_timer_is_message(handler)) {
 		melyint_watch_guard(w);
 		melyint_timer_disarm(w);
 		melyint_watch_drop(w);
-		return left;
+		return false;
 	}
-	if (!melyint_watch_is_ours(*handler))
-		return 0;
+	if (!melyint_watch_is_ours(handler))
+		return true;
 	melyint_watch_guard(w);
-	if (!w->stopped) { /* helper work that is done */
-		left = MELYINT_LEFT_USER;
-		*handler = w->user;
-		*arg = w->arg;
+	if (!w->stopped) { /* begin_stop has stopped all others */
+		MELY_ASSERT(w->kind == MELYINT_KIND_WORK || w->kind == MELYINT_KIND_DRAIN);
+		of_program = true;
+		if (w->kind == MELYINT_KIND_WORK)
+			left->left = MELY_LEFT_WORK_DONE;
+		left->handler = w->user;
+		left->arg = w->arg;
+		left->event = NULL;
 		w->stopped = true;
 	}
-	melyint_watch_lost(w, left == MELYINT_LEFT_OWN && melyint_watch_is_over(*handler));
-	return left;
+	melyint_watch_lost(w, !of_program && melyint_watch_is_over(handler));
+	return of_program;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -243,7 +259,7 @@ melyint_io_fini(struct mely_runtime *rt)
 		melyint_work_forget(io);
 	} else {
 		melyint_work_fini(io);
-		stop_all(rt); /* what a hand-back function has made meanwhile */
+		stop_all(rt, false); /* what a hand-back function has made meanwhile */
 	}
 	close_pollers(rt);
 	melyint_stuck_fini(rt);

@@ -41,20 +41,19 @@ void melyint_io_begin_run(struct mely_runtime *rt);
 /*
  * A stop has begun: every watcher is stopped and no new one accepted. Any one thread. What is
  * running runs to its end; queued readiness is cancelled, helper work goes on.
+ * drain: handlers of mely_drain_watch are posted instead.
  */
-void melyint_io_begin_stop(struct mely_runtime *rt);
+void melyint_io_begin_stop(struct mely_runtime *rt, bool drain);
 /* Helper work whose completion has not been posted: a drain waits for 0. Any thread. */
 uint32_t melyint_io_pending(struct mely_runtime *rt);
 /* At the end of a stop, cores parked: hand back work not begun, wait for what runs. */
 void melyint_io_discard(struct mely_runtime *rt);
 /*
- * At the end of a stop, cores parked: is this queued event of handler *handler and argument *arg
- * one of the I/O's? No: 0. MELYINT_LEFT_USER: it stood for the program's handler and argument,
- * which are put in their place; hand them back (with no embedded event). MELYINT_LEFT_OWN: the
- * library's own business, now settled; drop it.
+ * At the end of a stop, cores parked: an event that is left over, with its handler and argument. If
+ * it runs a handler of the program on behalf of the I/O, *left becomes what the program gave. False:
+ * it is the library's own, and settled now; do not hand it back.
  */
-enum { MELYINT_LEFT_USER = 1, MELYINT_LEFT_OWN };
-int melyint_io_left_over(struct mely_handler **handler, void **arg);
+bool melyint_io_left_over(struct mely_handback *left);
 
 /* In the child of a fork: new pollers, no watchers, no helpers. 0 or a negative errno. */
 int melyint_io_renew(struct mely_runtime *rt);

@@ -42,7 +42,8 @@ enum melyint_kind {
 	MELYINT_KIND_CHILD, /* a descriptor's watcher, on a pidfd */
 	MELYINT_KIND_TIMER,
 	MELYINT_KIND_SIGNAL,
-	MELYINT_KIND_WORK
+	MELYINT_KIND_WORK,
+	MELYINT_KIND_DRAIN /* closing.c */
 };
 
 enum melyint_stage {

@@ -313,19 +313,17 @@ static void
 hand_back(struct melyint_io *io, struct melyint_watch *w)
 {
 	const struct mely_config *config = &io->rt->config;
-	struct mely_color *color;
-	struct mely_handler *user;
-	void *arg;
+	struct mely_handback left = {.left = MELY_LEFT_WORK};
 
 	melyint_watch_guard(w);
-	color = w->color;
-	user = w->user;
-	arg = w->arg;
+	left.color = w->color;
+	left.handler = w->user;
+	left.arg = w->arg;
 	forget(w);
 	melyint_watch_drop(w);
 	if (config->handback != NULL) {
 		melyint_check_out();
-		config->handback(config->handback_ctx, color, user, arg, NULL);
+		config->handback(config->handback_ctx, &left);
 		melyint_check_in();
 	}
 }

@@ -46,28 +46,22 @@ empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 static void
 hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *ev)
 {
-	struct mely_handler *handler = ev->_handler;
-	struct mely_event *embedded = ev->_flags & MELYINT_EV_POOLED ? NULL : ev;
-	void *arg = ev->_arg;
-	int left;
+	bool pooled = (ev->_flags & MELYINT_EV_POOLED) != 0;
+	struct mely_handback left = {MELY_LEFT_EVENT, color, ev->_handler, ev->_arg,
+	    pooled ? NULL : ev};
 
 	melyint_check_taken_back(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);
-	if (embedded == NULL) {
+	if (pooled) {
 		free(ev);
 	} else {
 		/* release: pairs with the acquire of the post that claims it next */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
 	}
-	left = melyint_io_left_over(&handler, &arg);
-	if (left == MELYINT_LEFT_OWN)
-		return;
-	if (left == MELYINT_LEFT_USER)
-		embedded = NULL;
-	if (rt->config.handback != NULL) {
+	if (melyint_io_left_over(&left) && rt->config.handback != NULL) {
 		melyint_check_out();
-		rt->config.handback(rt->config.handback_ctx, color, handler, arg, embedded);
+		rt->config.handback(rt->config.handback_ctx, &left);
 		melyint_check_in();
 	}
 }

@@ -253,7 +253,7 @@ mely_runtime_free(struct mely_runtime *rt)
 		melyint_stall_end(rt);
 		melyint_age_end(rt);
 		melyint_check_run_end(rt);
-		melyint_io_begin_stop(rt);
+		melyint_io_begin_stop(rt, false);
 		melyint_io_discard(rt);
 		melyint_check_run_end(rt);
 		melyint_handback_all(rt);
@@ -509,7 +509,7 @@ stop_running(struct mely_runtime *rt, int wanted)
 	/* relaxed: published by the phase */
 	MELY_STORE(&rt->life.drain_until_ns,
 	    deadline != 0 ? melyint_now_ns() + deadline : 0, relaxed);
-	melyint_io_begin_stop(rt);
+	melyint_io_begin_stop(rt, wanted == MELYINT_DRAINING);
 	/* release: pairs with the acquire loads of the cores; A of NOTE(stop). It can only fail
 	 * because the process exits. */
 	return MELY_CAS(&rt->phase, &running, wanted, release) ? 0 : -EALREADY;

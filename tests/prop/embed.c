@@ -317,7 +317,7 @@ many_timers_on(int cores)
 		    &watch[i]));
 	}
 	for (i = 0; i < MANY; i += 2) {
-		int r = mely_timer_stop(rt, watch[i]);
+		int r = mely_watch_stop(rt, watch[i], NULL, NULL);
 
 		TEST_CHECK(r == 0);
 	}

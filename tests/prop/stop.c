@@ -60,16 +60,18 @@ static int handback_ctx;
 static pthread_t run_thread;
 
 static void
-on_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
-    struct mely_event *ev)
+on_handback(void *ctx, const struct mely_handback *given)
 {
+	struct mely_event *ev = given->event;
+
 	TEST_CHECK(ctx == &handback_ctx);
-	TEST_CHECK(color != NULL && mely_color_runtime(color) == rt);
-	TEST_CHECK(handler == &count);
+	TEST_EQ(given->left, MELY_LEFT_EVENT);
+	TEST_CHECK(given->color != NULL && mely_color_runtime(given->color) == rt);
+	TEST_CHECK(given->handler == &count);
 	TEST_CHECK(pthread_equal(run_thread, pthread_self()));
 	test_add(&handed, 1);
 	if (ev != NULL) {
-		TEST_CHECK(ev >= left && ev < left + LEFT && arg == ev);
+		TEST_CHECK(ev >= left && ev < left + LEFT && given->arg == ev);
 		TEST_CHECK(!mely_event_pending(ev));
 		handed_of[ev - left]++;
 		test_add(&handed_events, 1);
@@ -197,10 +199,9 @@ produce(void *arg)
 }
 
 static void
-count_handback(void *ctx, struct mely_color *color, struct mely_handler *handler, void *arg,
-    struct mely_event *ev)
+count_handback(void *ctx, const struct mely_handback *given)
 {
-	(void)ctx, (void)color, (void)handler, (void)arg, (void)ev;
+	(void)ctx, (void)given;
 	test_add(&handed, 1);
 }
 

@@ -63,20 +63,28 @@ once_text(const struct sample *sample)
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void
+json_distances(const char *name, const double *rates)
+{
+	int d;
+
+	printf(",\"%s_per_s\":{", name);
+	for (d = 0; d < MELY_DISTANCES; d++)
+		printf("%s\"%s\":%.3f", d > 0 ? "," : "", mely_distance_name(d), rates[d]);
+	printf("}");
+}
+
+static void
 json_totals(const struct sample *sample)
 {
 	const struct total_rates *t = &sample->total;
-	int d;
 
-	printf("\"total\":{\"busy\":%.6f,\"steal\":%.6f,\"poll\":%.6f,\"sleep\":%.6f,"
-	    "\"events_per_s\":%.3f,\"batches_per_s\":%.3f,\"steals_tried_per_s\":%.3f,"
-	    "\"steals_per_s\":%.3f,\"wakeups_per_s\":%.3f,\"sleeps_per_s\":%.3f,"
-	    "\"posts_remote_per_s\":%.3f,\"polls_per_s\":%.3f,\"steals_per_s_at\":{",
-	    t->busy, t->steal, t->poll, t->sleep, t->events, t->batches, t->steals_tried, t->steals,
-	    t->wakeups, t->sleeps, t->posts_remote, t->polls);
-	for (d = 0; d < MELY_DISTANCES; d++)
-		printf("%s\"%s\":%.3f", d > 0 ? "," : "", mely_distance_name(d), t->steals_at[d]);
-	printf("}}");
+	printf("\"total\":{\"busy\":%.6f,\"steal\":%.6f,\"poll\":%.6f,\"sleep\":%.6f", t->busy,
+	    t->steal, t->poll, t->sleep);
+#define MELY_COUNTER_TALLY(name, unit, help) printf(",\"" #name "_per_s\":%.3f", t->name);
+#define MELY_COUNTER(name, unit, help) printf(",\"" #name "_per_s\":%.3f", t->name);
+#define MELY_COUNTER_AT(name, unit, help) json_distances(#name, t->name);
+#include <mely/counters.def>
+	printf("}");
 }
 
 static void

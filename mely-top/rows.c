@@ -159,7 +159,7 @@ row_steals(char *buf, int width, const struct sample *sample)
 		row_rate(a, sizeof a, t->steals_at[d]);
 		add(&row, "  %s %s", mely_distance_name(d), a);
 	}
-	row_rate(a, sizeof a, t->wakeups);
+	row_rate(a, sizeof a, t->wakeups_sent);
 	row_rate(b, sizeof b, t->sleeps);
 	add(&row, "   wake-ups/s %s  sleeps/s %s", a, b);
 }

@@ -130,6 +130,20 @@ all_handlers(struct sample *sample)
 /* ---- cores ----------------------------------------------------------------------------------- */
 
 static void
+count_rates(struct total_rates *to, const struct mely_counters *now,
+    const struct mely_counters *before, double s)
+{
+	int d;
+
+#define MELY_COUNTER_TALLY(name, unit, help) to->name += (double)less(now->name, before->name) / s;
+#define MELY_COUNTER(name, unit, help) to->name += (double)less(now->name, before->name) / s;
+#define MELY_COUNTER_AT(name, unit, help) \
+	for (d = 0; d < MELY_DISTANCES; d++) \
+		to->name[d] += (double)less(now->name[d], before->name[d]) / s;
+#include <mely/counters.def>
+}
+
+static void
 core_rates(struct sample *sample, uint32_t i)
 {
 	static const struct mely_stats_core none;
@@ -139,33 +153,17 @@ core_rates(struct sample *sample, uint32_t i)
 	struct core_rates *r = &sample->cores[i];
 	struct total_rates *t = &sample->total;
 	double ns = sample->seconds * 1e9, s = sample->seconds;
-	int d;
 
 	r->busy = (double)less(now->busy_ns, before->busy_ns) / ns;
 	r->steal = (double)less(now->steal_ns, before->steal_ns) / ns;
 	r->poll = (double)less(now->poll_ns, before->poll_ns) / ns;
 	r->sleep = (double)less(now->sleep_ns, before->sleep_ns) / ns;
-	r->events = (double)less(now->events, before->events) / s;
+	r->events = (double)less(now->counters.events, before->counters.events) / s;
 	t->busy += r->busy / sample->now->cores_count;
 	t->steal += r->steal / sample->now->cores_count;
 	t->poll += r->poll / sample->now->cores_count;
 	t->sleep += r->sleep / sample->now->cores_count;
-	t->events += r->events;
-	t->batches += (double)less(now->batches, before->batches) / s;
-	t->steals_tried += (double)less(now->steals_tried, before->steals_tried) / s;
-	t->steals += (double)less(now->steals, before->steals) / s;
-	t->balance_steals += (double)less(now->balance_steals, before->balance_steals) / s;
-	t->steals_empty += (double)less(now->steals_empty, before->steals_empty) / s;
-	t->steals_unworthy += (double)less(now->steals_unworthy, before->steals_unworthy) / s;
-	t->wakeups += (double)less(now->wakeups_sent, before->wakeups_sent) / s;
-	t->sleeps += (double)less(now->sleeps, before->sleeps) / s;
-	t->posts_remote += (double)less(now->posts_remote, before->posts_remote) / s;
-	t->polls += (double)less(now->polls, before->polls) / s;
-	for (d = 0; d < MELY_DISTANCES; d++) {
-		t->steals_at[d] += (double)less(now->steals_at[d], before->steals_at[d]) / s;
-		t->steals_tried_at[d] += (double)less(now->steals_tried_at[d],
-		    before->steals_tried_at[d]) / s;
-	}
+	count_rates(t, &now->counters, &before->counters, s);
 }
 
 bool
@@ -191,7 +189,7 @@ sample_make(struct sample *sample, const struct mely_stats *now, const struct me
 	}
 	for (i = 0; i < now->cores_count; i++)
 		core_rates(sample, i);
-	sample->total.wakeups += (double)less(now->outside_wakeups, sample->before != NULL ?
+	sample->total.wakeups_sent += (double)less(now->outside_wakeups, sample->before != NULL ?
 	    before->outside_wakeups : 0) / sample->seconds;
 	all_handlers(sample);
 	sample_sort(sample, BY_SHARE);

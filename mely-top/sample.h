@@ -30,9 +30,10 @@ struct handler_rates {
 
 /* Sums over the cores, a second each. */
 struct total_rates {
-	double events, batches, steals_tried, steals, balance_steals, steals_empty;
-	double steals_unworthy, wakeups, sleeps, posts_remote, polls;
-	double steals_at[MELY_DISTANCES], steals_tried_at[MELY_DISTANCES];
+#define MELY_COUNTER_TALLY(name, unit, help) double name;
+#define MELY_COUNTER(name, unit, help) double name;
+#define MELY_COUNTER_AT(name, unit, help) double name[MELY_DISTANCES];
+#include <mely/counters.def>
 	double busy, steal, poll, sleep; /* parts, averages over the cores */
 };
 

@@ -63,13 +63,24 @@ mb_rounds_ns(uint64_t cycles)
 
 /* ---- rounds ------------------------------------------------------------------------------- */
 
+static struct mely_counters
+counters(void)
+{
+	struct mely_counters total;
+	struct mely_stats *stats;
+
+	mb_must(mely_stats_take(rounds.rt, MELY_STATS_COUNTERS, 0, &stats), "mely_stats_take");
+	total = stats->total;
+	mely_stats_free(stats);
+	return total;
+}
+
 /* Add what the counters have come to since the round began. */
 static void
 count_round(void)
 {
-	struct mely_counters now;
+	struct mely_counters now = counters();
 
-	mb_must(mely_counters_read(rounds.rt, -1, &now, sizeof(now)), "mely_counters_read");
 	rounds.steals += now.steals - rounds.before.steals;
 	rounds.pulls += now.balance_steals - rounds.before.balance_steals;
 	rounds.stealing_ns += now.stealing_ns - rounds.before.stealing_ns;
@@ -141,8 +152,7 @@ round_event(void *arg)
 	rounds.running = true;
 	mb_must(mely_join_init(&rounds.join, rounds.reports, &rounds.color, &rounds.event),
 	    "mely_join_init");
-	mb_must(mely_counters_read(rounds.rt, -1, &rounds.before, sizeof(rounds.before)),
-	    "mely_counters_read");
+	rounds.before = counters();
 	rounds.begin = mb_ticks();
 	rounds.bench->begin();
 }

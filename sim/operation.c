@@ -387,6 +387,19 @@ do_look(const struct op *op)
 	mely_stats_free(stats);
 }
 
+/* Change the bits of mask, and leave the others. */
+static void
+set_stealing(const struct op *op, unsigned mask, unsigned bits)
+{
+	struct world_runtime *wr = world.runtime;
+
+	while (wr->rt != world.color[op->color].rt)
+		wr++;
+	wr->stealing = (wr->stealing & ~mask) | bits;
+	if (mely_set_stealing(wr->rt, wr->stealing) != 0)
+		sim_fail("mely_set_stealing failed");
+}
+
 static void
 do_op(const struct doer *doer, const struct op *op)
 {
@@ -400,11 +413,11 @@ do_op(const struct doer *doer, const struct op *op)
 		do_look(op);
 		break;
 	case OP_STEALING:
-		mely_set_stealing(world.color[op->color].rt, (int)(op->value & 1));
+		set_stealing(op, MELY_STEAL_ON, op->value & 1 ? MELY_STEAL_ON : 0);
 		break;
 	case OP_HEURISTICS:
-		if (mely_set_heuristics(world.color[op->color].rt, op->value & 31) != 0)
-			sim_fail("mely_set_heuristics failed");
+		set_stealing(op, MELY_STEAL_ALL & ~(unsigned)MELY_STEAL_ON,
+		    (op->value & 31) * MELY_STEAL_TIME_LEFT);
 		break;
 	case OP_RELEASE:
 		do_release(op);

@@ -276,8 +276,11 @@ read_meters(struct reading *reading)
 static void
 read_counters(struct mely_counters *counters)
 {
-	sim_must(mely_counters_read(predict.rt, -1, counters, sizeof(*counters)),
-	    "mely_counters_read");
+	struct mely_stats *stats;
+
+	sim_must(mely_stats_take(predict.rt, MELY_STATS_COUNTERS, 0, &stats), "mely_stats_take");
+	*counters = stats->total;
+	mely_stats_free(stats);
 }
 
 /* What the rounds have added to the counters. */

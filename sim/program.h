@@ -93,7 +93,7 @@ struct runtime_plan {
 	int topology;
 	int processors;
 	/* struct mely_config */
-	unsigned heuristics;    /* MELY_STEAL_TIME_LEFT and so on */
+	unsigned heuristics;    /* the bits above MELY_STEAL_ON, from bit 0 on */
 	int steal, balance, pollers, batch_events, batch_us, spin_us, stuck_ms, priority_rule;
 	/* struct mely_runtime */
 	uint32_t look_ns, look_max_ns, tick_ns, decay_ns, aged_ns;

@@ -37,12 +37,8 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	config.size = sizeof config;
 	must(mely_config_init(&config), "mely_config_init");
 	config.cores = plan->cores;
-	config.steal = plan->steal;
-	config.time_left = (plan->heuristics & MELY_STEAL_TIME_LEFT) != 0;
-	config.penalty = (plan->heuristics & MELY_STEAL_PENALTY) != 0;
-	config.locality = (plan->heuristics & MELY_STEAL_LOCALITY) != 0;
-	config.measure = (plan->heuristics & MELY_STEAL_MEASURE) != 0;
-	config.learn_penalty = (plan->heuristics & MELY_STEAL_LEARN) != 0;
+	wr->stealing = plan->heuristics * MELY_STEAL_TIME_LEFT | (plan->steal ? MELY_STEAL_ON : 0);
+	config.stealing = wr->stealing;
 	config.balance = plan->balance;
 	config.pollers = plan->pollers;
 	config.batch_events = (uint32_t)plan->batch_events;

@@ -112,6 +112,7 @@ struct world_fd {
 struct world_runtime {
 	struct world *world;
 	struct mely_runtime *rt;
+	unsigned stealing;      /* the bits given last */
 	int runner;             /* virtual thread */
 	bool stopping;          /* a stop has been asked for, or is just being */
 	bool once_stop;         /* to the runner: stop it */

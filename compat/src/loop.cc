@@ -295,26 +295,38 @@ loop_stop_one()
 
 /* ---- looking at it ---- */
 
+/* What the worker has counted; zeros where the runtime does not exist or memory is short. */
+static mely_counters
+counters_of(int worker)
+{
+	mely_runtime *rt = runtime();
+	mely_counters counters = {};
+	mely_stats *stats;
+
+	if (rt == nullptr || mely_stats_take(rt, MELY_STATS_COUNTERS, 0, &stats) != 0)
+		return counters;
+	if (worker < mely_cores(rt))
+		counters = mely_stats_core_row(stats, static_cast<uint32_t>(worker))->counters;
+	mely_stats_free(stats);
+	return counters;
+}
+
 void
 workers_reset()
 {
 	guard locked(counted_lock);
-	mely_runtime *rt = runtime();
 	int i;
 
-	for (i = 0; rt != nullptr && i < workers; i++)
-		(void)mely_counters_read(rt, i, &counted[i], sizeof counted[i]);
+	for (i = 0; i < workers; i++)
+		counted[i] = counters_of(i);
 }
 
 void
 worker_print(int worker)
 {
 	guard locked(counted_lock);
-	mely_runtime *rt = runtime();
-	mely_counters now = {}, then = counted[worker];
+	mely_counters now = counters_of(worker), then = counted[worker];
 
-	if (rt != nullptr)
-		(void)mely_counters_read(rt, worker, &now, sizeof now);
 	say("worker %d: %llu events, %llu steals, %llu polls, %llu sleeps", worker,
 	    static_cast<unsigned long long>(now.events - then.events),
 	    static_cast<unsigned long long>(now.steals - then.steals),

@@ -71,86 +71,99 @@ typedef void mely_handback_fn(void *ctx, const struct mely_handback *left);
  */
 typedef void mely_report_fn(void *ctx, const char *line);
 
-/**
- * Settings. Fill with mely_config_init, which reads the environment too, then change what you
- * like. Environment, over the defaults and under what the program sets afterwards:
- *   MELY_CORES       number of cores, 1 .. MELY_CORES_MAX, more than processors included
- *   MELY_PIN         auto, yes, no
- *   MELY_STEAL       1 or 0
- *   MELY_TIME_LEFT, MELY_PENALTY, MELY_LOCALITY
- *                    1 or 0: the heuristics of stealing
- *   MELY_MEASURE, MELY_LEARN_PENALTY
- *                    1 or 0: find out times, penalties that handlers do not give
- *   MELY_STEAL_NS    what a steal costs, nanoseconds; 0: it is measured
- *   MELY_BALANCE     1 or 0
- *   MELY_POLLERS     all, 1
- *   MELY_BATCH       batch threshold, events
- *   MELY_BATCH_US    batch threshold, microseconds
- *   MELY_SPIN_US     longest spin before sleep, microseconds
- *   MELY_SOCKET      1: a socket for mely-top where it looks for one; PATH: there; 0: none
- *   MELY_DUMP_SIGNAL a signal on which a dump goes to stderr, by name (USR1) or number; 0: none
- *   MELY_STUCK_MS    a handler so long is relieved of the rest of its core, milliseconds; 0: never
- *   MELY_TRACE       file for a trace of all the runtime does (mely/trace.h); a second runtime of
- *                    the process gets the same with .2 behind it, and so on
- *   MELY_TRACE_EVENTS   records that each core remembers; default 65536
- *   MELY_TRACE_SAMPLE   trace one batch in so many; default 1
- *   MELY_STALL_MS    a handler so long is reported as a stall, milliseconds; 0: none ever
- *   MELY_AGE_MS      a queue in which an event waits so long is reported, milliseconds; 0: never
- *   MELY_STALL_SIGNAL
- *                    number of the signal that asks a thread for its backtrace; 0: no backtraces
- */
-struct mely_config {
-	size_t size;              /**< set by mely_config_init: this struct's size */
-	int cores;                /**< 0: min(affinity mask, cpuset, cgroup quota rounded up) */
-	enum mely_pinning pinning;
-	int pollers;              /**< 0: one per core; 1: a single one on core 0, color 0 */
-	int steal;                /**< 1: idle cores steal */
-	int time_left;            /**< 1: only colors that are worth what a steal costs */
-	int penalty;              /**< 1: stealing penalties count */
-	int locality;             /**< 1: near victims first */
-	int measure;              /**< 1: handlers without a time are measured */
-	int learn_penalty;        /**< 1: handlers without a penalty learn one */
-	uint32_t steal_ns;        /**< what a steal is taken to cost, at most 100 ms; default 0:
-	                           *   measured, for each distance */
-	int balance;              /**< 1: a core with fewer ready colors pulls one now and then */
-	uint32_t batch_events;    /**< batch threshold, >= 1; default 10 */
-	uint32_t batch_us;        /**< also end a batch after so many us; 0: no */
-	uint32_t spin_us_max;     /**< longest spin before sleep; default 10, tuned down to 0 */
-	uint32_t stuck_ms;        /**< a core that has not come back from a handler for so long is
-	                           *   stuck: others look at its poller; default 4; 0: never */
-	/** A call of a handler that runs for longer is reported in one line and counted; default
-	 *  100; 0: nobody looks. mely_handler_set_stall gives a handler a limit of its own. Where
-	 *  stuck_ms is about what a long handler holds up, and mends it, this tells people. */
-	uint32_t stall_ms;
-	/** When an event has waited so long in a core's queue, a line says so, and which handlers
-	 *  have most events there; default 1,000; 0: nobody looks. */
-	uint32_t age_ms;
-	/** The signal by which a thread is asked for the backtrace of a stall; default SIGURG; 0:
-	 *  no backtraces. Left alone where the program has a handler for it. */
-	int stall_signal;
-	mely_report_fn *report;   /**< gets such lines; NULL: they go to stderr after "mely: " */
-	void *report_ctx;
-	enum mely_priority_rule priority_rule;
-	uint64_t drain_deadline_ns;  /**< longest drain; default 30 s; 0: no limit */
-	uint32_t fd_residency_ms;    /**< a descriptor stays this long on a poller; default 10 */
-	uint32_t fd_residency_events;/**< ... or for so many events; default 1,000 */
-	int helpers_files;        /**< most helper threads for files; default 4 */
-	int helpers_names;        /**< ... for name look-ups; default 4 */
-	int helpers_user;         /**< ... for the program's own; default 4 */
-	mely_handback_fn *handback; /**< gets what a stop leaves over; NULL: it is dropped */
-	void *handback_ctx;
-	const char *trace;        /**< trace from the beginning, to this file; NULL: do not */
-	uint32_t trace_events;    /**< records that each core remembers, to the next power of two */
-	uint32_t trace_sample;    /**< one batch in so many is traced */
-	const char *socket;       /**< mely_socket_open: a path; "": the default place; NULL: none.
-	                           *   mely_runtime_new copies it */
-	int dump_signal;          /**< mely_dump_on_signal; 0: none */
-	const char *topology;     /**< hwloc synthetic description or XML file; NULL: the machine */
+/** How idle cores steal: mely_config.stealing and mely_set_stealing. */
+enum {
+	MELY_STEAL_ON = 1,        /**< they do; without this bit the others have no effect */
+	MELY_STEAL_TIME_LEFT = 2, /**< only colors whose pending time exceeds the cost of a steal */
+	MELY_STEAL_PENALTY = 4,   /**< divide the time of an event by its handler's penalty */
+	MELY_STEAL_LOCALITY = 8,  /**< try near victims first */
+	MELY_STEAL_MEASURE = 16,  /**< measure handlers without a time */
+	MELY_STEAL_LEARN = 32,    /**< learn the penalty of handlers without one */
+	MELY_STEAL_ALL = 63
 };
 
 /**
- * Defaults and environment into config. Any thread. 0, or -EINVAL when an environment variable
- * can not be read (its default stands; one line on stderr names it).
+ * Settings. mely_config_init fills them with the defaults, then with the environment; the program
+ * changes what it likes and calls mely_runtime_new, which checks every range. mely_config(3) lists
+ * defaults and ranges. These variables are read (man/tables writes this list):
+ *
+ * variables begin
+ *   MELY_CORES         number of cores, even more than processors (1 to 256)
+ *   MELY_PIN           whether threads are pinned to processing units (auto, yes, no)
+ *   MELY_POLLERS       pollers: one per core, or a single one (all, 1)
+ *   MELY_STEAL         idle cores steal (0 or 1)
+ *   MELY_TIME_LEFT     steal only what is worth a steal (0 or 1)
+ *   MELY_PENALTY       penalties of handlers count (0 or 1)
+ *   MELY_LOCALITY      try near victims first (0 or 1)
+ *   MELY_MEASURE       measure handlers without a time (0 or 1)
+ *   MELY_LEARN_PENALTY learn penalties that are not given (0 or 1)
+ *   MELY_STEAL_NS      cost of a steal; 0: measured (0 to 100,000,000)
+ *   MELY_BALANCE       busy cores pull colors from busier ones (0 or 1)
+ *   MELY_BATCH         batch threshold in events (1 to 1,000,000)
+ *   MELY_BATCH_US      batch threshold in time; 0: none (0 to 1,000,000)
+ *   MELY_SPIN_US       longest spin before a sleep (0 to 1,000)
+ *   MELY_STUCK_MS      a core is stuck after this long in a handler; 0: never (0 to 3,600,000)
+ *   MELY_STALL_MS      a handler that runs longer is reported; 0: never (0 to 3,600,000)
+ *   MELY_AGE_MS        an event that waits longer is reported; 0: never (0 to 3,600,000)
+ *   MELY_STALL_SIGNAL  signal that asks a thread for its backtrace; 0: no backtraces
+ *                      (name or number)
+ *   MELY_TRACE         file of a trace of the whole run (path)
+ *   MELY_TRACE_EVENTS  records that each core keeps for a trace (1 to 16,777,216)
+ *   MELY_TRACE_SAMPLE  trace one batch in N (1 to 1,000,000)
+ *   MELY_SOCKET        socket for mely-top: 1: at the default path; 0: none (path, 1 or 0)
+ *   MELY_DUMP_SIGNAL   signal that writes a dump to standard error; 0: none (name or number)
+ * variables end
+ */
+struct mely_config {
+	size_t size;              /**< set by mely_config_init: size of this struct */
+	int cores;                /**< number of cores; 0: as mely_cores_usable returns */
+	enum mely_pinning pinning;
+	int pollers;              /**< 0: one per core; 1: a single one on core 0, with color 0 */
+	unsigned stealing;        /**< MELY_STEAL_ON and other bits */
+	uint32_t steal_ns;        /**< cost of a steal; 0: measured, for each distance */
+	int balance;              /**< 1: a core that has work still pulls a color from a core that
+	                           *   has more colors, now and then */
+	uint32_t batch_events;    /**< batch threshold: most events of one color in a row */
+	uint32_t batch_us;        /**< a batch also ends after this time; 0: it does not */
+	uint32_t spin_us_max;     /**< longest spin before a sleep; the library tunes it down to 0 */
+	uint32_t stuck_ms;        /**< a core that stays in a handler for longer is stuck: other cores
+	                           *   poll for it and take its colors; 0: never */
+	/** A call of a handler that runs for longer is a stall: the library counts it and reports
+	 *  it in a line; 0: never. mely_handler_set_stall sets the limit of one handler. */
+	uint32_t stall_ms;
+	/** When an event has waited for longer in a core's queue, a line reports it, with the
+	 *  handlers that have most events there; 0: never. */
+	uint32_t age_ms;
+	/** Signal that asks a thread for the backtrace of a stall; 0: no backtraces. The library
+	 *  does not replace a handler of the program for it. */
+	int stall_signal;
+	mely_report_fn *report;   /**< receives these lines; NULL: they go to standard error */
+	void *report_ctx;
+	enum mely_priority_rule priority_rule;
+	uint64_t drain_deadline_ns;  /**< longest drain of a stop; 0: no limit */
+	uint32_t fd_residency_ms;    /**< a descriptor follows its color to the core that runs its
+	                              *   events after this time ... */
+	uint32_t fd_residency_events;/**< ... or after this many events there */
+	int helpers_files;        /**< most helper threads for files */
+	int helpers_names;        /**< ... for name look-ups */
+	int helpers_user;         /**< ... for the program's own work */
+	mely_handback_fn *handback; /**< receives the events that a stop leaves over; NULL: the
+	                             *   library drops them */
+	void *handback_ctx;
+	const char *trace;        /**< file of a trace of the whole run; NULL: none */
+	uint32_t trace_events;    /**< records that each core keeps, rounded up to a power of two */
+	uint32_t trace_sample;    /**< trace one batch in N */
+	const char *socket;       /**< mely_socket_open: a path; "": the default path; NULL: none.
+	                           *   mely_runtime_new copies it */
+	int dump_signal;          /**< mely_dump_on_signal; 0: none */
+	const char *topology;     /**< hwloc synthetic description, or name of an XML file; NULL:
+	                           *   this machine. Read by mely_runtime_new */
+};
+
+/**
+ * Fill *config, which the caller owns, with the defaults and the environment. The strings of trace
+ * and socket belong to the environment. Any thread; does not block. 0, or -EINVAL when a variable
+ * has a bad value: the default stands, and a line on standard error names each such variable.
  */
 MELY_API int mely_config_init(struct mely_config *config);
 
@@ -238,16 +251,23 @@ MELY_API int mely_cores(const struct mely_runtime *rt);
  */
 MELY_API int mely_cores_usable(void);
 
-/** One line for people about cores, processors, pinning and why. Returns its length. */
+/**
+ * Describe rt in one line: cores, processors, pinning and why, and the settings that differ from
+ * the defaults. Any thread; does not block. Returns the length without the terminating zero, like
+ * snprintf, also when it does not fit into size bytes.
+ */
 MELY_API int mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size);
 
-/** Turn stealing on (1) or off (0) while it runs. Any thread. */
-MELY_API void mely_set_stealing(struct mely_runtime *rt, int on);
+/**
+ * Change how idle cores steal while rt runs, or before: MELY_STEAL_ON and other bits; 0 turns it
+ * off. Events posted before keep the weight that they had. Any thread, handlers included; waits
+ * only for other calls that change rt. 0, or -EINVAL for a bit that does not exist.
+ */
+MELY_API int mely_set_stealing(struct mely_runtime *rt, unsigned bits);
 
 /**
- * Set the batch threshold while it runs: how many events of one color run in a row, at most, before
- * the next color's turn (batch_events of the settings). Each core goes by it from its next turn on.
- * Any thread. 0, or -EINVAL outside 1 .. 1,000,000.
+ * Change mely_config.batch_events while rt runs. Each core uses the new value from its next turn
+ * on. Any thread, handlers included; does not block. 0, or -EINVAL outside 1 .. 1,000,000.
  */
 MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
 
@@ -257,68 +277,6 @@ MELY_API uint64_t mely_now_ns(void);
 /** Give memory of idle color ids and spare events back to the system now. Any thread that is no
  *  handler of rt. Returns the bytes given back. Colors from mely_color_of_id stay. */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
-
-/** The heuristics of stealing (paper, section 3), for mely_set_heuristics. */
-enum {
-	MELY_STEAL_TIME_LEFT = 1, /**< only colors that are worth what a steal costs */
-	MELY_STEAL_PENALTY = 2,   /**< events of handlers with a penalty are worth less */
-	MELY_STEAL_LOCALITY = 4,  /**< near victims first */
-	MELY_STEAL_MEASURE = 8,   /**< handlers without a time are measured */
-	MELY_STEAL_LEARN = 16     /**< handlers without a penalty learn one */
-};
-
-/**
- * Switch the heuristics while it runs: those whose bits are set are on, the others off. Events
- * posted before count as they did. Any thread.
- * 0, or -EINVAL for a bit that is none of the above.
- */
-MELY_API int mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics);
-
-/** How far a victim is: what it shares with the thief. */
-enum mely_distance {
-	MELY_DISTANCE_CORE,    /**< a physical core (SMT) */
-	MELY_DISTANCE_L2,
-	MELY_DISTANCE_L3,      /**< an L3 cache */
-	MELY_DISTANCE_PACKAGE,
-	MELY_DISTANCE_FAR,     /**< the machine, or not known */
-	MELY_DISTANCES
-};
-
-/* ---- counters ------------------------------------------------------------------------------ */
-
-/** Sums over the cores since the runtime was made. Read at any time; not a consistent cut. */
-struct mely_counters {
-	uint64_t events;          /**< run */
-	uint64_t batches;
-	uint64_t posts_remote;    /**< to a color that lived on another core, or from outside */
-	uint64_t adoptions;       /**< idle colors moved to the core of their poster */
-	uint64_t steals_tried;
-	uint64_t steals;
-	uint64_t balance_steals;  /**< of these, pulled by a core that had work */
-	uint64_t steals_empty;    /**< tried, but there was nothing to be had, or no lock */
-	uint64_t steals_unworthy; /**< refused: looks at waiting colors, none worth a steal */
-	uint64_t stolen_events;   /**< run in the batches right after steals by idle cores */
-	uint64_t stolen_ns;       /**< what was stolen is expected to run, divided by penalties */
-	uint64_t stealing_ns;     /**< time spent on steals that idle cores tried */
-	uint64_t steals_at[MELY_DISTANCES]; /**< won, by distance (enum mely_distance) */
-	uint64_t lock_waits;      /**< a core found a spin lock of the library held */
-	uint64_t lock_wait_ns;    /**< time spent waiting for it */
-	uint64_t sleeps;
-	uint64_t wakeups_sent;    /**< wake-up system calls */
-	uint64_t polls;           /**< looks at epoll */
-	uint64_t readiness;       /**< readiness events posted */
-	uint64_t fd_moves;        /**< registrations that followed their color */
-	uint64_t cancels;
-	uint64_t refused;         /**< posts refused at a high-water mark */
-	uint64_t fd_moves_put_off;/**< handlers run away from their descriptor: too early to move */
-	uint64_t polls_taken;     /**< looks at a poller in the place of a core that was stuck */
-	uint64_t stalls;          /**< calls of handlers that ran for longer than their limit */
-};
-
-/** Fill *out with the sums (size: sizeof *out). core >= 0: of that core alone; -1: all cores and
- *  the threads that are none. 0 or -EINVAL. Any thread. */
-MELY_API int mely_counters_read(const struct mely_runtime *rt, int core,
-    struct mely_counters *out, size_t size);
 
 MELY_END_DECLS
 

@@ -38,6 +38,24 @@ MELY_BEGIN_DECLS
  */
 #define MELY_STATS_BUCKETS 273
 
+/** How far a victim is from its thief: the nearest thing that they share. */
+enum mely_distance {
+	MELY_DISTANCE_CORE,    /**< a physical core (SMT) */
+	MELY_DISTANCE_L2,
+	MELY_DISTANCE_L3,      /**< an L3 cache */
+	MELY_DISTANCE_PACKAGE,
+	MELY_DISTANCE_FAR,     /**< the machine, or not known */
+	MELY_DISTANCES
+};
+
+/** Counts since the runtime was made. mely/counters.def lists the members with their meaning. */
+struct mely_counters {
+#define MELY_COUNTER_TALLY(name, unit, help) uint64_t name;
+#define MELY_COUNTER(name, unit, help) uint64_t name;
+#define MELY_COUNTER_AT(name, unit, help) uint64_t name[MELY_DISTANCES];
+#include <mely/counters.def>
+};
+
 /** A histogram of a row: counts of values in nanoseconds. Only buckets between the first and the
  *  last that are not empty are in the block. */
 struct mely_stats_hist {
@@ -88,32 +106,11 @@ struct mely_stats_core {
 	uint64_t poll_ns;        /**< looking at descriptors, timers, signals while awake */
 	uint64_t sleep_ns;
 
-	/* counts since the runtime was made */
-	uint64_t events;         /**< run */
-	uint64_t batches;
-	uint64_t posts_remote;   /**< to colors on other cores */
-	uint64_t adoptions;      /**< idle colors moved here by a post */
-	uint64_t steals_tried;
-	uint64_t steals;         /**< won, with those of the balance */
-	uint64_t balance_steals; /**< of these, made while it had work */
-	uint64_t steals_empty;
-	uint64_t steals_unworthy;
-	uint64_t stolen_events;  /**< run in the first batches after steals */
-	uint64_t steals_tried_at[MELY_DISTANCES]; /**< by distance: enum mely_distance */
-	uint64_t steals_at[MELY_DISTANCES];       /**< won, by distance */
-	uint64_t sleeps;
-	uint64_t wakeups_sent;
-	uint64_t polls;
-	uint64_t readiness;      /**< readiness events posted */
-	uint64_t fd_moves;
-	uint64_t cancels;
-	uint64_t refused;        /**< posts refused at a high-water mark */
-	uint64_t lock_waits;
-	uint64_t lock_wait_ns;
-	uint64_t stalls;         /**< handlers that ran here for longer than their limit */
-	/** Events counted in the colors of this look that live here, at least so many wait; 0 when
-	 *  colors were not asked for. */
+	/** Events waiting in the colors of this snapshot that live here, as far as they were
+	 *  counted; 0 when the caller asked for no colors. */
 	uint64_t events_waiting;
+
+	struct mely_counters counters; /**< last: a later library may add some */
 };
 
 /** Where a handler's time or penalty comes from. */
@@ -200,11 +197,16 @@ struct mely_stats {
 	uint64_t outside_refused;
 	uint64_t version_at;     /**< mely_version() of the library that took it */
 	uint64_t program_at;     /**< name of the program */
+	/** Sums over the cores and the threads outside. Last: a later library may add some. */
+	struct mely_counters total;
 };
 
 /** mely_stats_take, flags */
 enum {
-	MELY_STATS_BY_AGE = 1    /**< colors whose first event is the oldest first */
+	MELY_STATS_BY_AGE = 1,   /**< colors whose first event is the oldest first */
+	/** Only the head and what each core has counted and spent its time on: no handlers, not what
+	 *  runs now. Takes no lock. With colors_max 0 only. */
+	MELY_STATS_COUNTERS = 2
 };
 
 /**

@@ -126,13 +126,9 @@ CALL(int, cores_usable, (void), (), NOTHING)
 CALL(int, runtime_describe, (const struct mely_runtime *rt, char *buf, size_t size), (rt, buf,
     size), NOTHING)
 CALL(int, set_batch, (struct mely_runtime *rt, uint32_t events), (rt, events), NOTHING)
-CALL_VOID(set_stealing, (struct mely_runtime *rt, int on), (rt, on), NOTHING)
+CALL(int, set_stealing, (struct mely_runtime *rt, unsigned bits), (rt, bits), NOTHING)
 CALL(uint64_t, now_ns, (void), (), NOTHING)
 CALL(size_t, trim, (struct mely_runtime *rt), (rt), NOTHING)
-CALL(int, set_heuristics, (struct mely_runtime *rt, unsigned heuristics), (rt, heuristics),
-    NOTHING)
-CALL(int, counters_read, (const struct mely_runtime *rt, int core, struct mely_counters *out,
-    size_t size), (rt, core, out, size), NOTHING)
 CALL(int, stats_take, (struct mely_runtime *rt, unsigned flags, uint32_t colors_max, struct
     mely_stats **stats), (rt, flags, colors_max, stats), NOTHING)
 CALL_VOID(handler_set_stall, (struct mely_handler *handler, uint32_t ms), (handler, ms),

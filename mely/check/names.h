@@ -66,8 +66,6 @@
 #define mely_set_stealing melyint_plain_set_stealing
 #define mely_now_ns melyint_plain_now_ns
 #define mely_trim melyint_plain_trim
-#define mely_set_heuristics melyint_plain_set_heuristics
-#define mely_counters_read melyint_plain_counters_read
 #define mely_stats_take melyint_plain_stats_take
 #define mely_dump melyint_plain_dump
 #define mely_dump_on_signal melyint_plain_dump_on_signal

@@ -65,34 +65,11 @@ struct melyint_glance {
 	uint64_t ticks;
 };
 
+/* What the core counts itself; mely/counters.def. Written by the owner, stalls by the monitor. */
 struct melyint_counters {
-#define MELYINT_COUNTER(name) _Atomic uint64_t name
-	MELYINT_COUNTER(batches);
-	MELYINT_COUNTER(posts_remote);
-	MELYINT_COUNTER(adoptions);
-	MELYINT_COUNTER(steals_tried);
-	MELYINT_COUNTER(steals);
-	MELYINT_COUNTER(balance_steals);
-	MELYINT_COUNTER(steals_empty);
-	MELYINT_COUNTER(steals_unworthy);
-	MELYINT_COUNTER(stolen_events);
-	MELYINT_COUNTER(stolen_ns);
-	MELYINT_COUNTER(stealing_ns);
-	MELYINT_COUNTER(steals_tried_at[MELY_DISTANCES]);
-	MELYINT_COUNTER(steals_at[MELY_DISTANCES]);
-	MELYINT_COUNTER(lock_waits);
-	MELYINT_COUNTER(lock_wait_ns);
-	MELYINT_COUNTER(sleeps);
-	MELYINT_COUNTER(wakeups_sent);
-	MELYINT_COUNTER(polls);
-	MELYINT_COUNTER(readiness);
-	MELYINT_COUNTER(fd_moves);
-	MELYINT_COUNTER(cancels);
-	MELYINT_COUNTER(refused);
-	MELYINT_COUNTER(fd_moves_put_off);
-	MELYINT_COUNTER(polls_taken);
-	MELYINT_COUNTER(stalls); /* written by whoever watches for them */
-#undef MELYINT_COUNTER
+#define MELY_COUNTER(name, unit, help) _Atomic uint64_t name;
+#define MELY_COUNTER_AT(name, unit, help) _Atomic uint64_t name[MELY_DISTANCES];
+#include <mely/counters.def>
 };
 
 /* What the running batch is made of; see sched/turn.c. */

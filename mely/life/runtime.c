@@ -127,12 +127,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 #endif
 	/* relaxed: nobody else knows the runtime yet */
 	MELY_STORE(&rt->switches.batch_events, config->batch_events, relaxed);
-	MELY_STORE(&rt->switches.stealing, config->steal, relaxed);
-	MELY_STORE(&rt->switches.heuristics, (config->time_left ? MELY_STEAL_TIME_LEFT : 0u) |
-	    (config->penalty ? MELY_STEAL_PENALTY : 0u) |
-	    (config->locality ? MELY_STEAL_LOCALITY : 0u) |
-	    (config->measure ? MELY_STEAL_MEASURE : 0u) |
-	    (config->learn_penalty ? MELY_STEAL_LEARN : 0u), relaxed);
+	MELY_STORE(&rt->switches.stealing, (config->stealing & MELY_STEAL_ON) != 0, relaxed);
+	MELY_STORE(&rt->switches.heuristics, config->stealing, relaxed);
 	for (i = 0; i < MELY_DISTANCES; i++)
 		MELY_STORE(&rt->steal_ns[i],
 		    config->steal_ns != 0 ? config->steal_ns : STEAL_NS_FIRST, relaxed);
@@ -547,37 +543,32 @@ mely_cores(const struct mely_runtime *rt)
 int
 mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 {
-	return snprintf(buf, size, "%d cores (%s), %s, %s", rt->cores_count, rt->life.why_cores,
+	char settings[1024];
+	int length = melyint_settings_describe(&rt->config, settings, sizeof settings);
+
+	return snprintf(buf, size, "%d cores (%s), %s, %s%s%s", rt->cores_count, rt->life.why_cores,
 	    rt->limits.pinned ? "pinned" : "not pinned",
-	    rt->config.pollers == 1 ? "one poller" : "a poller per core");
+	    rt->config.pollers == 1 ? "one poller" : "a poller per core", length > 0 ? ";" : "",
+	    settings);
 }
 
 int
-mely_set_heuristics(struct mely_runtime *rt, unsigned heuristics)
+mely_set_stealing(struct mely_runtime *rt, unsigned bits)
 {
-	if ((heuristics & ~(unsigned)(MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY |
-	    MELY_STEAL_LOCALITY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN)) != 0)
+	if (!melyint_settings_allow("stealing", bits))
 		return -EINVAL;
 	pthread_mutex_lock(&rt->life.lock);
-	MELY_STORE(&rt->switches.heuristics, heuristics, relaxed); /* switches */
+	MELY_STORE(&rt->switches.stealing, (bits & MELY_STEAL_ON) != 0, relaxed); /* a switch */
+	MELY_STORE(&rt->switches.heuristics, bits, relaxed); /* switches */
 	switched(rt);
 	pthread_mutex_unlock(&rt->life.lock);
 	return 0;
 }
 
-void
-mely_set_stealing(struct mely_runtime *rt, int on)
-{
-	pthread_mutex_lock(&rt->life.lock);
-	MELY_STORE(&rt->switches.stealing, on != 0, relaxed); /* a switch */
-	switched(rt);
-	pthread_mutex_unlock(&rt->life.lock);
-}
-
 int
 mely_set_batch(struct mely_runtime *rt, uint32_t events)
 {
-	if (events < 1 || events > MELYINT_BATCH_EVENTS_MAX)
+	if (!melyint_settings_allow("batch_events", events))
 		return -EINVAL;
 	MELY_STORE(&rt->switches.batch_events, events, relaxed); /* a switch */
 	return 0;

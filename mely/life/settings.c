@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.c: defaults, the environment, and what is out of range. Any thread.
+ * settings.c: defaults, the environment, ranges and a description, all from the rows of
+ * life/knobs.def. Any thread.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <mely/runtime.h>
@@ -11,230 +14,338 @@
 #include "base/assert.h"
 #include "life/settings.h"
 
-enum {
-	HELPERS_MAX = 1024,
-	STUCK_MS_MAX = 3600000,
-	TRACE_EVENTS = 65536,
-	TRACE_EVENTS_MAX = 1 << 24,
-	TRACE_SAMPLE_MAX = 1000000,
-	STALL_MS_MAX = 3600000,
-	STEAL_NS_MAX = 100000000,
-	SIGNAL_MAX = 64
+/* How the environment writes a setting; see life/knobs.def. */
+enum form { NUMBER, AUTO, WORDS, SIGNAL, BITS, SOCKET, PATH, NONE };
+
+/* The type of the member. */
+enum type { INT, UNSIGNED, UNSIGNED_64, STRING, OTHER };
+
+struct knob {
+	const char *name;
+	const char *environment; /* "": no variable */
+	const char *unit;
+	size_t at;               /* in struct mely_config */
+	enum form form;
+	enum type type;
+	int64_t least, most, standard;
 };
 
-/* A whole number between min and max from the environment; false when it is there and is none. */
-static bool
-env_number(const char *name, long min, long max, long *value)
-{
-	const char *text = getenv(name);
-	char *end;
-	long number;
+struct knob_bit {
+	const char *field, *environment;
+	unsigned bit;
+};
 
-	if (text == NULL || *text == '\0')
-		return true;
+#define MEMBER(field) (((struct mely_config *)0)->field)
+#define TYPE_OF(field) _Generic(MEMBER(field), int: INT, unsigned: UNSIGNED, \
+	uint64_t: UNSIGNED_64, const char *: STRING, default: OTHER)
+
+static const struct knob knobs[] = {
+#define KNOB(type, field, form, least, most, standard, unit, environment, help) \
+	{#field, environment, unit, offsetof(struct mely_config, field), form, TYPE_OF(field), \
+	    least, most, standard},
+#define KNOB_POINTER(type, field, form, environment, help) \
+	{#field, environment, "", offsetof(struct mely_config, field), form, TYPE_OF(field), \
+	    0, 0, 0},
+#include "life/knobs.def"
+};
+
+static const struct knob_bit bits[] = {
+#define KNOB_BIT(field, bit, environment, help) {#field, environment, bit},
+#include "life/knobs.def"
+};
+
+/* The rows give the members their types; every switch has a variable. */
+#define IS_A(type, field) _Static_assert(_Generic(&MEMBER(field), type *: 1, default: 0), #field);
+#define KNOB(type, field, form, least, most, standard, unit, environment, help) IS_A(type, field)
+#define KNOB_POINTER(type, field, form, environment, help) IS_A(type, field)
+#include "life/knobs.def"
+#define KNOB_BIT(field, bit, environment, help) | bit
+_Static_assert((0
+#include "life/knobs.def"
+) == MELY_STEAL_ALL, "MELY_STEAL_ALL");
+
+enum { KNOBS = sizeof knobs / sizeof knobs[0], BITS_COUNT = sizeof bits / sizeof bits[0] };
+
+static bool
+is_number(const struct knob *knob)
+{
+	return knob->type == INT || knob->type == UNSIGNED || knob->type == UNSIGNED_64;
+}
+
+/* A number that no int64_t holds counts as INT64_MAX, which is out of every range. */
+static int64_t
+value_of(const struct mely_config *config, const struct knob *knob)
+{
+	const void *at = (const char *)config + knob->at;
+	uint64_t large;
+
+	if (knob->type == INT)
+		return *(const int *)at;
+	if (knob->type == UNSIGNED)
+		return *(const unsigned *)at;
+	large = *(const uint64_t *)at;
+	return large < INT64_MAX ? (int64_t)large : INT64_MAX;
+}
+
+static void
+set(struct mely_config *config, const struct knob *knob, int64_t value)
+{
+	void *at = (char *)config + knob->at;
+
+	if (knob->type == INT)
+		*(int *)at = (int)value;
+	else if (knob->type == UNSIGNED)
+		*(unsigned *)at = (unsigned)value;
+	else
+		*(uint64_t *)at = (uint64_t)value;
+}
+
+/* ---- the environment ----------------------------------------------------------------------- */
+
+/* A decimal number between least and most. */
+static bool
+read_number(const char *text, int64_t least, int64_t most, int64_t *value)
+{
+	char *end;
+	long long number;
+
 	errno = 0;
-	number = strtol(text, &end, 10);
-	if (errno != 0 || *end != '\0' || number < min || number > max) {
-		melyint_say("%s=%s: a number from %ld to %ld is wanted", name, text, min, max);
+	number = strtoll(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || number < least || number > most)
 		return false;
-	}
 	*value = number;
 	return true;
 }
 
+/* One of the words in "one|two|three", as its place. */
 static bool
-env_word(const char *name, const char *const words[], const char *wanted, long *value)
+read_word(const char *text, const char *words, int64_t *value)
 {
-	const char *text = getenv(name);
-	int i;
+	size_t length = strlen(text);
+	int64_t place;
 
-	if (text == NULL || *text == '\0')
-		return true;
-	for (i = 0; words[i] != NULL; i++) {
-		if (strcmp(text, words[i]) == 0) {
-			*value = i;
+	for (place = 0; words != NULL; place++) {
+		const char *end = strchr(words, '|');
+		size_t size = end != NULL ? (size_t)(end - words) : strlen(words);
+
+		if (size == length && memcmp(words, text, size) == 0) {
+			*value = place;
 			return true;
 		}
+		words = end != NULL ? end + 1 : NULL;
 	}
-	melyint_say("%s=%s: %s is wanted", name, text, wanted);
 	return false;
 }
 
+/* A signal by name, with or without SIG, or by number. */
 static bool
-env_switch(const char *name, int *on)
-{
-	long value = *on;
-	bool good = env_number(name, 0, 1, &value);
-
-	*on = (int)value;
-	return good;
-}
-
-/* A signal by name, with or without SIG, or by number; 0 is none. */
-static bool
-env_signal(const char *name, int *signo)
+read_signal(const char *text, const struct knob *knob, int64_t *value)
 {
 	static const struct {
 		const char *name;
 		int signo;
 	} known[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"QUIT", SIGQUIT}};
-	const char *text = getenv(name);
-	long value = *signo;
+	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
 	size_t i;
 
-	for (i = 0; text != NULL && i < sizeof known / sizeof known[0]; i++) {
-		if (strcmp(strncmp(text, "SIG", 3) == 0 ? text + 3 : text, known[i].name) == 0) {
-			*signo = known[i].signo;
+	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if (strcmp(name, known[i].name) == 0) {
+			*value = known[i].signo;
 			return true;
 		}
 	}
-	if (!env_number(name, 0, SIGNAL_MAX, &value))
-		return false;
-	*signo = (int)value;
-	return true;
+	return read_number(text, knob->least, knob->most, value);
 }
 
-/* "0" is none, "1" the default place, anything else a path. */
 static void
-env_socket(const char *name, const char **path)
+say_range(const char *name, const char *text, int64_t least, int64_t most)
 {
-	const char *text = secure_getenv(name); /* files are made and removed there */
+	melyint_say("%s: '%s' is not a number between %" PRId64 " and %" PRId64, name, text, least,
+	    most);
+}
+
+/* "auto|yes|no" as "auto, yes or no". */
+static void
+say_words(const char *name, const char *text, const char *words)
+{
+	const char *last = strrchr(words, '|');
+	char list[64];
+	size_t used = 0;
+
+	for (; *words != '\0' && used < sizeof list - 5; words++) {
+		const char *between = words == last ? " or " : ", ";
+
+		if (*words != '|') {
+			list[used++] = *words;
+			continue;
+		}
+		memcpy(list + used, between, strlen(between));
+		used += strlen(between);
+	}
+	list[used] = '\0';
+	melyint_say("%s: '%s' is not %s", name, text, list);
+}
+
+/* The variable of a number, which is set. False after a line that names it. */
+static bool
+read_variable(struct mely_config *config, const struct knob *knob, const char *text)
+{
+	int64_t least = knob->form == AUTO ? 1 : knob->least, value;
+	bool good;
+
+	if (knob->form == WORDS)
+		good = read_word(text, knob->unit, &value);
+	else if (knob->form == SIGNAL)
+		good = read_signal(text, knob, &value);
+	else
+		good = read_number(text, least, knob->most, &value);
+	if (good)
+		set(config, knob, value);
+	else if (knob->form == WORDS)
+		say_words(knob->environment, text, knob->unit);
+	else
+		say_range(knob->environment, text, least, knob->most);
+	return good;
+}
+
+/* The library makes and removes files at these paths: a program with more rights than its caller
+ * must not take them from the caller. A simulated runtime writes no files. */
+static void
+read_path(struct mely_config *config, const struct knob *knob)
+{
+	const char *text = secure_getenv(knob->environment);
+	const char **path = (const char **)(void *)((char *)config + knob->at);
 
 	if (text == NULL || *text == '\0')
 		return;
-	*path = strcmp(text, "0") == 0 ? NULL : strcmp(text, "1") == 0 ? "" : text;
+	if (knob->form == SOCKET)
+		*path = strcmp(text, "0") == 0 ? NULL : strcmp(text, "1") == 0 ? "" : text;
+#ifndef MELYINT_SIM
+	else
+		*path = text;
+#endif
+}
+
+static bool
+read_bits(struct mely_config *config, const struct knob *knob)
+{
+	unsigned word = (unsigned)value_of(config, knob);
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < BITS_COUNT; i++) {
+		const char *text = getenv(bits[i].environment);
+		int64_t on;
+
+		if (strcmp(bits[i].field, knob->name) != 0 || text == NULL || *text == '\0')
+			continue;
+		if (!read_number(text, 0, 1, &on)) {
+			say_range(bits[i].environment, text, 0, 1);
+			good = false;
+		} else {
+			word = on != 0 ? word | bits[i].bit : word & ~bits[i].bit;
+		}
+	}
+	set(config, knob, word);
+	return good;
 }
 
 static void
-defaults(struct mely_config *config)
+set_defaults(struct mely_config *config)
 {
+	size_t i;
+
 	memset(config, 0, sizeof *config);
 	config->size = sizeof *config;
-	config->steal = 1;
-	config->time_left = 1;
-	config->penalty = 1;
-	config->locality = 1;
-	config->measure = 1;
-	config->learn_penalty = 1;
-	config->balance = 1;
-	config->batch_events = 10;
-	config->spin_us_max = 10;
-	config->stuck_ms = 4;
-	config->stall_ms = 100;
-	config->age_ms = 1000;
-	config->stall_signal = SIGURG;
-	config->drain_deadline_ns = 30000000000u;
-	config->fd_residency_ms = 10;
-	config->fd_residency_events = 1000;
-	config->trace_events = TRACE_EVENTS;
-	config->trace_sample = 1;
-	config->helpers_files = 4;
-	config->helpers_names = 4;
-	config->helpers_user = 4;
+	for (i = 0; i < KNOBS; i++)
+		if (is_number(&knobs[i]))
+			set(config, &knobs[i], knobs[i].standard);
 }
 
 int
 mely_config_init(struct mely_config *config)
 {
-	static const char *const pins[] = {"auto", "yes", "no", NULL};
-	static const char *const pollers[] = {"all", "1", NULL};
-	long cores, pin = MELY_PIN_AUTO, poller = 0, batch, batch_us, spin, stuck, price;
-	long events, sample;
-	long stall, age, signum;
 	bool good = true;
+	size_t i;
 
-	defaults(config);
-	cores = config->cores;
-	batch = config->batch_events;
-	batch_us = config->batch_us;
-	spin = config->spin_us_max;
-	stuck = config->stuck_ms;
-	stall = config->stall_ms;
-	age = config->age_ms;
-	signum = config->stall_signal;
-	price = config->steal_ns;
-	events = config->trace_events;
-	sample = config->trace_sample;
-	good &= env_number("MELY_CORES", 1, MELY_CORES_MAX, &cores);
-	good &= env_word("MELY_PIN", pins, "auto, yes or no", &pin);
-	good &= env_switch("MELY_STEAL", &config->steal);
-	good &= env_switch("MELY_TIME_LEFT", &config->time_left);
-	good &= env_switch("MELY_PENALTY", &config->penalty);
-	good &= env_switch("MELY_LOCALITY", &config->locality);
-	good &= env_switch("MELY_MEASURE", &config->measure);
-	good &= env_switch("MELY_LEARN_PENALTY", &config->learn_penalty);
-	good &= env_number("MELY_STEAL_NS", 0, STEAL_NS_MAX, &price);
-	good &= env_switch("MELY_BALANCE", &config->balance);
-	good &= env_word("MELY_POLLERS", pollers, "all or 1", &poller);
-	good &= env_number("MELY_BATCH", 1, MELYINT_BATCH_EVENTS_MAX, &batch);
-	good &= env_number("MELY_BATCH_US", 0, 1000000, &batch_us);
-	good &= env_number("MELY_SPIN_US", 0, 1000, &spin);
-	good &= env_signal("MELY_DUMP_SIGNAL", &config->dump_signal);
-	env_socket("MELY_SOCKET", &config->socket);
-	good &= env_number("MELY_STUCK_MS", 0, STUCK_MS_MAX, &stuck);
-	good &= env_number("MELY_TRACE_EVENTS", 1, TRACE_EVENTS_MAX, &events);
-	good &= env_number("MELY_TRACE_SAMPLE", 1, TRACE_SAMPLE_MAX, &sample);
-#ifndef MELYINT_SIM
-	/* A file of the caller's choice is nothing for a program with more rights than he has. */
-	config->trace = secure_getenv("MELY_TRACE");
-#endif
-	config->trace_events = (uint32_t)events;
-	config->trace_sample = (uint32_t)sample;
-	good &= env_number("MELY_STALL_MS", 0, STALL_MS_MAX, &stall);
-	good &= env_number("MELY_AGE_MS", 0, STALL_MS_MAX, &age);
-	good &= env_number("MELY_STALL_SIGNAL", 0, SIGRTMAX, &signum);
-	config->cores = (int)cores;
-	config->pinning = (enum mely_pinning)pin;
-	config->pollers = (int)poller;
-	config->batch_events = (uint32_t)batch;
-	config->batch_us = (uint32_t)batch_us;
-	config->spin_us_max = (uint32_t)spin;
-	config->stuck_ms = (uint32_t)stuck;
-	config->stall_ms = (uint32_t)stall;
-	config->age_ms = (uint32_t)age;
-	config->stall_signal = (int)signum;
-	config->steal_ns = (uint32_t)price;
+	set_defaults(config);
+	for (i = 0; i < KNOBS; i++) {
+		const struct knob *knob = &knobs[i];
+		const char *text;
+
+		if (knob->form == BITS) {
+			good &= read_bits(config, knob);
+		} else if (knob->form == SOCKET || knob->form == PATH) {
+			read_path(config, knob);
+		} else if (knob->environment[0] != '\0') {
+			text = getenv(knob->environment);
+			if (text != NULL && *text != '\0')
+				good &= read_variable(config, knob, text);
+		}
+	}
 	return good ? 0 : -EINVAL;
 }
 
-static bool
-in_range(const char *name, long value, long min, long max)
-{
-	if (value >= min && value <= max)
-		return true;
-	melyint_say("config: %s is %ld, not from %ld to %ld", name, value, min, max);
-	return false;
-}
+/* ---- ranges -------------------------------------------------------------------------------- */
 
 int
 melyint_settings_check(const struct mely_config *config)
 {
-	bool good = in_range("size", (long)config->size, (long)sizeof *config,
-	    (long)sizeof *config) &&
-	    in_range("cores", config->cores, 0, MELY_CORES_MAX) &&
-	    in_range("pinning", (long)config->pinning, MELY_PIN_AUTO, MELY_PIN_NO) &&
-	    in_range("pollers", config->pollers, 0, 1) &&
-	    in_range("steal", config->steal, 0, 1) &&
-	    in_range("time_left", config->time_left, 0, 1) &&
-	    in_range("penalty", config->penalty, 0, 1) &&
-	    in_range("locality", config->locality, 0, 1) &&
-	    in_range("measure", config->measure, 0, 1) &&
-	    in_range("learn_penalty", config->learn_penalty, 0, 1) &&
-	    in_range("steal_ns", config->steal_ns, 0, STEAL_NS_MAX) &&
-	    in_range("balance", config->balance, 0, 1) &&
-	    in_range("batch_events", config->batch_events, 1, MELYINT_BATCH_EVENTS_MAX) &&
-	    in_range("priority_rule", (long)config->priority_rule, MELY_PRIORITY_HIGHEST,
-	        MELY_PRIORITY_LAST_POST) &&
-	    in_range("dump_signal", config->dump_signal, 0, SIGNAL_MAX) &&
-	    in_range("stuck_ms", config->stuck_ms, 0, STUCK_MS_MAX) &&
-	    in_range("trace_events", config->trace_events, 1, TRACE_EVENTS_MAX) &&
-	    in_range("trace_sample", config->trace_sample, 1, TRACE_SAMPLE_MAX) &&
-	    in_range("stall_ms", config->stall_ms, 0, STALL_MS_MAX) &&
-	    in_range("age_ms", config->age_ms, 0, STALL_MS_MAX) &&
-	    in_range("stall_signal", config->stall_signal, 0, SIGRTMAX) &&
-	    in_range("helpers_files", config->helpers_files, 1, HELPERS_MAX) &&
-	    in_range("helpers_names", config->helpers_names, 1, HELPERS_MAX) &&
-	    in_range("helpers_user", config->helpers_user, 1, HELPERS_MAX);
+	bool good = true;
+	size_t i;
 
+	/* The other members may lie elsewhere in a struct of another size. */
+	if (config->size != sizeof *config) {
+		melyint_say("config: size is %zu, not %zu", config->size, sizeof *config);
+		return -EINVAL;
+	}
+	for (i = 0; i < KNOBS; i++) {
+		const struct knob *knob = &knobs[i];
+		int64_t value;
+
+		if (!is_number(knob))
+			continue;
+		value = value_of(config, knob);
+		if (value >= knob->least && value <= knob->most)
+			continue;
+		melyint_say("config: %s is %" PRId64 ", not a number between %" PRId64 " and %"
+		    PRId64, knob->name, value, knob->least, knob->most);
+		good = false;
+	}
 	return good ? 0 : -EINVAL;
+}
+
+bool
+melyint_settings_allow(const char *name, int64_t value)
+{
+	size_t i = 0;
+
+	while (i < KNOBS && strcmp(knobs[i].name, name) != 0)
+		i++;
+	MELY_ASSERT(i < KNOBS && is_number(&knobs[i]));
+	return value >= knobs[i].least && value <= knobs[i].most;
+}
+
+int
+melyint_settings_describe(const struct mely_config *config, char *buf, size_t size)
+{
+	size_t i;
+	int used = 0;
+
+	if (size > 0)
+		buf[0] = '\0';
+	for (i = 0; i < KNOBS; i++) {
+		const struct knob *knob = &knobs[i];
+		size_t room = (size_t)used < size ? size - (size_t)used : 0;
+		char *at = room > 0 ? buf + used : NULL;
+
+		if (is_number(knob) && value_of(config, knob) != knob->standard)
+			used += snprintf(at, room, " %s=%" PRId64, knob->name,
+			    value_of(config, knob));
+		else if (knob->type == STRING &&
+		    *(const char *const *)(const void *)((const char *)config + knob->at) != NULL)
+			used += snprintf(at, room, " %s=%s", knob->name,
+			    *(const char *const *)(const void *)((const char *)config + knob->at));
+	}
+	return used;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.h: is a configuration sound?
+ * settings.h: ranges of the settings in life/knobs.def. Any thread.
  */
 #ifndef MELYINT_LIFE_SETTINGS_H
 #define MELYINT_LIFE_SETTINGS_H
@@ -8,9 +8,13 @@
 #include <stdbool.h>
 #include <mely/runtime.h>
 
-enum { MELYINT_BATCH_EVENTS_MAX = 1000000 };
-
-/* 0, or -EINVAL after a line on stderr that names the setting. */
+/* 0, or -EINVAL after a line on stderr for each setting that is out of range. */
 int melyint_settings_check(const struct mely_config *config);
+
+/* May the setting called name, a number, have this value? Writes nothing. */
+bool melyint_settings_allow(const char *name, int64_t value);
+
+/* The settings that differ from the defaults, as in " batch_events=3 pollers=1", like snprintf. */
+int melyint_settings_describe(const struct mely_config *config, char *buf, size_t size);
 
 #endif

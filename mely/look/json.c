@@ -75,6 +75,15 @@ distances(struct melyint_text *t, const char *name, const uint64_t *counts)
 	close_with(t, "},");
 }
 
+static void
+counters(struct melyint_text *t, const struct mely_counters *c)
+{
+#define MELY_COUNTER_TALLY(name, unit, help) number(t, #name, c->name);
+#define MELY_COUNTER(name, unit, help) number(t, #name, c->name);
+#define MELY_COUNTER_AT(name, unit, help) distances(t, #name, c->name);
+#include <mely/counters.def>
+}
+
 /* ---- cores --------------------------------------------------------------------------------- */
 
 static void
@@ -117,28 +126,7 @@ core(struct melyint_text *t, const struct mely_stats *stats, const struct mely_s
 	number(t, "steal_ns", c->steal_ns);
 	number(t, "poll_ns", c->poll_ns);
 	number(t, "sleep_ns", c->sleep_ns);
-	number(t, "events", c->events);
-	number(t, "batches", c->batches);
-	number(t, "posts_remote", c->posts_remote);
-	number(t, "adoptions", c->adoptions);
-	number(t, "steals_tried", c->steals_tried);
-	number(t, "steals", c->steals);
-	number(t, "balance_steals", c->balance_steals);
-	number(t, "steals_empty", c->steals_empty);
-	number(t, "steals_unworthy", c->steals_unworthy);
-	number(t, "stolen_events", c->stolen_events);
-	distances(t, "steals_tried_at", c->steals_tried_at);
-	distances(t, "steals_at", c->steals_at);
-	number(t, "sleeps", c->sleeps);
-	number(t, "wakeups_sent", c->wakeups_sent);
-	number(t, "polls", c->polls);
-	number(t, "readiness", c->readiness);
-	number(t, "fd_moves", c->fd_moves);
-	number(t, "cancels", c->cancels);
-	number(t, "refused", c->refused);
-	number(t, "lock_waits", c->lock_waits);
-	number(t, "lock_wait_ns", c->lock_wait_ns);
-	number(t, "stalls", c->stalls);
+	counters(t, &c->counters);
 	close_with(t, "},");
 }
 
@@ -248,6 +236,9 @@ head(struct melyint_text *t, const struct mely_stats *stats)
 	number(t, "outside_refused", stats->outside_refused);
 	number(t, "colors_asked", stats->colors_asked);
 	number(t, "colors_found", stats->colors_found);
+	melyint_text_add(t, "\"total\":{");
+	counters(t, &stats->total);
+	close_with(t, "},");
 }
 
 int

@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <mely/stats.h>
 
 #include "base/text.h"
@@ -49,46 +51,6 @@ seconds(struct melyint_text *t, uint64_t ns)
 
 #define OF_CORE(field) offsetof(struct mely_stats_core, field)
 
-static const struct {
-	const char *name, *type, *help;
-	size_t at;
-	bool is_u32;
-} core_families[] = {
-	{"mely_core_events_total", "counter", "Events run.", OF_CORE(events), false},
-	{"mely_core_batches_total", "counter", "Batches of events of one color.",
-	    OF_CORE(batches), false},
-	{"mely_core_colors_waiting", "gauge", "Colors in the queue of the core.",
-	    OF_CORE(colors_waiting), true},
-	{"mely_core_posts_remote_total", "counter", "Posts to colors on other cores.",
-	    OF_CORE(posts_remote), false},
-	{"mely_core_adoptions_total", "counter", "Idle colors moved here by a post.",
-	    OF_CORE(adoptions), false},
-	{"mely_core_stolen_events_total", "counter", "Events run right after steals.",
-	    OF_CORE(stolen_events), false},
-	{"mely_core_sleeps_total", "counter", "Times that the core slept.",
-	    OF_CORE(sleeps), false},
-	{"mely_core_wakeups_sent_total", "counter", "System calls that wake another core.",
-	    OF_CORE(wakeups_sent), false},
-	{"mely_core_polls_total", "counter", "Looks at descriptors.", OF_CORE(polls), false},
-	{"mely_core_readiness_total", "counter", "Readiness events posted.",
-	    OF_CORE(readiness), false},
-	{"mely_core_cancels_total", "counter", "Events cancelled.", OF_CORE(cancels), false},
-	{"mely_core_refused_total", "counter", "Posts refused at a high-water mark.",
-	    OF_CORE(refused), false},
-	{"mely_core_lock_waits_total", "counter", "Times that a lock was found held.",
-	    OF_CORE(lock_waits), false},
-	{"mely_core_stalls_total", "counter", "Handlers that ran for longer than their limit.",
-	    OF_CORE(stalls), false},
-};
-
-static uint64_t
-field(const void *record, size_t at, bool is_u32)
-{
-	const char *p = (const char *)record + at;
-
-	return is_u32 ? *(const uint32_t *)(const void *)p : *(const uint64_t *)(const void *)p;
-}
-
 static void
 core_times(struct melyint_text *t, const struct mely_stats *stats)
 {
@@ -107,48 +69,73 @@ core_times(struct melyint_text *t, const struct mely_stats *stats)
 		for (k = 0; k < sizeof states / sizeof states[0]; k++) {
 			melyint_text_add(t, "mely_core_seconds_total{core=\"%u\",state=\"%s\"} ",
 			    c->index, states[k].state);
-			seconds(t, field(c, states[k].at, false));
+			seconds(t, *(const uint64_t *)(const void *)((const char *)c + states[k].at));
+			melyint_text_add(t, "\n");
+		}
+	}
+}
+
+/* One row of mely/counters.def, for all cores. at: of the counter in struct mely_stats_core. */
+static void
+counter(struct melyint_text *t, const struct mely_stats *stats, const char *name, const char *unit,
+    const char *help, size_t at, bool by_distance)
+{
+	bool is_time = strcmp(unit, "ns") == 0;
+	size_t length = strlen(name);
+	char of_family[64];
+	uint32_t i;
+	int d;
+
+	/* Times are in seconds: stolen_ns is mely_core_stolen_seconds_total. */
+	if (is_time && length > 3 && strcmp(name + length - 3, "_ns") == 0)
+		length -= 3;
+	snprintf(of_family, sizeof of_family, "mely_core_%.*s%s_total", (int)length, name,
+	    is_time ? "_seconds" : "");
+	family(t, of_family, "counter", help);
+	for (i = 0; i < stats->cores_count; i++) {
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
+		const uint64_t *figures = (const uint64_t *)(const void *)((const char *)c + at);
+
+		for (d = 0; d < (by_distance ? MELY_DISTANCES : 1); d++) {
+			melyint_text_add(t, "%s{core=\"%u\"", of_family, c->index);
+			if (by_distance)
+				melyint_text_add(t, ",distance=\"%s\"", mely_distance_name(d));
+			melyint_text_add(t, "} ");
+			if (is_time)
+				seconds(t, figures[d]);
+			else
+				melyint_text_add(t, "%" PRIu64, figures[d]);
 			melyint_text_add(t, "\n");
 		}
 	}
 }
 
 static void
-core_steals(struct melyint_text *t, const struct mely_stats *stats, const char *name,
-    const char *help, bool tried)
+counters(struct melyint_text *t, const struct mely_stats *stats)
 {
-	uint32_t i;
-	int d;
-
-	family(t, name, "counter", help);
-	for (i = 0; i < stats->cores_count; i++) {
-		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
-
-		for (d = 0; d < MELY_DISTANCES; d++)
-			melyint_text_add(t, "%s{core=\"%u\",distance=\"%s\"} %" PRIu64 "\n", name,
-			    c->index, mely_distance_name(d),
-			    tried ? c->steals_tried_at[d] : c->steals_at[d]);
-	}
+#define MELY_COUNTER_TALLY(name, unit, help) \
+	counter(t, stats, #name, #unit, help, OF_CORE(counters.name), false);
+#define MELY_COUNTER(name, unit, help) \
+	counter(t, stats, #name, #unit, help, OF_CORE(counters.name), false);
+#define MELY_COUNTER_AT(name, unit, help) \
+	counter(t, stats, #name, #unit, help, OF_CORE(counters.name), true);
+#include <mely/counters.def>
 }
 
 static void
 cores(struct melyint_text *t, const struct mely_stats *stats)
 {
-	size_t k;
 	uint32_t i;
 
 	core_times(t, stats);
-	for (k = 0; k < sizeof core_families / sizeof core_families[0]; k++) {
-		family(t, core_families[k].name, core_families[k].type, core_families[k].help);
-		for (i = 0; i < stats->cores_count; i++) {
-			const struct mely_stats_core *c = mely_stats_core_row(stats, i);
+	family(t, "mely_core_colors_waiting", "gauge", "Colors in the queue of the core.");
+	for (i = 0; i < stats->cores_count; i++) {
+		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
 
-			melyint_text_add(t, "%s{core=\"%u\"} %" PRIu64 "\n", core_families[k].name,
-			    c->index, field(c, core_families[k].at, core_families[k].is_u32));
-		}
+		melyint_text_add(t, "mely_core_colors_waiting{core=\"%u\"} %u\n", c->index,
+		    c->colors_waiting);
 	}
-	core_steals(t, stats, "mely_core_steals_tried_total", "Steals tried, by distance.", true);
-	core_steals(t, stats, "mely_core_steals_total", "Colors stolen, by distance.", false);
+	counters(t, stats);
 }
 
 /* ---- handlers ------------------------------------------------------------------------------ */

@@ -21,6 +21,7 @@ struct making {
 	struct melyint_text block;
 	struct melyint_look look;
 	uint64_t now_ticks;
+	bool counters_only;
 };
 
 static struct mely_stats *
@@ -55,35 +56,30 @@ name(struct making *m, const char *text)
 #define READ(p) MELY_LOAD((p), relaxed)
 
 static void
-read_counters(struct mely_stats_core *row, struct melyint_core *core)
+read_counters(struct mely_counters *to, struct melyint_core *core)
 {
-	const struct melyint_counters *c = &core->counters;
-	int i;
+	const struct melyint_counters *from = &core->counters;
+	int d;
 
-	row->events = melyint_tally_events(&core->tallies);
-	row->batches = READ(&c->batches);
-	row->posts_remote = READ(&c->posts_remote);
-	row->adoptions = READ(&c->adoptions);
-	row->steals_tried = READ(&c->steals_tried);
-	row->steals = READ(&c->steals);
-	row->balance_steals = READ(&c->balance_steals);
-	row->steals_empty = READ(&c->steals_empty);
-	row->steals_unworthy = READ(&c->steals_unworthy);
-	row->stolen_events = READ(&c->stolen_events);
-	for (i = 0; i < MELY_DISTANCES; i++) {
-		row->steals_tried_at[i] = READ(&c->steals_tried_at[i]);
-		row->steals_at[i] = READ(&c->steals_at[i]);
-	}
-	row->sleeps = READ(&c->sleeps);
-	row->wakeups_sent = READ(&c->wakeups_sent);
-	row->polls = READ(&c->polls);
-	row->readiness = READ(&c->readiness);
-	row->fd_moves = READ(&c->fd_moves);
-	row->cancels = READ(&c->cancels);
-	row->refused = READ(&c->refused);
-	row->lock_waits = READ(&c->lock_waits);
-	row->lock_wait_ns = READ(&c->lock_wait_ns);
-	row->stalls = READ(&c->stalls);
+#define MELY_COUNTER_TALLY(name, unit, help) to->name = melyint_tally_##name(&core->tallies);
+#define MELY_COUNTER(name, unit, help) to->name = READ(&from->name);
+#define MELY_COUNTER_AT(name, unit, help) \
+	for (d = 0; d < MELY_DISTANCES; d++) \
+		to->name[d] = READ(&from->name[d]);
+#include <mely/counters.def>
+}
+
+static void
+add_counters(struct mely_counters *to, const struct mely_counters *each)
+{
+	int d;
+
+#define MELY_COUNTER_TALLY(name, unit, help) to->name += each->name;
+#define MELY_COUNTER(name, unit, help) to->name += each->name;
+#define MELY_COUNTER_AT(name, unit, help) \
+	for (d = 0; d < MELY_DISTANCES; d++) \
+		to->name[d] += each->name[d];
+#include <mely/counters.def>
 }
 
 /* What runs there now. The color is followed under the lock that keeps it: C of NOTE(look). */
@@ -128,8 +124,9 @@ read_core(struct making *m, struct mely_stats_core *row, struct melyint_core *co
 	row->steal_ns = melyint_ticks_to_ns(spent[MELY_STATS_STEALING]);
 	row->poll_ns = melyint_ticks_to_ns(spent[MELY_STATS_POLLING]);
 	row->sleep_ns = melyint_ticks_to_ns(spent[MELY_STATS_SLEEPING]);
-	read_counters(row, core);
-	read_running(row, core, m->now_ticks);
+	read_counters(&row->counters, core);
+	if (!m->counters_only)
+		read_running(row, core, m->now_ticks);
 }
 
 static void
@@ -144,9 +141,13 @@ put_cores(struct making *m)
 		return;
 	head->cores_at = at;
 	head->cores_count = count;
-	head->core_size = sizeof *row;
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		read_core(m, &row[i], &m->rt->cores[i]);
+		add_counters(&head->total, &row[i].counters);
+	}
+	head->total.posts_remote += head->outside_posts;
+	head->total.wakeups_sent += head->outside_wakeups;
+	head->total.refused += head->outside_refused;
 }
 
 /* ---- handlers ------------------------------------------------------------------------------ */
@@ -293,7 +294,6 @@ put_handlers(struct making *m)
 		return;
 	head->handlers_at = at;
 	head->handlers_count = count;
-	head->handler_size = sizeof(struct mely_stats_handler);
 }
 
 /* ---- colors -------------------------------------------------------------------------------- */
@@ -395,6 +395,8 @@ put_head(struct making *m, uint32_t colors_max)
 	head->sample_every = MELYINT_SAMPLE_EVERY;
 	head->sample_events = MELYINT_SAMPLED_MAX;
 	head->delay_every = MELYINT_STAMP_EVERY;
+	head->core_size = sizeof(struct mely_stats_core);
+	head->handler_size = sizeof(struct mely_stats_handler);
 	head->color_size = sizeof(struct mely_stats_color);
 	head->colors_asked = colors_max;
 	head->outside_posts = READ(&m->rt->outside.posts);
@@ -427,7 +429,8 @@ mely_stats_take(struct mely_runtime *rt, unsigned flags, uint32_t colors_max,
 	int error = 0;
 
 	*stats = NULL;
-	if ((flags & ~(unsigned)MELY_STATS_BY_AGE) != 0)
+	if ((flags & ~(unsigned)(MELY_STATS_BY_AGE | MELY_STATS_COUNTERS)) != 0 ||
+	    ((flags & MELY_STATS_COUNTERS) != 0 && colors_max != 0))
 		return -EINVAL;
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
@@ -439,9 +442,10 @@ mely_stats_take(struct mely_runtime *rt, unsigned flags, uint32_t colors_max,
 	m.look.by_age = (flags & MELY_STATS_BY_AGE) != 0;
 	m.look.room = colors_max;
 	m.now_ticks = melyint_ticks();
+	m.counters_only = (flags & MELY_STATS_COUNTERS) != 0;
 	put_head(&m, colors_max);
 	put_cores(&m);
-	if (!m.block.failed)
+	if (!m.block.failed && !m.counters_only)
 		put_handlers(&m);
 	if (!m.block.failed && colors_max > 0)
 		error = put_colors(&m);

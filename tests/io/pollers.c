@@ -168,10 +168,13 @@ single_poller_is_color_0(void)
 static uint64_t
 readiness_of(int core)
 {
-	struct mely_counters one;
+	struct mely_stats *stats;
+	uint64_t readiness;
 
-	TEST_OK(mely_counters_read(rt, core, &one, sizeof one));
-	return one.readiness;
+	TEST_OK(mely_stats_take(rt, MELY_STATS_COUNTERS, 0, &stats));
+	readiness = mely_stats_core_row(stats, (uint32_t)core)->counters.readiness;
+	mely_stats_free(stats);
+	return readiness;
 }
 
 /* The color is pinned elsewhere: after the residency its descriptor is found there. */

@@ -58,7 +58,7 @@ without_stealing_by(int pollers)
 	test_config(&config, 3);
 	config.stuck_ms = 2;
 	config.pollers = pollers;
-	config.steal = 0;
+	config.stealing = 0;
 	stuck_rt = test_runtime_with(&config);
 	test_run_start(&stuck_runner, stuck_rt);
 	line_open(&line, test_color_on(stuck_rt, 0));

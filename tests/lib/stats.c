@@ -56,16 +56,17 @@ test_stats_sums(struct mely_runtime *rt, const struct mely_stats *stats)
 		TEST_CHECK(h->time.count <= h->count && h->delay.count <= h->count);
 	}
 	for (i = 0; (c = mely_stats_core_row(stats, i)) != NULL; i++) {
-		by_core += c->events;
+		by_core += c->counters.events;
 		for (d = 0, tried = won = 0; d < MELY_DISTANCES; d++) {
-			tried += c->steals_tried_at[d];
-			won += c->steals_at[d];
+			tried += c->counters.steals_tried_at[d];
+			won += c->counters.steals_at[d];
 		}
-		TEST_EQ(tried, c->steals_tried);
-		TEST_EQ(won, c->steals);
+		TEST_EQ(tried, c->counters.steals_tried);
+		TEST_EQ(won, c->counters.steals);
 		TEST_EQ(c->doing, MELY_STATS_AWAY);
 		TEST_EQ(c->color_kind, MELY_STATS_NO_COLOR);
 	}
 	TEST_EQ(by_handler, by_core);
+	TEST_EQ(by_core, stats->total.events);
 	TEST_EQ(by_core, test_counters(rt).events);
 }

@@ -169,12 +169,15 @@ test_runtime(int cores)
 }
 
 struct mely_counters
-test_counters(const struct mely_runtime *rt)
+test_counters(struct mely_runtime *rt)
 {
-	struct mely_counters counters;
+	struct mely_counters total;
+	struct mely_stats *stats;
 
-	TEST_OK(mely_counters_read(rt, -1, &counters, sizeof counters));
-	return counters;
+	TEST_OK(mely_stats_take(rt, MELY_STATS_COUNTERS, 0, &stats));
+	total = stats->total;
+	mely_stats_free(stats);
+	return total;
 }
 
 static void *

@@ -114,7 +114,7 @@ uint64_t test_random(uint64_t *state);
 void test_config(struct mely_config *config, int cores);
 struct mely_runtime *test_runtime(int cores);
 struct mely_runtime *test_runtime_with(const struct mely_config *config);
-struct mely_counters test_counters(const struct mely_runtime *rt);
+struct mely_counters test_counters(struct mely_runtime *rt);
 
 /* A thread inside mely_run. */
 struct test_runner {

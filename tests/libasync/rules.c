@@ -137,7 +137,7 @@ a_last_color_stays(int cores)
 	TEST_OK(mely_color_pin(colors[0], 0));
 	for (i = 1; i < COLORS; i++)
 		TEST_OK(mely_post(colors[i], &anywhere, NULL));
-	mely_set_stealing(rt, 0);
+	TEST_OK(mely_set_stealing(rt, 0));
 	test_run_start(&runner, rt);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_EQ(test_get(&ran), COLORS - 1);
@@ -147,7 +147,7 @@ a_last_color_stays(int cores)
 	atomic_store(&stuck, 0);
 	atomic_store(&go, 0);
 	atomic_store(&ran, 0);
-	mely_set_stealing(rt, 1);
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ON));
 	test_run_start(&runner, rt);
 	TEST_OK(mely_post(colors[0], &stuck_handler, NULL));
 	test_await(&stuck, 1);

@@ -10,8 +10,8 @@
 #include "test.h"
 
 static const char *const names[] = {"MELY_CORES", "MELY_PIN", "MELY_STEAL", "MELY_TIME_LEFT",
-    "MELY_PENALTY", "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_BALANCE",
-    "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US", "MELY_STUCK_MS",
+    "MELY_PENALTY", "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_STEAL_NS",
+    "MELY_BALANCE", "MELY_POLLERS", "MELY_BATCH", "MELY_BATCH_US", "MELY_SPIN_US", "MELY_STUCK_MS",
     "MELY_SOCKET", "MELY_DUMP_SIGNAL", "MELY_STALL_MS", "MELY_AGE_MS", "MELY_STALL_SIGNAL"};
 
 static void
@@ -70,12 +70,7 @@ defaults(void)
 	TEST_EQ(config.cores, 0);
 	TEST_EQ(config.pinning, MELY_PIN_AUTO);
 	TEST_EQ(config.pollers, 0);
-	TEST_EQ(config.steal, 1);
-	TEST_EQ(config.time_left, 1);
-	TEST_EQ(config.penalty, 1);
-	TEST_EQ(config.locality, 1);
-	TEST_EQ(config.measure, 1);
-	TEST_EQ(config.learn_penalty, 1);
+	TEST_EQ(config.stealing, MELY_STEAL_ALL);
 	TEST_EQ(config.steal_ns, 0);
 	TEST_EQ(config.balance, 1);
 	TEST_EQ(config.batch_events, 10);
@@ -116,7 +111,7 @@ environment_is_read(void)
 	TEST_OK(mely_config_init(&config));
 	TEST_EQ(config.cores, 13);
 	TEST_EQ(config.pinning, MELY_PIN_NO);
-	TEST_EQ(config.steal, 0);
+	TEST_EQ(config.stealing, MELY_STEAL_ALL & ~MELY_STEAL_ON);
 	TEST_EQ(config.steal_ns, 2500);
 	TEST_EQ(config.balance, 0);
 	TEST_EQ(config.pollers, 1);
@@ -146,27 +141,31 @@ environment_is_read(void)
 	TEST_EQ(config.pinning, MELY_PIN_AUTO);
 }
 
-/* Each switch of a heuristic turns off its own setting and no other. */
+/* Each variable of stealing clears its own bit and no other. */
 static void
 switches(void)
 {
-	static const char *const switched[] = {"MELY_STEAL", "MELY_TIME_LEFT", "MELY_PENALTY",
-	    "MELY_LOCALITY", "MELY_MEASURE", "MELY_LEARN_PENALTY", "MELY_BALANCE"};
-	size_t i, k;
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} switched[] = {{"MELY_STEAL", MELY_STEAL_ON}, {"MELY_TIME_LEFT", MELY_STEAL_TIME_LEFT},
+	    {"MELY_PENALTY", MELY_STEAL_PENALTY}, {"MELY_LOCALITY", MELY_STEAL_LOCALITY},
+	    {"MELY_MEASURE", MELY_STEAL_MEASURE}, {"MELY_LEARN_PENALTY", MELY_STEAL_LEARN},
+	    {"MELY_BALANCE", 0}};
+	size_t i;
 
 	for (i = 0; i < sizeof switched / sizeof switched[0]; i++) {
 		struct mely_config config;
-		const int *settings[] = {&config.steal, &config.time_left, &config.penalty,
-		    &config.locality, &config.measure, &config.learn_penalty, &config.balance};
 
 		clear_environment();
-		setenv(switched[i], "0", 1);
+		setenv(switched[i].name, "0", 1);
 		TEST_OK(mely_config_init(&config));
-		for (k = 0; k < sizeof settings / sizeof settings[0]; k++)
-			TEST_EQ(*settings[k], k != i);
-		setenv(switched[i], "1", 1);
+		TEST_EQ(config.stealing, MELY_STEAL_ALL & ~switched[i].bit);
+		TEST_EQ(config.balance, switched[i].bit != 0);
+		setenv(switched[i].name, "1", 1);
 		TEST_OK(mely_config_init(&config));
-		TEST_EQ(*settings[i], 1);
+		TEST_EQ(config.stealing, MELY_STEAL_ALL);
+		TEST_EQ(config.balance, 1);
 	}
 	clear_environment();
 }
@@ -243,7 +242,7 @@ bad_environment(void)
 		TEST_CHECK(strchr(line, '\n') == line + strlen(line) - 1);
 		TEST_EQ(config.cores, 0);
 		TEST_EQ(config.pinning, MELY_PIN_AUTO);
-		TEST_EQ(config.steal, 1);
+		TEST_EQ(config.stealing, MELY_STEAL_ALL);
 		TEST_EQ(config.balance, 1);
 		TEST_EQ(config.pollers, 0);
 		TEST_EQ(config.batch_events, 10);
@@ -284,16 +283,22 @@ bad_settings(void)
 	refuse(&config, "pinning");
 	config = good, config.pollers = 2;
 	refuse(&config, "pollers");
-	config = good, config.time_left = 2;
-	refuse(&config, "time_left");
-	config = good, config.penalty = -1;
-	refuse(&config, "penalty");
-	config = good, config.locality = 7;
-	refuse(&config, "locality");
-	config = good, config.measure = 2;
-	refuse(&config, "measure");
-	config = good, config.learn_penalty = 2;
-	refuse(&config, "learn_penalty");
+	config = good, config.stealing = MELY_STEAL_ALL + 1;
+	refuse(&config, "stealing");
+	config = good, config.steal_ns = 100000001;
+	refuse(&config, "steal_ns");
+	config = good, config.balance = -1;
+	refuse(&config, "balance");
+	config = good, config.batch_us = 1000001;
+	refuse(&config, "batch_us");
+	config = good, config.spin_us_max = 1001;
+	refuse(&config, "spin_us_max");
+	config = good, config.fd_residency_ms = 3600001;
+	refuse(&config, "fd_residency_ms");
+	config = good, config.stall_signal = 65;
+	refuse(&config, "stall_signal");
+	config = good, config.drain_deadline_ns = UINT64_MAX;
+	refuse(&config, "drain_deadline_ns");
 	config = good, config.batch_events = 0;
 	refuse(&config, "batch_events");
 	config = good, config.priority_rule = (enum mely_priority_rule)9;
@@ -315,6 +320,65 @@ on_count(void *arg)
 {
 	(void)arg;
 	test_add(&ran, 1);
+}
+
+/* What a line says of a bad value. */
+static void
+lines(void)
+{
+	static const struct {
+		const char *name, *value, *line;
+	} bad[] = {
+	    {"MELY_CORES", "x", "mely: MELY_CORES: 'x' is not a number between 1 and 256\n"},
+	    {"MELY_BATCH_US", "-1",
+	        "mely: MELY_BATCH_US: '-1' is not a number between 0 and 1000000\n"},
+	    {"MELY_STEAL", "on", "mely: MELY_STEAL: 'on' is not a number between 0 and 1\n"},
+	    {"MELY_PIN", "maybe", "mely: MELY_PIN: 'maybe' is not auto, yes or no\n"},
+	    {"MELY_POLLERS", "2", "mely: MELY_POLLERS: '2' is not all or 1\n"},
+	};
+	struct mely_config config;
+	struct mely_runtime *rt;
+	char line[512];
+	size_t i;
+
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		clear_environment();
+		setenv(bad[i].name, bad[i].value, 1);
+		capture();
+		TEST_EQ(mely_config_init(&config), -EINVAL);
+		captured(line, sizeof line);
+		TEST_EQ(strcmp(line, bad[i].line), 0);
+	}
+	clear_environment();
+	TEST_OK(mely_config_init(&config));
+	config.spin_us_max = 5000;
+	capture();
+	TEST_EQ(mely_runtime_new(&rt, &config), -EINVAL);
+	captured(line, sizeof line);
+	TEST_EQ(strcmp(line,
+	    "mely: config: spin_us_max is 5000, not a number between 0 and 1000\n"), 0);
+}
+
+/* Settings that differ from the defaults are described, the others are not. */
+static void
+description(void)
+{
+	struct mely_config config;
+	struct mely_runtime *rt;
+	char line[256];
+
+	clear_environment();
+	TEST_OK(mely_config_init(&config));
+	TEST_OK(mely_runtime_new(&rt, &config));
+	TEST_CHECK(mely_runtime_describe(rt, line, sizeof line) > 0);
+	TEST_CHECK(strchr(line, '=') == NULL);
+	TEST_OK(mely_runtime_free(rt));
+	config.batch_events = 3;
+	config.stealing &= ~(unsigned)MELY_STEAL_LOCALITY;
+	TEST_OK(mely_runtime_new(&rt, &config));
+	TEST_CHECK(mely_runtime_describe(rt, line, sizeof line) > 0);
+	TEST_CHECK(strstr(line, "; stealing=55 batch_events=3") != NULL);
+	TEST_OK(mely_runtime_free(rt));
 }
 
 /* Machines that nobody here has: the runtime starts and works on each. */
@@ -358,6 +422,8 @@ main(int argc, char **argv)
 	TEST_CASE(live_settings);
 	TEST_CASE(bad_environment);
 	TEST_CASE(bad_settings);
+	TEST_CASE(lines);
+	TEST_CASE(description);
 	TEST_CASE(topologies);
 	return test_done();
 }

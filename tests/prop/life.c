@@ -262,7 +262,8 @@ made_and_freed(void)
 static void
 counters(void)
 {
-	struct mely_counters all, one, small;
+	struct mely_counters all;
+	struct mely_stats *stats;
 	uint64_t events = 0;
 	char line[256];
 	int i;
@@ -273,19 +274,16 @@ counters(void)
 		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
 	test_run_dry(rt);
 	all = test_counters(rt);
-	for (i = 0; i < 4; i++) {
-		TEST_OK(mely_counters_read(rt, i, &one, sizeof one));
-		events += one.events;
-	}
+	TEST_OK(mely_stats_take(rt, MELY_STATS_COUNTERS, 0, &stats));
+	TEST_OK(mely_stats_check(stats, (size_t)stats->size));
+	for (i = 0; i < 4; i++)
+		events += mely_stats_core_row(stats, (uint32_t)i)->counters.events;
+	TEST_CHECK(mely_stats_core_row(stats, 4) == NULL);
+	TEST_EQ(stats->handlers_count, 0);
+	mely_stats_free(stats);
 	TEST_EQ(all.events, events);
 	TEST_CHECK(all.events >= 1001 && all.batches > 0 && all.batches <= all.events);
-	TEST_EQ(mely_counters_read(rt, 4, &one, sizeof one), -EINVAL);
-	TEST_EQ(mely_counters_read(rt, -2, &one, sizeof one), -EINVAL);
-	/* A program compiled when there were fewer counters. */
-	memset(&small, 0xff, sizeof small);
-	TEST_OK(mely_counters_read(rt, -1, &small, offsetof(struct mely_counters, batches)));
-	TEST_EQ(small.events, all.events);
-	TEST_CHECK(small.batches == UINT64_MAX);
+	TEST_EQ(mely_stats_take(rt, MELY_STATS_COUNTERS, 1, &stats), -EINVAL);
 	i = mely_runtime_describe(rt, line, sizeof line);
 	TEST_CHECK(i > 0 && strchr(line, '\n') == NULL && strchr(line, '4') != NULL);
 	puts(line);

@@ -172,7 +172,7 @@ none_when_off(void)
 	reset(1);
 	TEST_OK(mely_runtime_free(rt));
 	test_config(&config, 4);
-	config.steal = 0;
+	config.stealing = 0;
 	config.balance = 0;
 	rt = test_runtime_with(&config);
 	make_colors_on(0);
@@ -183,7 +183,7 @@ none_when_off(void)
 	TEST_EQ(test_get(&ran), 5 * COLORS);
 	TEST_EQ(test_counters(rt).steals, 0);
 	/* Stealing starts when it is turned on while there is work. */
-	mely_set_stealing(rt, 1);
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ALL));
 	atomic_store(&ran, 0);
 	TEST_OK(mely_post(colors[0], &fan, NULL));
 	test_run_dry(rt);

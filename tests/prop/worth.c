@@ -87,10 +87,10 @@ sums(void)
 	TEST_OK(mely_post_timed(colors[0], &dear, NULL, 40));
 	TEST_EQ(weight(colors[0]), 374 * SIXTEENTHS);
 	/* Events posted before a switch keep their weight; later ones get the new weight. */
-	TEST_OK(mely_set_heuristics(rt, MELY_STEAL_TIME_LEFT));
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ON | MELY_STEAL_TIME_LEFT));
 	TEST_OK(mely_post(colors[0], &dear, NULL));
 	TEST_EQ(weight(colors[0]), 1374 * SIXTEENTHS);
-	TEST_OK(mely_set_heuristics(rt, 0));
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ON));
 	TEST_OK(mely_post(colors[0], &dear, NULL));
 	TEST_EQ(weight(colors[0]), 1374 * SIXTEENTHS);
 	TEST_OK(mely_event_cancel(&mine, NULL, NULL));
@@ -98,7 +98,7 @@ sums(void)
 	TEST_OK(mely_event_cancel(&timed, NULL, NULL));
 	TEST_EQ(weight(colors[0]), 1204 * SIXTEENTHS);
 	/* A cancelled event is posted again with its own time. */
-	TEST_OK(mely_set_heuristics(rt, ALL));
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ALL));
 	TEST_OK(mely_event_post(colors[0], &timed));
 	TEST_EQ(weight(colors[0]), 1274 * SIXTEENTHS);
 	test_run_dry(rt);
@@ -169,7 +169,7 @@ on_play(void *arg)
 			(void)mely_event_cancel(&p->timed, NULL, NULL);
 			break;
 		case 5:
-			TEST_OK(mely_set_heuristics(rt, (unsigned)(r >> 40) & ALL));
+			TEST_OK(mely_set_stealing(rt, MELY_STEAL_ON | ((unsigned)(r >> 40) & ALL)));
 			break;
 		case 6:
 			(void)mely_event_post_head(p->color, &other->event);
@@ -258,7 +258,7 @@ rob(unsigned heuristics)
 	config.balance = 0;
 	config.stuck_ms = 0; /* which takes any color */
 	make(&config);
-	TEST_OK(mely_set_heuristics(rt, heuristics));
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ON | heuristics));
 	TEST_OK(mely_color_pin(colors[0], 0));
 	TEST_OK(mely_post(colors[0], &stuck, NULL));
 	for (i = 1; i < COLORS; i++)
@@ -328,8 +328,8 @@ bad_bits(void)
 
 	test_config(&config, 2);
 	make(&config);
-	TEST_EQ(mely_set_heuristics(rt, ALL + 1), -EINVAL);
-	TEST_OK(mely_set_heuristics(rt, ALL));
+	TEST_EQ(mely_set_stealing(rt, MELY_STEAL_ALL + 1), -EINVAL);
+	TEST_OK(mely_set_stealing(rt, MELY_STEAL_ALL));
 	unmake();
 }
 

@@ -135,7 +135,7 @@ disturb_once(struct disturber *d)
 	struct work *work = d->work;
 	uint64_t r = test_random(&d->seed);
 	struct mely_color *color = work->colors[r % (unsigned)work->config.colors].color;
-	struct mely_counters counters;
+	struct mely_stats *stats;
 	int core = (int)((r >> 16) % (unsigned)work->config.cores);
 
 	switch (r >> 40 & 7) {
@@ -146,13 +146,14 @@ disturb_once(struct disturber *d)
 		TEST_OK(mely_color_pin(color, MELY_ANY_CORE));
 		break;
 	case 2:
-		mely_set_stealing(work->rt, r >> 50 & 1);
+		TEST_OK(mely_set_stealing(work->rt, r >> 50 & 1 ? MELY_STEAL_ALL : 0));
 		break;
 	case 3:
 		(void)mely_trim(work->rt);
 		break;
 	case 4:
-		TEST_OK(mely_counters_read(work->rt, core, &counters, sizeof counters));
+		TEST_OK(mely_stats_take(work->rt, MELY_STATS_COUNTERS, 0, &stats));
+		mely_stats_free(stats);
 		TEST_OK(mely_color_set_name(color, r >> 50 & 1 ? "a name" : NULL));
 		break;
 	case 5:

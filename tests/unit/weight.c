@@ -34,7 +34,7 @@ begin(void **state)
 	assert_int_equal(mely_config_init(&config), 0);
 	config.cores = 2;
 	assert_int_equal(mely_runtime_new(&rt, &config), 0);
-	assert_int_equal(mely_set_heuristics(rt, ALL), 0);
+	assert_int_equal(mely_set_stealing(rt, MELY_STEAL_ON | ALL), 0);
 	mely_handler_init(&handler, nothing, "nothing");
 	return 0;
 }
@@ -97,7 +97,7 @@ counted_is_kept(void **state)
 	handler.penalty = 100;
 	handler.time_ns = 1;
 	melyint_sample_home(&handler, 1);
-	assert_int_equal(mely_set_heuristics(rt, 0), 0);
+	assert_int_equal(mely_set_stealing(rt, MELY_STEAL_ON), 0);
 	assert_int_equal(melyint_weight_of(&ev), 8000 / 3);
 	assert_int_equal(melyint_weight_of(&timed), 1600);
 	assert_int_equal(melyint_weight_of(&embedded), 400);
@@ -233,7 +233,7 @@ weight_in(struct mely_runtime *runtime)
 static unsigned
 weighing_of(unsigned heuristics)
 {
-	assert_int_equal(mely_set_heuristics(rt, heuristics), 0);
+	assert_int_equal(mely_set_stealing(rt, MELY_STEAL_ON | heuristics), 0);
 	return MELY_LOAD(&rt->switches.weighing, relaxed); /* a switch */
 }
 
@@ -257,9 +257,9 @@ switches_mean(void **state)
 	    MELYINT_WEIGH_PENALTY_MEASURED);
 	assert_int_equal(weighing_of(both | MELY_STEAL_LEARN),
 	    MELYINT_WEIGH_PENALTY_LEARNED);
-	mely_set_stealing(rt, 0);
-	assert_int_equal(weighing_of(ALL), MELYINT_WEIGH_NOT);
-	mely_set_stealing(rt, 1);
+	assert_int_equal(mely_set_stealing(rt, ALL), 0); /* without MELY_STEAL_ON */
+	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), MELYINT_WEIGH_NOT); /* a switch */
+	assert_int_equal(mely_set_stealing(rt, MELY_STEAL_ON | ALL), 0);
 	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), FULL); /* a switch */
 	assert_int_equal(melyint_weighing_plain(FULL), MELYINT_WEIGH_TIME_MEASURED);
 	assert_int_equal(melyint_weighing_plain(MELYINT_WEIGH_PENALTY_LEARNED), MELYINT_WEIGH_TIME);
@@ -278,13 +278,13 @@ switched_off_is_forgotten(void **state)
 	melyint_sample_home(&handler, 1000);
 	melyint_sample_away(&handler, 10000);
 	assert_int_equal(weight_in(rt), 1600);
-	assert_int_equal(mely_set_heuristics(rt, ALL & ~MELY_STEAL_LEARN), 0);
+	assert_int_equal(mely_set_stealing(rt, (MELY_STEAL_ON | ALL) & ~MELY_STEAL_LEARN), 0);
 	assert_int_equal(weight_in(rt), 16000);
-	assert_int_equal(mely_set_heuristics(rt, ALL), 0);
+	assert_int_equal(mely_set_stealing(rt, MELY_STEAL_ON | ALL), 0);
 	assert_int_equal(weight_in(rt), 1600);
 	assert_int_equal(mely_config_init(&config), 0);
 	config.cores = 2;
-	config.measure = config.learn_penalty = 0;
+	config.stealing &= ~(unsigned)(MELY_STEAL_MEASURE | MELY_STEAL_LEARN);
 	assert_int_equal(mely_runtime_new(&other, &config), 0);
 	assert_int_equal(weight_in(other), 16000);
 	handler.time_ns = 0;
@@ -298,7 +298,7 @@ static void *
 stealing_off(void *arg)
 {
 	(void)arg;
-	mely_set_stealing(rt, 0);
+	assert_int_equal(mely_set_stealing(rt, 0), 0);
 	return NULL;
 }
 

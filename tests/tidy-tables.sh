@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Counters and settings are typed once: headers and manual pages agree with mely/counters.def and
+# life/knobs.def. In a copy of the tree, one more row is one more counter everywhere.
+set -u
+top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
+build=${top_builddir:-$top}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+failures=0
+cc=${CC:-cc}
+
+complain()
+{
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# tables ARGUMENT...: man/tables, in the copy.
+tables()
+{
+	top_srcdir=$copy "$copy/man/tables" "$@" >"$scratch/out" 2>&1
+}
+
+# again: a new copy of what man/tables reads and writes.
+copy=$scratch/copy
+again()
+{
+	rm -rf "$copy"
+	mkdir -p "$copy/include/mely" "$copy/mely/life" "$copy/man"
+	cp "$top"/include/mely/* "$copy/include/mely"
+	cp "$top/mely/life/knobs.def" "$copy/mely/life"
+	cp "$top/man/tables" "$top/man/mely_config.3" "$top/man/mely_stats.3" "$copy/man"
+	chmod -R u+w "$copy"
+}
+
+again
+tables --check || { cat "$scratch/out"; complain "documents differ from the tables"; }
+while read -r field; do
+	grep -q "^\.It Fa.*\<$field\>" "$top/man/mely_config.3" ||
+	    complain "mely_config(3) does not describe $field"
+done < <(sed -n '/^struct mely_config {/,/^};/s/.*[ *]\([a-z_]*\);$/\1/p' "$top/man/mely_config.3")
+
+# Canaries: a row that no document knows, another default, a member that has no row.
+sed -i '/^MELY_COUNTER(stalls/a MELY_COUNTER(canaries, ns, "Time of canaries.")' \
+    "$copy/include/mely/counters.def"
+tables --check && complain "a new counter is not noticed"
+tables || complain "man/tables fails"
+tables --check || complain "man/tables does not write what it checks"
+grep -q '^\.It Fa canaries$' "$copy/man/mely_stats.3" || complain "no canaries in mely_stats(3)"
+
+# The copied row is a member that cores count and that both texts show.
+cat >"$scratch/show.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <mely/stats.h>
+
+int
+main(void)
+{
+	static struct {
+		struct mely_stats head;
+		struct mely_stats_core core;
+	} block = {.head = {.cores_count = 1, .core_size = sizeof(struct mely_stats_core)}};
+	char *text;
+
+	block.head.cores_at = (uint64_t)((char *)&block.core - (char *)&block);
+	block.core.counters.canaries = 1500000000;
+	if (mely_stats_json(&block.head, &text, NULL) != 0)
+		return 1;
+	fputs(text, stdout);
+	free(text);
+	if (mely_stats_prometheus(&block.head, &text, NULL) != 0)
+		return 1;
+	fputs(text, stdout);
+	free(text);
+	return 0;
+}
+END
+flags="-std=gnu11 -w -D_GNU_SOURCE -I$copy/include -I$build/config -I$top/mely"
+# shellcheck disable=SC2086 # flags are words
+if $cc $flags -fsyntax-only "$top/mely/look/stats.c" &&
+    $cc $flags "$scratch/show.c" "$top"/mely/look/{json,prometheus,stats_read}.c \
+    "$top"/mely/base/{hist,text}.c -o "$scratch/show"; then
+	"$scratch/show" >"$scratch/out" || complain "the program with one more counter fails"
+	grep -q '"canaries":1500000000' "$scratch/out" || complain "JSON lacks the new counter"
+	grep -q '^mely_core_canaries_seconds_total{core="0"} 1\.5' "$scratch/out" ||
+	    complain "Prometheus lacks the new counter"
+else
+	complain "one more row does not compile"
+fi
+
+again
+sed -i '/^KNOB(uint32_t, batch_events/s/, 10,/, 11,/' "$copy/mely/life/knobs.def"
+tables --check && complain "another default is not noticed"
+again
+sed -i 's/^\tuint32_t stall_ms;/\tuint32_t canary_ms;\n&/' "$copy/include/mely/runtime.h"
+tables --check && complain "a member without a row is not noticed"
+
+[ "$failures" -eq 0 ] && echo "tables of counters and settings: well"
+[ "$failures" -eq 0 ]

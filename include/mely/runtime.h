@@ -125,8 +125,8 @@ struct mely_config {
 	                           *   has more colors, now and then */
 	uint32_t batch_events;    /**< batch threshold: most events of one color in a row */
 	uint32_t batch_us;        /**< a batch also ends after this time; 0: it does not */
-	uint32_t spin_us_max;     /**< longest spin before a sleep; the library tunes it down to 0 */
-	uint32_t stuck_ms;        /**< a core that stays in a handler for longer is stuck: other cores
+	uint32_t spin_us_max;     /**< longest spin before a sleep; tuned down to 0 */
+	uint32_t stuck_ms;        /**< a core that stays in a handler for longer is stuck: others
 	                           *   poll for it and take its colors; 0: never */
 	/** A call of a handler that runs for longer is a stall: the library counts it and reports
 	 *  it in a line; 0: never. mely_handler_set_stall sets the limit of one handler. */

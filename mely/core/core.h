@@ -304,7 +304,7 @@ struct melyint_life {
 	struct mely_runtime *next;  /* list of all runtimes, under its lock: fork.c */
 };
 
-/* Walks through the queues: look.h. */
+/* Walks through the queues: look/census.c. */
 struct melyint_walks {
 	_Atomic uint32_t begun; /* written under the lock, read by cores */
 	pthread_mutex_t lock;   /* one walk at a time */

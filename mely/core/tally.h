@@ -46,7 +46,7 @@ struct melyint_tally {
 	_Atomic(struct melyint_hist *) delay;
 };
 
-/* What a core says of the batch that it runs, to who looks: D of NOTE(look). Owner, and read by
+/* What a core says of the batch that it runs, to who looks: D of NOTE(census). Owner, and read by
  * anyone. */
 struct melyint_answer {
 	_Atomic uint32_t to;     /* to which look */

@@ -26,7 +26,7 @@ struct melyint_fifo {
 	struct mely_event *first;  /* circular, as all lists of events */
 	uint32_t length;           /* events */
 	uint32_t colors;           /* with at least one event here */
-	struct mely_event *cursor; /* the next of a walk through the FIFO: NOTE(look); else NULL */
+	struct mely_event *cursor; /* next of a census, NOTE(census); else NULL */
 	_Atomic uint32_t pending;  /* length again, for those who look without the lock */
 };
 

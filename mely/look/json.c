@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c: a look as one JSON object. Names of members are those of stats.h; addresses are strings,
- * since a number of JSON need not hold 64 bits.
+ * json.c: a snapshot as one JSON object. Its members have the names of the members in stats.h.
+ * Addresses are strings, since a JSON number need not hold 64 bits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@ string(struct melyint_text *t, const char *text)
 	melyint_text_add(t, "\"");
 }
 
-/* A member with a number, and what separates it from the next. */
+/* A member that is a number. Each member ends in a comma; close_with removes the last. */
 static void
 number(struct melyint_text *t, const char *name, uint64_t n)
 {
@@ -55,7 +55,7 @@ named(struct melyint_text *t, const char *member, const char *text)
 	melyint_text_add(t, ",");
 }
 
-/* The comma behind the last member goes. */
+/* Remove the comma after the last member and close the object or array. */
 static void
 close_with(struct melyint_text *t, const char *bracket)
 {
@@ -132,7 +132,7 @@ core(struct melyint_text *t, const struct mely_stats *stats, const struct mely_s
 
 /* ---- handlers and colors ------------------------------------------------------------------- */
 
-/* Buckets: from, the first value above, count; the last one has no end. */
+/* Buckets: least value, first value above, count; the last bucket has no end. */
 static void
 histogram(struct melyint_text *t, const struct mely_stats *stats, const char *name,
     const struct mely_stats_hist *hist)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prometheus.c: a look in the text exposition format of Prometheus, 0.0.4. Each family is written
- * once, HELP and TYPE first. Times are in seconds. A handler is told apart by its number as well,
- * since two may have one name.
+ * prometheus.c: a snapshot in the text exposition format of Prometheus, 0.0.4. Each family appears
+ * once, HELP and TYPE first. Times are in seconds. Handlers have their number as a label, since two
+ * may share a name.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 
 #include "base/text.h"
 
-/* The bounds of the buckets that are shown, as powers of two of a nanosecond: every other octave,
- * so that there are few. They are bounds of ours. */
+/* Bounds of the buckets shown, as powers of two of a nanosecond: every other octave, to keep them
+ * few. Each is a bound of the snapshot's buckets, too. */
 enum { BOUND_FIRST = 6, BOUND_LAST = 34, BOUND_STEP = 2 };
 
 static void
@@ -22,7 +22,7 @@ family(struct melyint_text *t, const char *name, const char *type, const char *h
 	melyint_text_add(t, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A label's value: backslashes, quotes and newlines are escaped; what is no UTF-8 becomes '?'. */
+/* A label's value: escape backslashes, quotes and newlines; bytes outside UTF-8 become '?'. */
 static void
 value(struct melyint_text *t, const char *text)
 {
@@ -51,6 +51,12 @@ seconds(struct melyint_text *t, uint64_t ns)
 
 #define OF_CORE(field) offsetof(struct mely_stats_core, field)
 
+static const uint64_t *
+figures_at(const struct mely_stats_core *core, size_t at)
+{
+	return (const uint64_t *)(const void *)((const char *)core + at);
+}
+
 static void
 core_times(struct melyint_text *t, const struct mely_stats *stats)
 {
@@ -62,14 +68,14 @@ core_times(struct melyint_text *t, const struct mely_stats *stats)
 	uint32_t i;
 	size_t k;
 
-	family(t, "mely_core_seconds_total", "counter", "What cores spent their time on.");
+	family(t, "mely_core_seconds_total", "counter", "Time of cores by what they did.");
 	for (i = 0; i < stats->cores_count; i++) {
 		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
 
 		for (k = 0; k < sizeof states / sizeof states[0]; k++) {
 			melyint_text_add(t, "mely_core_seconds_total{core=\"%u\",state=\"%s\"} ",
 			    c->index, states[k].state);
-			seconds(t, *(const uint64_t *)(const void *)((const char *)c + states[k].at));
+			seconds(t, figures_at(c, states[k].at)[0]);
 			melyint_text_add(t, "\n");
 		}
 	}
@@ -94,7 +100,7 @@ counter(struct melyint_text *t, const struct mely_stats *stats, const char *name
 	family(t, of_family, "counter", help);
 	for (i = 0; i < stats->cores_count; i++) {
 		const struct mely_stats_core *c = mely_stats_core_row(stats, i);
-		const uint64_t *figures = (const uint64_t *)(const void *)((const char *)c + at);
+		const uint64_t *figures = figures_at(c, at);
 
 		for (d = 0; d < (by_distance ? MELY_DISTANCES : 1); d++) {
 			melyint_text_add(t, "%s{core=\"%u\"", of_family, c->index);
@@ -140,7 +146,7 @@ cores(struct melyint_text *t, const struct mely_stats *stats)
 
 /* ---- handlers ------------------------------------------------------------------------------ */
 
-/* name_part{handler="..",number="..", without the end */
+/* name_part{handler="..",number="..", which the caller ends */
 static void
 sample(struct melyint_text *t, const struct mely_stats *stats, const char *name, const char *part,
     const struct mely_stats_handler *h)
@@ -162,7 +168,7 @@ histogram(struct melyint_text *t, const struct mely_stats *stats, const char *na
 		for (; mely_stats_bucket_to(bucket) <= 1ull << log; bucket++)
 			below += mely_stats_bucket(stats, hist, bucket);
 		sample(t, stats, name, "_bucket", h);
-		/* A bucket of theirs has its upper bound in it, one of ours has not. */
+		/* A bucket of Prometheus includes its upper bound, one of the snapshot does not. */
 		melyint_text_add(t, ",le=\"");
 		seconds(t, (1ull << log) - 1);
 		melyint_text_add(t, "\"} %" PRIu64 "\n", below);
@@ -208,10 +214,10 @@ handlers(struct melyint_text *t, const struct mely_stats *stats)
 	family(t, "mely_handler_events_total", "counter", "Events run.");
 	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_events_total", h, NULL, h->count, false);
-	family(t, "mely_handler_stalls_total", "counter", "Ran for longer than the limit.");
+	family(t, "mely_handler_stalls_total", "counter", "Calls that ran beyond the limit.");
 	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_stalls_total", h, NULL, h->stalls, false);
-	family(t, "mely_handler_time_seconds", "gauge", "Time that stealing reckons with.");
+	family(t, "mely_handler_time_seconds", "gauge", "Time that stealing uses.");
 	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		handler_figure(t, stats, "mely_handler_time_seconds", h, from(h->time_from),
 		    h->time_ns, true);
@@ -220,11 +226,11 @@ handlers(struct melyint_text *t, const struct mely_stats *stats)
 		handler_figure(t, stats, "mely_handler_penalty", h, from(h->penalty_from),
 		    h->penalty, false);
 	family(t, "mely_handler_run_seconds", "histogram",
-	    "How long handlers took, of sampled events.");
+	    "Run time of handlers, of sampled events.");
 	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		histogram(t, stats, "mely_handler_run_seconds", h, &h->time);
 	family(t, "mely_handler_delay_seconds", "histogram",
-	    "From the post to the run, of sampled events.");
+	    "Delay between post and run, of sampled events.");
 	for (i = 0; (h = mely_stats_handler_row(stats, i)) != NULL; i++)
 		histogram(t, stats, "mely_handler_delay_seconds", h, &h->delay);
 }
@@ -275,15 +281,15 @@ outside(struct melyint_text *t, const struct mely_stats *stats)
 	melyint_text_add(t, "mely_info{version=\"");
 	value(t, mely_stats_name(stats, stats->version_at));
 	melyint_text_add(t, "\"} 1\n");
-	family(t, "mely_up_seconds", "gauge", "Since the runtime was made.");
+	family(t, "mely_up_seconds", "gauge", "Age of the runtime.");
 	melyint_text_add(t, "mely_up_seconds ");
 	seconds(t, stats->taken_ns - stats->made_ns);
 	melyint_text_add(t, "\n");
-	family(t, "mely_outside_posts_total", "counter", "Posts by threads that are no cores.");
+	family(t, "mely_outside_posts_total", "counter", "Posts by outside threads.");
 	melyint_text_add(t, "mely_outside_posts_total %" PRIu64 "\n", stats->outside_posts);
-	family(t, "mely_outside_wakeups_total", "counter", "Wake-ups by such threads.");
+	family(t, "mely_outside_wakeups_total", "counter", "Wake-ups by outside threads.");
 	melyint_text_add(t, "mely_outside_wakeups_total %" PRIu64 "\n", stats->outside_wakeups);
-	family(t, "mely_outside_refused_total", "counter", "Posts of such threads refused.");
+	family(t, "mely_outside_refused_total", "counter", "Refused posts of outside threads.");
 	melyint_text_add(t, "mely_outside_refused_total %" PRIu64 "\n", stats->outside_refused);
 }
 

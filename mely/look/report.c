@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* report.c: see report.h. Any thread. */
+/*
+ * report.c: lines about a running program, and how often they may come. Any thread.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -19,7 +21,7 @@ enum { A_MINUTE = 10, PATIENCE_NS = 100000000 };
 void
 melyint_line_add(struct melyint_line *line, const char *format, ...)
 {
-	/* Room for the mark, a newline and the end. */
+	/* Keep room for the dots, a newline and the zero. */
 	size_t room = sizeof line->text - sizeof cut - 1;
 	va_list args;
 	int n;
@@ -77,7 +79,7 @@ melyint_rate_add(struct melyint_rate *rate, struct melyint_line *line, const cha
 	rate->hidden = 0;
 }
 
-/* To stderr; where that takes nothing, the line is lost, and counted. */
+/* Write to stderr. A line that stderr does not take is lost and counted. */
 static void
 put(struct mely_runtime *rt, struct melyint_line *line)
 {
@@ -87,11 +89,11 @@ put(struct mely_runtime *rt, struct melyint_line *line)
 
 	if (lost != 0)
 		melyint_line_add(line, " (lines that could not be written: %" PRIu32 ")", lost);
-	/* One write, so that lines of several threads do not mix. */
+	/* One write: lines of several threads do not mix. */
 	memcpy(whole, name, sizeof name - 1);
 	memcpy(whole + sizeof name - 1, line->text, line->used);
 	whole[sizeof name - 1 + line->used] = '\n';
-	/* Nobody who has let it wait once is waited for again. */
+	/* Wait once for a reader that does not read, and not again. */
 	if (melyint_put(whole, sizeof name + line->used, STDERR_FILENO,
 	    lost == 0 ? PATIENCE_NS : 0) != 0)
 		MELY_ADD(&rt->look.lines_lost, 1, relaxed);

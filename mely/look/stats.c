@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.c: taking a look: mely_stats_take. Any thread. Everything is read where its writers left
- * it (tally.h); the only locks are those of look.h, for the colors.
+ * stats.c: take a snapshot: mely_stats_take. Any thread. It reads counters where their writers
+ * store them (core/tally.h), and takes the lock of a core only to follow a color.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 
 #include "base/clock.h"
 #include "color/names_marks.h"
-#include "look/look.h"
+#include "look/census.h"
 #include "base/text.h"
 #include "core/weight.h"
 
-/* A look that is being made. Rows move while the block grows: they are named by offset. */
+/* A snapshot in the making. Rows move while the block grows: offsets name them. */
 struct making {
 	struct mely_runtime *rt;
 	struct melyint_text block;
-	struct melyint_look look;
+	struct melyint_census census;
 	uint64_t now_ticks;
 	bool counters_only;
 };
@@ -30,14 +30,14 @@ head_of(struct making *m)
 	return melyint_text_at(&m->block, 0);
 }
 
-/* Zero rows. Where; 0 when there is no memory. */
+/* Reserve rows of zeros. Returns their offset; 0 without memory. */
 static uint64_t
 rows(struct making *m, size_t count, size_t size)
 {
 	return melyint_text_reserve(&m->block, count * size, sizeof(uint64_t));
 }
 
-/* Where a copy of the name is. */
+/* Copy a name. Returns its offset; 0 without memory. */
 static uint64_t
 name(struct making *m, const char *text)
 {
@@ -52,7 +52,7 @@ name(struct making *m, const char *text)
 
 /* ---- cores --------------------------------------------------------------------------------- */
 
-/* relaxed, all in this file that are not explained: figures, each right by itself */
+/* relaxed, all loads in this file without a comment: figures, each right by itself */
 #define READ(p) MELY_LOAD((p), relaxed)
 
 static void
@@ -82,7 +82,7 @@ add_counters(struct mely_counters *to, const struct mely_counters *each)
 #include <mely/counters.def>
 }
 
-/* What runs there now. The color is followed under the lock that keeps it: C of NOTE(look). */
+/* The batch that runs now. The lock keeps its color: C of NOTE(census). */
 static void
 read_running(struct mely_stats_core *row, struct melyint_core *core, uint64_t now_ticks)
 {
@@ -91,7 +91,7 @@ read_running(struct mely_stats_core *row, struct melyint_core *core, uint64_t no
 	unsigned flags;
 
 	melyint_lock_take(&core->lock);
-	/* acquire: pairs with the release of who took it */
+	/* acquire: pairs with the release of the core that took the batch */
 	color = MELY_LOAD(&core->shown.running, acquire);
 	if (color != NULL) {
 		flags = READ(&color->_flags);
@@ -152,7 +152,7 @@ put_cores(struct making *m)
 
 /* ---- handlers ------------------------------------------------------------------------------ */
 
-/* The sum of a handler's histograms on all cores, into the row at an offset. */
+/* Sum up a handler's histograms on all cores into the histogram at an offset. */
 static void
 put_hist(struct making *m, uint64_t hist_at, uint32_t number, bool delay)
 {
@@ -169,7 +169,7 @@ put_hist(struct making *m, uint64_t hist_at, uint32_t number, bool delay)
 
 		if (t == NULL)
 			continue;
-		/* acquire: pairs with the release of who made it */
+		/* acquire: pairs with the release of the core that made it */
 		each = MELY_LOAD(delay ? &t->delay : &t->time, acquire);
 		if (each != NULL)
 			melyint_hist_sum(each, &sum);
@@ -194,7 +194,7 @@ put_hist(struct making *m, uint64_t hist_at, uint32_t number, bool delay)
 	hist->buckets_at = at;
 }
 
-/* What stealing reckons with. */
+/* The time and the penalty that stealing uses. */
 static void
 read_annotations(struct making *m, struct mely_stats_handler *row,
     const struct melyint_handler_entry *entry)
@@ -234,7 +234,7 @@ count_of(struct mely_runtime *rt, uint32_t number)
 	return count;
 }
 
-/* Has any core of this runtime entered it, or enters it just now? */
+/* Has any core of this runtime entered the handler, or is about to? */
 static bool
 is_known(struct mely_runtime *rt, uint32_t number)
 {
@@ -321,7 +321,7 @@ put_color(struct making *m, uint64_t at, const struct mely_stats_color *color)
 	row->name_at = name_at;
 }
 
-/* What a look at the colors brings for the rows of the cores. */
+/* The parts of the rows of cores that only a census knows. */
 static void
 put_colors_of_cores(struct making *m, const uint64_t *events)
 {
@@ -345,33 +345,33 @@ put_colors_of_cores(struct making *m, const uint64_t *events)
 static int
 put_colors(struct making *m)
 {
-	struct melyint_look *look = &m->look;
+	struct melyint_census *census = &m->census;
 	struct mely_stats *head;
 	uint64_t at;
 	uint32_t i;
 	int error;
 
-	look->events = calloc((size_t)m->rt->cores_count, sizeof look->events[0]);
-	error = look->events != NULL ? melyint_look(m->rt, look) : -ENOMEM;
+	census->events = calloc((size_t)m->rt->cores_count, sizeof census->events[0]);
+	error = census->events != NULL ? melyint_census(m->rt, census) : -ENOMEM;
 	if (error == 0) {
-		at = rows(m, look->count, sizeof(struct mely_stats_color));
+		at = rows(m, census->count, sizeof(struct mely_stats_color));
 		head = head_of(m);
 		if (head != NULL) {
 			head->colors_at = at;
-			head->colors_count = look->count;
-			head->colors_found = look->found;
+			head->colors_count = census->count;
+			head->colors_found = census->found;
 		}
-		for (i = 0; i < look->count && !m->block.failed; i++)
+		for (i = 0; i < census->count && !m->block.failed; i++)
 			put_color(m, at + i * sizeof(struct mely_stats_color),
-			    &look->sights[i].row);
-		put_colors_of_cores(m, look->events);
+			    &census->kept[i].row);
+		put_colors_of_cores(m, census->events);
 	}
-	free(look->sights);
-	free(look->events);
+	free(census->kept);
+	free(census->events);
 	return error;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------- */
 
 static void
 put_head(struct making *m, uint32_t colors_max)
@@ -404,7 +404,7 @@ put_head(struct making *m, uint32_t colors_max)
 	head->outside_refused = READ(&m->rt->outside.refused);
 }
 
-/* The names of the head, and its size. */
+/* The names and the size in the head. */
 static void
 put_end(struct making *m)
 {
@@ -439,8 +439,8 @@ mely_stats_take(struct mely_runtime *rt, unsigned flags, uint32_t colors_max,
 		colors_max = MELY_STATS_COLORS_MAX;
 	memset(&m, 0, sizeof m);
 	m.rt = rt;
-	m.look.by_age = (flags & MELY_STATS_BY_AGE) != 0;
-	m.look.room = colors_max;
+	m.census.by_age = (flags & MELY_STATS_BY_AGE) != 0;
+	m.census.room = colors_max;
 	m.now_ticks = melyint_ticks();
 	m.counters_only = (flags & MELY_STATS_COUNTERS) != 0;
 	put_head(&m, colors_max);

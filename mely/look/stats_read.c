@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats_read.c: finding rows in a look, and seeing to it that one from elsewhere can be read. Any
- * thread; nothing here knows a runtime.
+ * stats_read.c: read the rows of a snapshot, and check a snapshot from another source. Any thread;
+ * nothing here uses a runtime.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 
-/* Row i of count at an offset. */
+/* Row i of the count rows at an offset, or NULL. */
 static const void *
 row(const struct mely_stats *stats, uint64_t at, uint32_t size, uint32_t count, uint32_t i)
 {
@@ -40,7 +40,7 @@ mely_stats_handler_numbered(const struct mely_stats *stats, uint32_t number)
 {
 	uint32_t low = 0, high = stats->handlers_count;
 
-	/* They are in the order of their numbers. */
+	/* The rows are sorted by number. */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const struct mely_stats_handler *h = mely_stats_handler_row(stats, middle);
@@ -71,9 +71,9 @@ mely_distance_name(int distance)
 	return distance >= 0 && distance < MELY_DISTANCES ? names[distance] : "?";
 }
 
-/* ---- is it one? ---------------------------------------------------------------------------- */
+/* ---- the check ----------------------------------------------------------------------------- */
 
-/* count records of size bytes, at least least, at an offset of the block. */
+/* Do count records of size bytes fit into the block at an offset? */
 static bool
 fits(const struct mely_stats *stats, uint64_t at, uint64_t count, uint64_t size, uint64_t least)
 {
@@ -100,7 +100,7 @@ is_hist(const struct mely_stats *stats, const struct mely_stats_hist *hist)
 }
 
 static bool
-rows_are_well(const struct mely_stats *stats)
+rows_are_good(const struct mely_stats *stats)
 {
 	uint32_t i;
 
@@ -138,7 +138,7 @@ mely_stats_check(const void *block, size_t size)
 	    !fits(stats, stats->colors_at, stats->colors_count, stats->color_size,
 	    sizeof(struct mely_stats_color)) ||
 	    !is_name(stats, stats->version_at) || !is_name(stats, stats->program_at) ||
-	    !rows_are_well(stats))
+	    !rows_are_good(stats))
 		return -EINVAL;
 	return 0;
 }

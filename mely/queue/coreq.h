@@ -22,7 +22,7 @@ struct melyint_coreq {
 	uint32_t length;  /* color-queues linked */
 	uint16_t passed[MELYINT_LEVELS]; /* batches in which the level was passed over */
 	struct mely_color *first[MELYINT_LEVELS];
-	struct mely_color *cursor; /* next color of a walk through the queue, NOTE(look); else NULL */
+	struct mely_color *cursor; /* next color of a census, NOTE(census); else NULL */
 };
 
 MELY_INLINE unsigned

@@ -13,13 +13,13 @@
 #include "sched/run.h"
 #include "sched/drain.h"
 #include "io/due.h"
-#include "look/look.h"
 #include "look/trace/observe.h"
 #include "sched/park.h"
 #include "io/poller.h"
 #include "sched/steal.h"
 #include "sched/stuck.h"
 #include "sched/victim.h"
+#include "sched/waiting.h"
 
 enum { AVERAGE_SHIFT = 3 };
 
@@ -34,7 +34,7 @@ tick(struct melyint_core *core, uint64_t now)
 	/* relaxed, both: a request that is seen a little later; ours */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->walks.begun, relaxed) !=
 	    MELY_LOAD(&core->tallies.answer.to, relaxed)))
-		melyint_look_answer(core);
+		melyint_waiting_answer(core);
 	melyint_poller_tick(core);
 	melyint_victim_price(core);
 	melyint_stuck_look(core, now, false);

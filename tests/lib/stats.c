@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c: see stats.h. */
+/* stats.c: snapshots for tests. */
 #include "stats.h"
 
 struct mely_stats *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env.c: settings: defaults, the environment over them, the program over that, and bad values of
- * each, which are refused with a line that names them.
+ * env.c: settings: the environment replaces defaults, the program replaces both, and bad values of
+ * either are refused with a line that names them.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ capture(void)
 	pipe_end = ends[0];
 }
 
-/* What was written meanwhile; a line at most, ended. */
+/* Read what stderr got since capture: a line at most. */
 static void
 captured(char *buf, size_t size)
 {
@@ -126,7 +126,7 @@ environment_is_read(void)
 	TEST_EQ(mely_cores(rt), 13);
 	test_run_dry(rt);
 	TEST_OK(mely_runtime_free(rt));
-	/* The program has the last word. */
+	/* The program replaces the environment. */
 	config.cores = 2;
 	TEST_OK(mely_runtime_new(&rt, &config));
 	TEST_EQ(mely_cores(rt), 2);
@@ -170,7 +170,7 @@ switches(void)
 	clear_environment();
 }
 
-/* Where the socket is to be, and the signal of the dump. */
+/* The path of the socket, and the signal of the dump. */
 static void
 live_settings(void)
 {
@@ -237,7 +237,7 @@ bad_environment(void)
 		if (rc != -EINVAL)
 			test_fail(__FILE__, __LINE__, "%s='%s' gives %d", bad[i].name,
 			    bad[i].value, rc);
-		/* Named, in one line, and the default stands. */
+		/* One line names it, and the default stands. */
 		TEST_CHECK(strstr(line, bad[i].name) != NULL);
 		TEST_CHECK(strchr(line, '\n') == line + strlen(line) - 1);
 		TEST_EQ(config.cores, 0);
@@ -322,7 +322,7 @@ on_count(void *arg)
 	test_add(&ran, 1);
 }
 
-/* What a line says of a bad value. */
+/* The exact lines about bad values. */
 static void
 lines(void)
 {
@@ -359,7 +359,7 @@ lines(void)
 	    "mely: config: spin_us_max is 5000, not a number between 0 and 1000\n"), 0);
 }
 
-/* Settings that differ from the defaults are described, the others are not. */
+/* The description names the settings that differ from the defaults, and no others. */
 static void
 description(void)
 {
@@ -381,7 +381,7 @@ description(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* Machines that nobody here has: the runtime starts and works on each. */
+/* The runtime starts and works on topologies of other machines. */
 static void
 topologies(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats.c: what a look shows of handlers and cores is what has happened: counts are exact, times
- * and delays no shorter than they can have been.
+ * stats.c: a snapshot shows what handlers and cores did: counts are exact, times and delays are no
+ * shorter than possible.
  */
 #include "stats.h"
 
@@ -12,7 +12,7 @@ static _Atomic uint64_t go, spinning, ran;
 
 /* ---- counts -------------------------------------------------------------------------------- */
 
-/* A chain of events of one color, whose handlers change at random; each is counted by itself. */
+/* A chain of events of one color with random handlers; the test counts each handler itself. */
 struct chain {
 	struct mely_color *color;
 	struct mely_event event; /* of chains that embed theirs */
@@ -88,7 +88,7 @@ counts_are_exact_on(int cores)
 	stats = test_stats(rt, 0, 0);
 	test_stats_sums(rt, stats);
 	TEST_EQ(stats->cores_count, cores);
-	/* The first step of each was none of an event. */
+	/* The first step of each chain was a plain call, not an event. */
 	TEST_EQ(test_stats_handler(stats, "on_first")->count, test_get(&counted[0]) - COLORS);
 	TEST_EQ(test_stats_handler(stats, "on_second")->count, test_get(&counted[1]));
 	TEST_EQ(test_stats_handler(stats, "on_third")->count, test_get(&counted[2]));
@@ -114,8 +114,8 @@ counts_are_exact(void)
 	counts_are_exact_on(8);
 }
 
-/* Who has the same function and the same name is one; a handler may go when it is entered, and its
- * name with it. */
+/* Handlers with the same function and the same name share a row. A handler and its name may be
+ * freed once the handler is entered. */
 struct shared {
 	struct mely_handler handler;
 	char name[9];
@@ -159,7 +159,7 @@ handlers_are_told_apart(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* An event that is cancelled in its batch is none that ran. */
+/* An event that is cancelled in its batch does not count as run. */
 static struct mely_event victims[6];
 
 static void
@@ -215,8 +215,7 @@ on_slow(void *arg)
 	test_spin_ns(200000);
 }
 
-/* Nothing is shorter than it can have been, and the parts of a core's time are not more than all
- * of it. */
+/* No time is shorter than possible, and the parts of a core's time do not exceed the whole. */
 static void
 times_are_no_shorter(void)
 {
@@ -269,8 +268,8 @@ on_waiter(void *arg)
 	test_add(&ran, 1);
 }
 
-/* Of what is posted from outside behind a handler that takes its time, one in so many has its delay
- * taken; all of them have waited for as long. */
+/* Threads outside post behind a long handler: one post in delay_every has its delay sampled, and
+ * all of these posts have waited at least as long as the handler took. */
 static void
 delays_are_no_shorter(void)
 {

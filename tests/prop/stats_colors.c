@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats_colors.c: colors that wait are all found, in order; a look needs no core to come back from
+ * stats_colors.c: a snapshot finds all colors that wait, in order; it needs no core to return from
  * its handler, and disturbs nothing.
  */
 #include "stats.h"
@@ -29,7 +29,7 @@ on_nothing(void *arg)
 
 static struct mely_handler nothing = MELY_HANDLER(on_nothing);
 
-/* Held posts wait in their colors: so many, and these, and the first posted is the oldest. */
+/* Held posts wait in their colors: the counts and ids are right, and the first posted is oldest. */
 static void
 waiting_colors_are_found_on(int cores)
 {
@@ -97,7 +97,7 @@ waiting_colors_are_found(void)
 	waiting_colors_are_found_on(5);
 }
 
-/* All cores are in a handler; a look shows which, and what waits behind them. */
+/* All cores are in a handler; a snapshot shows which one, and what waits behind them. */
 static void
 spinning_cores_are_seen(void)
 {
@@ -162,7 +162,8 @@ spinning_cores_are_seen(void)
 	free(behind);
 }
 
-/* One color keeps a core busy and has all that waits there in its hands: it is asked. */
+/* One color keeps a core busy, and its batch contains all events that wait there: the core counts
+ * them for the snapshot. */
 static void
 on_short(void *arg)
 {
@@ -184,7 +185,7 @@ a_busy_color_is_counted(void)
 	rt = test_runtime(1);
 	atomic_store(&ran, 0);
 	test_run_start(&runner, rt);
-	/* A look may miss the answer when the core gets no processor: until one does not. */
+	/* A snapshot misses the answer while the core gets no processor: repeat. */
 	while (!counted) {
 		const struct mely_stats_color *c;
 
@@ -211,7 +212,7 @@ static _Atomic uint64_t done;
 static void on_churn(void *arg);
 static struct mely_handler churn = MELY_HANDLER(on_churn);
 
-/* Colors come and go, with names, while they are looked at. */
+/* Colors begin and end, with names, while snapshots are taken. */
 static void
 on_churn(void *arg)
 {
@@ -235,7 +236,7 @@ on_churn(void *arg)
 }
 
 static void *
-look_on(void *arg)
+take_snapshots(void *arg)
 {
 	uint64_t seen = 0;
 	int i;
@@ -253,7 +254,7 @@ look_on(void *arg)
 }
 
 static void
-looks_disturb_nothing_on(int cores)
+snapshots_disturb_nothing_on(int cores)
 {
 	struct test_runner runner;
 	struct mely_stats *stats;
@@ -270,7 +271,7 @@ looks_disturb_nothing_on(int cores)
 		TEST_OK(mely_post(color, &churn, color));
 	}
 	for (i = 0; i < 3; i++)
-		threads[i] = test_thread(look_on, i > 0 ? rt : NULL);
+		threads[i] = test_thread(take_snapshots, i > 0 ? rt : NULL);
 	for (i = 0; i < 3; i++)
 		test_thread_join(threads[i]);
 	test_add(&done, 1);
@@ -285,10 +286,10 @@ looks_disturb_nothing_on(int cores)
 }
 
 static void
-looks_disturb_nothing(void)
+snapshots_disturb_nothing(void)
 {
-	looks_disturb_nothing_on(2);
-	looks_disturb_nothing_on(8);
+	snapshots_disturb_nothing_on(2);
+	snapshots_disturb_nothing_on(8);
 }
 
 int
@@ -298,6 +299,6 @@ main(int argc, char **argv)
 	TEST_CASE(waiting_colors_are_found);
 	TEST_CASE(spinning_cores_are_seen);
 	TEST_CASE(a_busy_color_is_counted);
-	TEST_CASE(looks_disturb_nothing);
+	TEST_CASE(snapshots_disturb_nothing);
 	return test_done();
 }

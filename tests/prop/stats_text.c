@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats_text.c: a look as text is what its readers expect, and says what the look says; a block
- * that is none is refused.
+ * stats_text.c: a snapshot as text parses and contains what the snapshot contains; a block that is
+ * not a snapshot is refused.
  */
 #include <ctype.h>
 #include <math.h>
@@ -20,7 +20,7 @@ on_plain(void *arg)
 
 /* A runtime that has run, with events waiting. */
 static struct mely_stats *
-some_look(void)
+some_snapshot(void)
 {
 	static struct mely_handler plain = MELY_HANDLER(on_plain);
 	static struct mely_handler weird = {.fn = on_plain, .name = WEIRD, .time_ns = 7};
@@ -234,7 +234,7 @@ take_note(const struct sample *s)
 static void
 prometheus(void)
 {
-	struct mely_stats *stats = some_look();
+	struct mely_stats *stats = some_snapshot();
 	const char *p;
 	char *text;
 	size_t length;
@@ -335,7 +335,7 @@ json_value(const char *p)
 static void
 json(void)
 {
-	struct mely_stats *stats = some_look();
+	struct mely_stats *stats = some_snapshot();
 	const char *end, *place;
 	char *text;
 	size_t length;
@@ -353,9 +353,9 @@ json(void)
 	finish(stats);
 }
 
-/* ---- blocks from elsewhere ----------------------------------------------------------------- */
+/* ---- blocks from outside ------------------------------------------------------------------- */
 
-/* All that a reader may ask. */
+/* Call every reader. */
 static void
 read_all(const struct mely_stats *stats)
 {
@@ -370,7 +370,7 @@ read_all(const struct mely_stats *stats)
 static void
 blocks_are_checked(void)
 {
-	struct mely_stats *stats = some_look(), *copy;
+	struct mely_stats *stats = some_snapshot(), *copy;
 	size_t size = (size_t)stats->size, i;
 	uint64_t state = test_seed, passed = 0, refused = 0;
 

@@ -15,23 +15,26 @@
 #include "axis.h"
 
 static const char help[] =
-    "usage: mely-gantt [options] FILE.json > out.svg\n"
-    "Draw a trace (MELY_TRACE=FILE.json) as a picture: a row for each core, what it ran,\n"
-    "steals as arrows from victim to thief, the depth of its queue. FILE - is standard input.\n"
+    "usage: mely-gantt [options] FILE > out.svg\n"
+    "       mely-gantt --chrome FILE > out.json\n"
+    "Draw a trace (MELY_TRACE=FILE) as a picture: a row for each core with the handlers it ran,\n"
+    "steals as arrows from victim to thief, and the depth of its queue. FILE - is standard input.\n"
     "\n"
-    "  --from TIME    from this time of the trace, such as 1.5ms, 200us or 2s\n"
-    "  --to TIME      up to this time\n"
-    "  --by WHAT      what slices are colored by: handler or color (handler)\n"
-    "  --cores LIST   these cores only, such as 0,2-5\n"
+    "  --chrome       write JSON for Perfetto and Chrome instead\n"
+    "  --from TIME    draw from this time of the trace, such as 1.5ms, 200us or 2s\n"
+    "  --to TIME      draw up to this time\n"
+    "  --by WHAT      paint slices by handler or by color (handler)\n"
+    "  --cores LIST   draw only these cores, such as 0,2-5\n"
     "  --no-arrows    leave out the steals\n"
     "  --title TEXT   the heading (the name of the program, or of the file)\n"
-    "  --width N      pixels across (1200)\n"
-    "  --height N     pixels down (as the rows need)\n"
-    "  -o FILE        write there and not to standard output\n"
+    "  --width N      width in pixels (1200)\n"
+    "  --height N     height in pixels (as the rows need)\n"
+    "  -o FILE        write to FILE, not to standard output\n"
     "  --help, --version\n";
 
 enum option_id {
-	OPT_FROM = 256,
+	OPT_CHROME = 256,
+	OPT_FROM,
 	OPT_TO,
 	OPT_BY,
 	OPT_CORES,
@@ -44,6 +47,7 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
+	{"chrome", no_argument, NULL, OPT_CHROME},
 	{"from", required_argument, NULL, OPT_FROM},
 	{"to", required_argument, NULL, OPT_TO},
 	{"by", required_argument, NULL, OPT_BY},
@@ -68,8 +72,8 @@ number(const char *name, const char *text, long min, long max, int *value)
 	errno = 0;
 	n = strtol(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || n < min || n > max) {
-		fprintf(stderr, "mely-gantt: %s: '%s' is no number from %ld to %ld\n", name, text,
-		    min, max);
+		fprintf(stderr, "mely-gantt: %s: '%s' is not a number between %ld and %ld\n",
+		    name, text, min, max);
 		return false;
 	}
 	*value = (int)n;
@@ -81,12 +85,12 @@ time_of(const char *name, const char *text, int64_t *ns)
 {
 	if (gantt_time_parse(text, ns))
 		return true;
-	fprintf(stderr, "mely-gantt: %s: '%s' is no time: a number with ns, us, ms or s\n", name,
-	    text);
+	fprintf(stderr, "mely-gantt: %s: '%s' is not a time: a number with ns, us, ms or s\n",
+	    name, text);
 	return false;
 }
 
-/* Numbers and ranges between commas. */
+/* Numbers and ranges, separated by commas. */
 static bool
 core_list(struct gantt_options *o, const char *text)
 {
@@ -116,7 +120,7 @@ core_list(struct gantt_options *o, const char *text)
 			break;
 		at = end + 1;
 	}
-	fprintf(stderr, "mely-gantt: --cores: '%s' is no list of cores below %d, such as 0,2-5\n",
+	fprintf(stderr, "mely-gantt: --cores: '%s' is not a list of cores below %d, such as 0,2-5\n",
 	    text, GANTT_CORE_MAX);
 	return false;
 }
@@ -134,6 +138,9 @@ static bool
 one_option(struct gantt_options *o, int id, const char *arg)
 {
 	switch (id) {
+	case OPT_CHROME:
+		o->chrome = true;
+		return true;
 	case OPT_FROM:
 		return time_of("--from", arg, &o->from);
 	case OPT_TO:
@@ -192,7 +199,7 @@ gantt_options_parse(struct gantt_options *o, int argc, char **argv)
 			printf("mely-gantt (mely) %s\n", MELY_VERSION_STRING);
 			return GANTT_OPTIONS_DONE;
 		case '?':
-			fputs("mely-gantt: see mely-gantt --help\n", stderr);
+			fputs("mely-gantt: invalid option (try --help)\n", stderr);
 			return GANTT_OPTIONS_USAGE;
 		default:
 			if (!one_option(o, id, optarg))
@@ -200,7 +207,8 @@ gantt_options_parse(struct gantt_options *o, int argc, char **argv)
 		}
 	}
 	if (optind != argc - 1) {
-		fputs("mely-gantt: usage: mely-gantt [options] FILE.json > out.svg\n", stderr);
+		fprintf(stderr, "mely-gantt: %s (try --help)\n", optind == argc ?
+		    "no file given" : "more than one file given");
 		return GANTT_OPTIONS_USAGE;
 	}
 	if (o->from >= o->to) {

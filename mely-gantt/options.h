@@ -26,11 +26,12 @@ struct gantt_options {
 	int64_t from;        /**< ns since the trace began; INT64_MIN: its beginning */
 	int64_t to;          /**< ns since the trace began; INT64_MAX: its end */
 	int width;           /**< pixels of the whole picture */
-	int height;          /**< the same; 0: as the rows need */
+	int height;          /**< pixels; 0: as the rows need */
 	enum gantt_by by;
 	bool arrows;
+	bool chrome;         /**< write JSON instead of a picture */
 	bool cores_given;
-	/** The cores to draw, one bit each, when they are given. */
+	/** The cores to draw, one bit each, if cores_given. */
 	uint64_t cores[GANTT_CORE_MAX / 64];
 };
 
@@ -46,7 +47,7 @@ enum gantt_options_result gantt_options_parse(struct gantt_options *options, int
 /** The defaults, without a command line. */
 void gantt_options_default(struct gantt_options *options);
 
-/** Is this core to be drawn? */
+/** Whether to draw this core. */
 bool gantt_options_core(const struct gantt_options *options, int64_t core);
 
 #endif

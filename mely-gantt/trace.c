@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c: see trace.h. What the members of an event mean is in docs/internals/trace.md.
+ * trace.c: the store of slices, depths and steals. read_json.c and read_raw.c fill it.
  */
 #include "trace.h"
 
-#include <math.h>
-#include <stdio.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <json-c/json.h>
-
-static const char no_memory[] = "out of memory";
-
-/* What one event says, as far as all kinds of them say it. */
-struct said {
-	struct json_object *event;
-	const char *phase;
-	const char *name;     /* "" where none is given */
-	const char *category; /* likewise */
-	int64_t pid;
-	int64_t tid;
-};
 
 void
 gantt_trace_init(struct gantt_trace *trace)
@@ -52,6 +37,7 @@ one_more(void *array, size_t count, size_t *room, size_t size)
 	size_t wanted = *room == 0 ? 16 : *room * 2;
 	void *grown;
 
+	assert(count <= *room);
 	if (count < *room)
 		return array;
 	grown = realloc(array, wanted * size);
@@ -60,8 +46,8 @@ one_more(void *array, size_t count, size_t *room, size_t size)
 	return grown;
 }
 
-static struct gantt_row *
-row_of(struct gantt_trace *trace, int64_t pid, int64_t tid)
+struct gantt_row *
+gantt_trace_row(struct gantt_trace *trace, int64_t pid, int64_t tid)
 {
 	struct gantt_row *row;
 	size_t i = trace->row_last;
@@ -86,267 +72,44 @@ row_of(struct gantt_trace *trace, int64_t pid, int64_t tid)
 	return row;
 }
 
-static const char *
-text_of(struct json_object *object, const char *key)
+bool
+gantt_trace_slice(struct gantt_row *row, const struct gantt_slice *slice)
 {
-	struct json_object *value;
+	struct gantt_slice *grown =
+	    one_more(row->slice, row->slices, &row->slices_room, sizeof *grown);
 
-	if (!json_object_object_get_ex(object, key, &value)
-	    || !json_object_is_type(value, json_type_string))
-		return "";
-	return json_object_get_string(value);
-}
-
-static bool
-number_of(struct json_object *object, const char *key, double *number)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(object, key, &value)
-	    || !(json_object_is_type(value, json_type_int)
-	    || json_object_is_type(value, json_type_double)))
-		return false;
-	*number = json_object_get_double(value);
-	return isfinite(*number);
-}
-
-/* Microseconds as nanoseconds; false when there are none, or too many to count in. */
-static bool
-time_of(struct json_object *event, const char *key, int64_t *ns)
-{
-	double us;
-
-	if (!number_of(event, key, &us) || us < -1e15 || us > 1e15)
-		return false;
-	*ns = (int64_t)llround(us * 1000);
-	return true;
-}
-
-/* The color of an event, with its name where it has one: "7 (connection)". */
-static uint32_t
-color_of(struct gantt_trace *trace, struct json_object *event)
-{
-	struct json_object *args, *color;
-	const char *name;
-	char text[256];
-
-	if (!json_object_object_get_ex(event, "args", &args)
-	    || !json_object_is_type(args, json_type_object)
-	    || !json_object_object_get_ex(args, "color", &color) || color == NULL)
-		return GANTT_NO_NAME;
-	name = text_of(args, "color_name");
-	if (name[0] == '\0')
-		return gantt_names_number(&trace->names, json_object_get_string(color));
-	snprintf(text, sizeof text, "%s (%s)", json_object_get_string(color), name);
-	return gantt_names_number(&trace->names, text);
-}
-
-/* False: a slice that only carries an arrow, and is not drawn. */
-static bool
-kind_of(const char *category, enum gantt_kind *kind)
-{
-	if (strcmp(category, "stolen") == 0 || strcmp(category, "post") == 0)
-		return false;
-	if (strcmp(category, "steal") == 0)
-		*kind = GANTT_STEAL;
-	else if (strcmp(category, "poll") == 0)
-		*kind = GANTT_POLL;
-	else if (strcmp(category, "sleep") == 0)
-		*kind = GANTT_SLEEP;
-	else
-		*kind = GANTT_EVENT;
-	return true;
-}
-
-static const char *
-slice(struct gantt_trace *trace, const struct said *said)
-{
-	struct gantt_row *row = row_of(trace, said->pid, said->tid);
-	struct gantt_slice *grown, made;
-
-	if (!kind_of(said->category, &made.kind))
-		return NULL;
-	if (!time_of(said->event, "ts", &made.start))
-		return "a slice without a time (ts)";
-	if (!time_of(said->event, "dur", &made.duration) || made.duration < 0)
-		return "a slice without a duration (dur)";
-	made.name = gantt_names_number(&trace->names, said->name);
-	made.color = color_of(trace, said->event);
-	if (row == NULL || made.name == GANTT_NO_NAME)
-		return no_memory;
-	grown = one_more(row->slice, row->slices, &row->slices_room, sizeof *grown);
+	assert(slice->duration >= 0 && slice->name != GANTT_NO_NAME);
 	if (grown == NULL)
-		return no_memory;
+		return false;
 	row->slice = grown;
-	row->slice[row->slices++] = made;
-	return NULL;
-}
-
-/* The number behind the last blank of a name: "queue of core 3". */
-static bool
-last_number(const char *name, int64_t *number)
-{
-	const char *blank = strrchr(name, ' ');
-	char *end;
-	long n;
-
-	if (blank == NULL || blank[1] < '0' || blank[1] > '9')
-		return false;
-	n = strtol(blank + 1, &end, 10);
-	if (*end != '\0' || n >= INT32_MAX)
-		return false;
-	*number = n;
+	row->slice[row->slices++] = *slice;
 	return true;
 }
 
-/* The depth of a queue is drawn below the row of its thread. */
-static const char *
-counter(struct gantt_trace *trace, const struct said *said)
+bool
+gantt_trace_depth(struct gantt_row *row, int64_t time, double value)
 {
-	struct gantt_row *row = row_of(trace, said->pid, said->tid);
-	struct gantt_depth *grown, made;
-	struct json_object *args;
+	struct gantt_depth *grown =
+	    one_more(row->depth, row->depths, &row->depths_room, sizeof *grown);
 
-	if (strcmp(said->category, "queue") != 0)
-		return NULL;
-	if (!time_of(said->event, "ts", &made.time))
-		return "a counter without a time (ts)";
-	if (!json_object_object_get_ex(said->event, "args", &args)
-	    || !json_object_is_type(args, json_type_object))
-		return "a counter without args";
-	made.value = 0;
-	json_object_object_foreach(args, key, value) {
-		double one;
-
-		(void)value;
-		if (!number_of(args, key, &one))
-			return "a counter whose value is no number";
-		made.value += one;
-	}
-	if (row == NULL)
-		return no_memory;
-	grown = one_more(row->depth, row->depths, &row->depths_room, sizeof *grown);
 	if (grown == NULL)
-		return no_memory;
+		return false;
 	row->depth = grown;
-	row->depth[row->depths++] = made;
-	return NULL;
+	row->depth[row->depths++] = (struct gantt_depth){.time = time, .value = value};
+	return true;
 }
 
-static const char *
-flow(struct gantt_trace *trace, const struct said *said)
+bool
+gantt_trace_end(struct gantt_trace *trace, const struct gantt_end *end)
 {
-	struct gantt_row *row = row_of(trace, said->pid, said->tid);
-	struct gantt_end *grown, made;
-	struct json_object *id;
+	struct gantt_end *grown = one_more(trace->end, trace->ends, &trace->ends_room, sizeof *grown);
 
-	if (strcmp(said->category, "steal") != 0)
-		return NULL;
-	if (!time_of(said->event, "ts", &made.time))
-		return "a steal without a time (ts)";
-	if (!json_object_object_get_ex(said->event, "id", &id))
-		return "a steal without an id";
-	if (json_object_is_type(id, json_type_string))
-		made.id = strtoull(json_object_get_string(id), NULL, 16);
-	else
-		made.id = json_object_get_uint64(id);
-	made.thief = said->phase[0] == 'f';
-	if (row == NULL)
-		return no_memory;
-	made.row = (uint32_t)(row - trace->row);
-	grown = one_more(trace->end, trace->ends, &trace->ends_room, sizeof *grown);
+	assert(end->row < trace->rows);
 	if (grown == NULL)
-		return no_memory;
+		return false;
 	trace->end = grown;
-	trace->end[trace->ends++] = made;
-	return NULL;
-}
-
-static const char *
-metadata(struct gantt_trace *trace, const struct said *said)
-{
-	struct json_object *args;
-	const char *name;
-	uint32_t number;
-	double sort;
-	struct gantt_row *row;
-
-	if (!json_object_object_get_ex(said->event, "args", &args)
-	    || !json_object_is_type(args, json_type_object))
-		return NULL;
-	name = text_of(args, "name");
-	number = gantt_names_number(&trace->names, name);
-	if (number == GANTT_NO_NAME)
-		return no_memory;
-	if (strcmp(said->name, "process_name") == 0) {
-		trace->process = number;
-		return NULL;
-	}
-	if (strncmp(said->name, "thread_", 7) != 0)
-		return NULL;
-	row = row_of(trace, said->pid, said->tid);
-	if (row == NULL)
-		return no_memory;
-	if (strcmp(said->name, "thread_name") == 0) {
-		row->name = number;
-		last_number(name, &row->core);
-	} else if (strcmp(said->name, "thread_sort_index") == 0
-	    && number_of(args, "sort_index", &sort)) {
-		row->sort = (int64_t)fmax(fmin(sort, 1e9), -1e9);
-	}
-	return NULL;
-}
-
-const char *
-gantt_trace_event(struct gantt_trace *trace, struct json_object *event)
-{
-	struct said said = {.event = event};
-	double number;
-
-	if (!json_object_is_type(event, json_type_object))
-		return "an event that is no object";
-	said.phase = text_of(event, "ph");
-	if (said.phase[0] == '\0')
-		return "an event without a phase (ph)";
-	said.name = text_of(event, "name");
-	said.category = text_of(event, "cat");
-	said.pid = number_of(event, "pid", &number) ? (int64_t)fmax(fmin(number, 1e15), -1e15) : 0;
-	said.tid = number_of(event, "tid", &number) ? (int64_t)fmax(fmin(number, 1e15), -1e15) : 0;
-	switch (said.phase[0]) {
-	case 'X':
-		return slice(trace, &said);
-	case 'C':
-		return counter(trace, &said);
-	case 's': case 'f':
-		return flow(trace, &said);
-	case 'M':
-		return metadata(trace, &said);
-	default:
-		return NULL;
-	}
-}
-
-const char *
-gantt_trace_member(struct gantt_trace *trace, const char *key, struct json_object *value)
-{
-	struct json_object *lost;
-	double number;
-
-	if (strcmp(key, "otherData") != 0 || !json_object_is_type(value, json_type_object))
-		return NULL;
-	trace->from_zero = number_of(value, "start_ns", &number);
-	if (number_of(value, "sample", &number) && number >= 1 && number <= 1e9)
-		trace->sample = (uint32_t)number;
-	if (!json_object_object_get_ex(value, "lost", &lost)
-	    || !json_object_is_type(lost, json_type_array))
-		return NULL;
-	for (size_t i = 0; i < json_object_array_length(lost); i++) {
-		struct json_object *one = json_object_array_get_idx(lost, i);
-
-		if (json_object_is_type(one, json_type_int) && json_object_get_int64(one) > 0)
-			trace->lost += (uint64_t)json_object_get_int64(one);
-	}
-	return NULL;
+	trace->end[trace->ends++] = *end;
+	return true;
 }
 
 static int
@@ -356,7 +119,7 @@ by_start(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	/* What encloses goes first. */
+	/* The enclosing slice first. */
 	return x->duration > y->duration ? -1 : x->duration < y->duration;
 }
 
@@ -386,7 +149,7 @@ by_arrival(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* An arrow has both ends; one whose other end was overwritten is none. */
+/* Drop an end whose other end was overwritten. */
 static bool
 pair_ends(struct gantt_trace *trace)
 {
@@ -428,7 +191,7 @@ gantt_trace_finish(struct gantt_trace *trace)
 	for (size_t i = 0; i < trace->rows; i++) {
 		struct gantt_row *row = &trace->row[i];
 
-		/* qsort of what is in order costs as much as of what is not. */
+		/* Most rows are in order, and qsort would not notice. */
 		for (size_t k = 1; k < row->slices; k++) {
 			if (by_start(&row->slice[k - 1], &row->slice[k]) > 0) {
 				qsort(row->slice, row->slices, sizeof *row->slice, by_start);

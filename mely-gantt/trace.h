@@ -15,8 +15,6 @@
 
 #include "names.h"
 
-struct json_object;
-
 /** What a core did in a slice. */
 enum gantt_kind {
 	GANTT_EVENT, /**< it ran a handler */
@@ -91,12 +89,13 @@ struct gantt_trace {
 void gantt_trace_init(struct gantt_trace *trace);
 void gantt_trace_free(struct gantt_trace *trace);
 
-/** Take in an element of traceEvents. NULL, or what is wrong with it. */
-const char *gantt_trace_event(struct gantt_trace *trace, struct json_object *event);
+/** The row of a thread, made at its first use; valid until the next one is made. NULL: no memory. */
+struct gantt_row *gantt_trace_row(struct gantt_trace *trace, int64_t pid, int64_t tid);
 
-/** Take in another member of the outermost object. */
-const char *gantt_trace_member(struct gantt_trace *trace, const char *key,
-    struct json_object *value);
+/** Add to a row, or to the trace. False: no memory. */
+bool gantt_trace_slice(struct gantt_row *row, const struct gantt_slice *slice);
+bool gantt_trace_depth(struct gantt_row *row, int64_t time, double value);
+bool gantt_trace_end(struct gantt_trace *trace, const struct gantt_end *end);
 
 /** After the last: put things in order, pair the ends of steals. False: no memory. */
 bool gantt_trace_finish(struct gantt_trace *trace);

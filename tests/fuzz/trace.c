@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c: fuzz target for what mely-gantt reads, and for what it draws of it.
+ * trace.c: fuzz target for what mely-gantt reads, raw traces and JSON, and for what it makes of
+ * them.
  *
  * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files
- * and directories of the command line, so that the corpus is a test in every build.
+ * and directories of the command line, so that the corpus is a test in each build.
  *
- * What is checked of any input: a refusal has a place and a reason; what is drawn is well-formed
- * XML as far as tags, entities and characters go, and no longer than the pixels allow.
+ * For any input: a refusal has a place and a reason; the picture is well-formed XML as far as tags,
+ * entities and characters go, and no longer than the pixels allow; the JSON of a raw trace is JSON
+ * that mely-gantt reads, with as many slices as the picture of the raw trace.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../mely-gantt/chrome.h"
 #include "../../mely-gantt/draw.h"
+#include "../../mely-gantt/read_json.h"
+#include "../../mely-gantt/read_raw.h"
 #include "../../mely-gantt/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,7 +32,7 @@ enum {
 	TAG_MAX = 16
 };
 
-/* Not assert: it has to hold in builds without debugging too. */
+/* Not assert, which -DNDEBUG turns off. */
 #define REQUIRE(condition) \
 	do { \
 		if (!(condition)) { \
@@ -39,13 +44,13 @@ enum {
 static const char *
 take_event(void *context, struct json_object *event)
 {
-	return gantt_trace_event(context, event);
+	return gantt_json_event(context, event);
 }
 
 static const char *
 take_member(void *context, const char *key, struct json_object *value)
 {
-	return gantt_trace_member(context, key, value);
+	return gantt_json_member(context, key, value);
 }
 
 /* From "<" to behind ">"; the names of open elements are in stack. */
@@ -100,7 +105,7 @@ check_picture(const char *text, size_t size)
 		at++;
 	}
 	REQUIRE(depth == 0);
-	/* No attribute begins with what is no number, and no path. */
+	/* No attribute begins with something that is not a number. */
 	REQUIRE(strstr(text, "=\"nan") == NULL && strstr(text, "=\"-nan") == NULL);
 	REQUIRE(strstr(text, "=\"inf") == NULL && strstr(text, "=\"Mnan") == NULL);
 }
@@ -129,14 +134,78 @@ draw(const struct gantt_trace *trace, const uint8_t *data, size_t size)
 	free(text);
 }
 
+static bool
+read_json(struct gantt_trace *trace, FILE *in)
+{
+	struct gantt_fault fault;
+	struct gantt_sink sink = {
+		.event = take_event, .member = take_member, .context = trace
+	};
+
+	if (gantt_stream_read(in, &sink, &fault) == 0) {
+		REQUIRE(gantt_trace_finish(trace));
+		return true;
+	}
+	REQUIRE(fault.line > 0 && fault.column > 0 && fault.what[0] != '\0');
+	REQUIRE(strchr(fault.what, '\n') == NULL);
+	return false;
+}
+
+static size_t
+slices(const struct gantt_trace *trace)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < trace->rows; i++)
+		n += trace->row[i].slices;
+	return n;
+}
+
+/* The JSON of raw, read back, has what the trace has. */
+static void
+check_json(struct gantt_raw *raw, const struct gantt_trace *trace)
+{
+	struct gantt_trace again;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length), *in;
+
+	REQUIRE(out != NULL);
+	REQUIRE(gantt_chrome(out, raw));
+	REQUIRE(fclose(out) == 0);
+	in = fmemopen(text, length, "r");
+	REQUIRE(in != NULL);
+	gantt_trace_init(&again);
+	REQUIRE(read_json(&again, in));
+	REQUIRE(slices(&again) == slices(trace));
+	REQUIRE(again.steals == trace->steals);
+	gantt_trace_free(&again);
+	fclose(in);
+	free(text);
+}
+
+static bool
+read_raw(struct gantt_trace *trace, FILE *in)
+{
+	struct gantt_raw_fault fault;
+	struct gantt_raw raw;
+	bool ok = gantt_raw_read(in, &raw, &fault);
+
+	if (ok) {
+		REQUIRE(gantt_read_raw(trace, &raw));
+		REQUIRE(gantt_trace_finish(trace));
+		check_json(&raw, trace);
+	} else {
+		REQUIRE(fault.what[0] != '\0' && strchr(fault.what, '\n') == NULL);
+	}
+	gantt_raw_free(&raw);
+	return ok;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gantt_trace trace;
-	struct gantt_fault fault;
-	struct gantt_sink sink = {
-		.event = take_event, .member = take_member, .context = &trace
-	};
 	FILE *in;
 
 	if (size == 0 || size > INPUT_MAX)
@@ -144,13 +213,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in = fmemopen((void *)(uintptr_t)data, size, "r");
 	REQUIRE(in != NULL);
 	gantt_trace_init(&trace);
-	if (gantt_stream_read(in, &sink, &fault) == 0) {
-		REQUIRE(gantt_trace_finish(&trace));
+	if (gantt_raw_begins(data[0]) ? read_raw(&trace, in) : read_json(&trace, in))
 		draw(&trace, data, size);
-	} else {
-		REQUIRE(fault.line > 0 && fault.column > 0 && fault.what[0] != '\0');
-		REQUIRE(strchr(fault.what, '\n') == NULL);
-	}
 	gantt_trace_free(&trace);
 	fclose(in);
 	return 0;
@@ -160,7 +224,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #include "corpus.h"
 
-/* Also beginnings of it, and each byte in turn broken. */
+/* The input, its beginnings, and the input with one byte changed, for many bytes. */
 static void
 try_input(uint8_t *data, size_t size)
 {

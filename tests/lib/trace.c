@@ -3,8 +3,8 @@
  * trace.c: a strict reader of trace files, and the rules for slices and arrows.
  */
 #include <ctype.h>
-#include <sys/stat.h>
 
+#include "../../mely-gantt/chrome.h"
 #include "trace.h"
 
 /* The largest difference between the clocks of two processors that a thread can see. */
@@ -180,22 +180,35 @@ read_end(struct trace *trace, const char *other)
 	text_of(other, "end", trace->end, sizeof trace->end);
 }
 
+/* The JSON of the file, as mely-gantt --chrome writes it. */
+static char *
+json_of(const char *path)
+{
+	struct gantt_raw_fault fault;
+	struct gantt_raw raw;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *in = fopen(path, "r"), *out = open_memstream(&text, &size);
+
+	if (in == NULL)
+		test_fail(__FILE__, __LINE__, "%s: %s", path, strerror(errno));
+	if (!gantt_raw_read(in, &raw, &fault))
+		test_fail(__FILE__, __LINE__, "%s: byte %llu: %s", path,
+		    (unsigned long long)fault.at, fault.what);
+	TEST_CHECK(out != NULL && gantt_chrome(out, &raw) && fclose(out) == 0);
+	gantt_raw_free(&raw);
+	fclose(in);
+	return text;
+}
+
 void
 trace_read(struct trace *trace, const char *path)
 {
-	FILE *f = fopen(path, "r");
-	struct stat st;
 	size_t room = 0;
 	char *at, *end;
 
 	memset(trace, 0, sizeof *trace);
-	if (f == NULL)
-		test_fail(__FILE__, __LINE__, "%s: %s", path, strerror(errno));
-	TEST_EQ(fstat(fileno(f), &st), 0);
-	trace->text = calloc(1, (size_t)st.st_size + 1);
-	TEST_CHECK(trace->text != NULL);
-	TEST_EQ(fread(trace->text, 1, (size_t)st.st_size, f), st.st_size);
-	fclose(f);
+	trace->text = json_of(path);
 	TEST_CHECK(*skip_space(skip_value(trace->text)) == '\0');
 
 	at = strstr(trace->text, "\"traceEvents\":[\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h: reads a trace file as docs/internals/trace.md describes it, and tests the whole.
+ * trace.h: read a trace file back, by way of its JSON (docs/internals/trace.md), and examine it.
  */
 #ifndef MELY_TEST_TRACE_H
 #define MELY_TEST_TRACE_H
@@ -30,7 +30,7 @@ struct trace {
 	char end[32];
 };
 
-/* The file must exist, be JSON, and consist of lines of the format. */
+/* Fails if there is no file, or if its JSON or the lines of it are not as the format has them. */
 void trace_read(struct trace *trace, const char *path);
 void trace_free(struct trace *trace);
 

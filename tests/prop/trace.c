@@ -556,7 +556,7 @@ main(int argc, char **argv)
 {
 	test_init(argc, argv, 300);
 	TEST_CHECK(mkdtemp(dir) != NULL);
-	snprintf(path, sizeof path, "%s/trace.json", dir);
+	snprintf(path, sizeof path, "%s/trace", dir);
 	TEST_CASE(whole_on_one);
 	TEST_CASE(whole_on_two);
 	TEST_CASE(whole_on_eight);

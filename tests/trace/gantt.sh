@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The checker of traces refuses what it must, mely-gantt draws what is in a trace, and both agree
-# on traces of real programs.
+# The checker of traces refuses what it must, mely-gantt draws what is in a trace, and its picture
+# and its JSON agree on traces of real programs.
 set -eu
 here=$top_srcdir/tests/trace
 gantt=$top_builddir/mely-gantt/mely-gantt
@@ -11,13 +11,15 @@ trap 'rm -rf "$scratch"' EXIT
 python3 "$here/check.py" --canaries "$here/example.json"
 python3 "$here/gantt_test.py" "$gantt"
 
-# traced NAME PROGRAM...: its trace is well, and has a picture with as many events and steals.
+# traced NAME PROGRAM...: the trace of a program keeps all rules as JSON, and a picture of the trace
+# and one of the JSON have as many events and steals.
 traced()
 {
-	local file=$scratch/$1.json counts text
+	local file=$scratch/$1 counts text
 	shift
 	MELY_TRACE=$file "$@" >"$scratch/out"
-	counts=$(python3 "$here/check.py" --summary "$file") || {
+	"$gantt" --chrome "$file" >"$file.json"
+	counts=$(python3 "$here/check.py" --summary "$file.json") || {
 		echo "$counts"
 		return 1
 	}
@@ -29,6 +31,8 @@ print("{cores} cores?, [0-9.]+ [^ ]+, {events:,} events?, {steals:,} steals?".fo
 		echo "FAIL: $*: no '$text' in the picture"
 		return 1
 	}
+	"$gantt" -o "$scratch/again.svg" "$file.json"
+	cmp "$scratch/picture.svg" "$scratch/again.svg"
 	echo "$*: $counts"
 }
 

@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else 'mely-gantt'
 SVG = '{http://www.w3.org/2000/svg}'
 EXAMPLE = os.path.join(HERE, 'example.json')
+RAW = os.path.join(HERE, '..', 'fuzz', 'corpus-trace', 'raw-coloring')
 LEFT, RIGHT = 92, 18  # of the plot, as drawn
 # Longest trace that the test makes; a picture must not grow with it.
 LONG_EVENTS = 30000
@@ -273,11 +274,25 @@ class Refused(unittest.TestCase):
         self.refused(b'{"traceEvents":[{"ph":"M"}]} x', "1:30: 'x' where the end of the file")
         self.refused(b'{"traceEvents":[{"ph":tru}]}', '1:')
         self.refused(b'{"traceEvents":[{"ph":"\xff"}]}', '1:')
-        self.refused(b'{"traceEvents":[7]}', '1:17: an event that is no object')
+        self.refused(b'{"traceEvents":[7]}', '1:17: an event that is not an object')
         self.refused(b'{"traceEvents":[],"x":' + b'[' * 100, '1:')
         self.refused(b'[{"ph":"X","ts":1,"dur":-1}]', '1:2: a slice without a duration')
         self.refused(b'[{"ph":"X","ts":1e300,"dur":1}]', '1:2: a slice without a time')
         self.refused(b'[{"ph":"X","ts":"1","dur":1}]', '1:2: a slice without a time')
+
+    def test_raw(self):
+        """Raw traces: docs/internals/trace.md. tests/unit/chrome.c has more of them."""
+        with open(RAW, 'rb') as file:
+            whole = file.read()
+        self.assertEqual(json.loads(run('--chrome', RAW).stdout)['otherData']['end'], 'free')
+        self.assertTrue(rects(draw(whole)))
+        for end in range(1, len(whole), 17):
+            self.refused(whole[:end], f' byte {end}: the file is cut off')
+        self.refused(b'melytrace' + whole[9:], ' byte 192: not a trace')
+        self.refused(whole + b'x', f' byte {len(whole)}: bytes behind the end')
+        done = run('--chrome', EXAMPLE)
+        self.assertEqual((done.returncode, done.stdout), (1, b''))
+        self.assertIn(b'example.json is not a trace written by MELY_TRACE', done.stderr)
 
     def test_cut_anywhere(self):
         with open(EXAMPLE, 'rb') as file:

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c: the life of a trace: see include/mely/trace.h. What is traced comes from observe.c, what
- * is written from look/trace/write.c.
+ * trace.c: the life of a trace (include/mely/trace.h): start, stop, names, the path. Records come
+ * from observe.c, the file from write.c.
  *
  * NOTE(tracer)
  *   A. A runtime gets its tracer, one piece of memory with all rings, when it is first traced, and
- *      keeps it: so a core that is just writing a record never loses the ring under its hands, and
- *      neither start nor stop waits for a core.
+ *      keeps it until it is freed. So a core that writes a record never loses the ring, and neither
+ *      start nor stop waits for a core.
  *   B. `on` says whether records count. Start sets what the writer needs, then `on` (release); a
- *      core that sees it (acquire) writes records. Stop clears it, then writes the file.
- *   C. Whoever writes the file sets `writing` first, so that a signal handler which wants to do the
- *      same waits, or leaves it.
+ *      core that sees it (acquire) writes records. Stop clears it after it has written the file.
+ *   C. A thread sets `writing` before it writes the file, so that a signal handler that has to
+ *      write the same file waits for it, or gives up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,33 +29,12 @@
 #include "core/runtimes.h"
 #include "look/trace/tracer.h"
 
-/* One start, stop or exit at a time in all of the process. */
+/* One start, stop or exit at a time in the process. */
 static pthread_mutex_t trace_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- rings ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-void
-melyint_ring_put_shared(struct melyint_ring *ring, uint64_t ticks, uint64_t what,
-    uint64_t color, uint64_t rest)
-{
-	uint64_t number = MELY_ADD(&ring->head, 1, relaxed); /* only to be another one */
-	uint64_t i = number & ring->mask;
-	_Atomic uint64_t *at = &ring->words[i * MELYINT_RECORD_WORDS];
-
-	/* relaxed, all: published by the stamp. C of NOTE(ring). */
-	MELY_STORE(&ring->stamps[i], 0, relaxed);
-#ifndef MELYINT_TSAN
-	MELY_FENCE(release); /* pairs with the fence in look/trace/scratch.c:copy_shared */
-#endif
-	MELY_STORE(&at[0], ticks, relaxed);
-	MELY_STORE(&at[1], what, relaxed);
-	MELY_STORE(&at[2], color, relaxed);
-	MELY_STORE(&at[3], rest, relaxed);
-	/* release: pairs with the acquire in look/trace/scratch.c:copy_shared */
-	MELY_STORE(&ring->stamps[i], number + 1, release);
-}
-
-/* Hand out size bytes, on a cache line of their own. */
+/* Take size bytes, rounded up to whole cache lines. */
 static void *
 carve(char **at, size_t size)
 {
@@ -65,15 +44,15 @@ carve(char **at, size_t size)
 	return here;
 }
 
-/* Lay everything out from tracer on, whose counts are set. Returns the size; dry: that alone. */
+/* Place everything behind tracer, whose counts are set. Returns the size; dry: does nothing else. */
 static size_t
 lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
 {
 	char *at = (char *)tracer;
-	size_t n = (size_t)tracer->rings_count, scratch;
+	size_t n = (size_t)tracer->rings_count;
 	size_t words = records * MELYINT_RECORD_WORDS * sizeof(uint64_t);
 	struct melyint_ring *rings;
-	void *names, *stacks, *stamps;
+	void *names, *stacks, *stamps, *copy;
 	size_t i;
 
 	(void)carve(&at, sizeof *tracer);
@@ -81,6 +60,7 @@ lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
 	names = carve(&at, MELYINT_TRACE_NAMES * sizeof tracer->names[0]);
 	stacks = carve(&at, (n - 1) * MELYINT_FATAL_STACK);
 	stamps = carve(&at, records * sizeof(uint64_t));
+	copy = carve(&at, melyint_trace_copy_size(tracer->rings_count));
 	for (i = 0; i < n; i++) {
 		void *ring = carve(&at, words);
 
@@ -89,15 +69,14 @@ lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
 		rings[i].words = ring;
 		rings[i].mask = records - 1;
 	}
-	scratch = melyint_scratch_size((int)n, records);
 	if (!dry) {
 		tracer->rings = rings;
 		tracer->names = names;
 		tracer->stacks = stacks;
 		rings[n - 1].stamps = stamps;
-		tracer->scratch = melyint_scratch_init(at, (int)n, records);
+		tracer->copy = copy;
 	}
-	return (size_t)(at - (char *)tracer) + scratch;
+	return (size_t)(at - (char *)tracer);
 }
 
 /* A of NOTE(tracer). Under the lock. */
@@ -115,11 +94,12 @@ obtain(struct mely_runtime *rt, struct melyint_tracer **out)
 	while (records < rt->config.trace_events)
 		records *= 2;
 	size = lay_out(&plan, records, true);
-	/* Pages that nobody writes cost nothing, those of the scratch until the end. */
+	/* Pages that are never written cost nothing. */
 	tracer = mmap(NULL, size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (tracer == MAP_FAILED)
 		return -ENOMEM;
+	tracer->magic = MELYINT_TRACER_MAGIC;
 	tracer->rt = rt;
 	tracer->rings_count = plan.rings_count;
 	tracer->sample = rt->config.trace_sample;
@@ -134,22 +114,14 @@ obtain(struct mely_runtime *rt, struct melyint_tracer **out)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-const char *
-melyint_trace_handler_name(uint32_t number)
-{
-	const char *name = melyint_handler_name_known(number);
-
-	return name != NULL ? name : "(unknown)";
-}
-
-/* What the writer may not ask for: E of NOTE(handlers). */
+/* The writer must not look them up itself: E of NOTE(handlers). */
 static void
-ask_handler_names(void)
+find_handler_names(void)
 {
 	uint32_t end = melyint_handlers_end(), i;
 
 	for (i = 1; i < end; i++)
-		(void)melyint_handler_name(i); /* kept there */
+		(void)melyint_handler_name(i); /* its entry keeps it */
 }
 
 static void
@@ -168,7 +140,7 @@ note_name(struct melyint_tracer *tracer, const struct mely_color *color, const c
 		to->flags = object ? MELYINT_TRACE_OBJECT : 0;
 		to->ticks = ticks;
 		snprintf(to->name, sizeof to->name, "%s", name != NULL ? name : "");
-		/* release: pairs with the acquire in look/trace/scratch.c:copy_names */
+		/* release: pairs with the acquire in write.c:put_all */
 		MELY_STORE(&tracer->names_count, count + 1, release);
 	}
 	pthread_mutex_unlock(&tracer->names_lock);
@@ -185,7 +157,7 @@ melyint_trace_named(struct mely_runtime *rt, const struct mely_color *color, con
 		note_name(tracer, color, name, melyint_ticks());
 }
 
-/* A name that a color has when the trace begins. */
+/* A name that a color already has when the trace begins. */
 static void
 note_old_name(void *arg, const struct mely_color *color, const char *name)
 {
@@ -196,7 +168,7 @@ note_old_name(void *arg, const struct mely_color *color, const char *name)
 
 /* ---- the path -------------------------------------------------------------------------------- */
 
-/* path with %p and %% replaced, and made absolute, into to. */
+/* Write path to `to` as an absolute path, with %p and %% replaced. */
 static int
 expand(const char *path, char *to, size_t size)
 {
@@ -229,7 +201,7 @@ expand(const char *path, char *to, size_t size)
 	return 0;
 }
 
-/* Where the trace goes, which can be written to now. */
+/* Set the paths of the trace, and check that the file can be created. */
 static int
 settle_path(struct melyint_tracer *tracer, const char *path)
 {
@@ -238,7 +210,7 @@ settle_path(struct melyint_tracer *tracer, const char *path)
 	bool exists;
 	int fd, error;
 
-	/* Others may trace to the same path: those that have it from us by a fork, for example. */
+	/* Other processes may trace to the same path, for example forked ones. */
 	snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());
 	error = expand(path, tracer->path, sizeof tracer->path - sizeof suffix);
 	if (error != 0)
@@ -246,7 +218,7 @@ settle_path(struct melyint_tracer *tracer, const char *path)
 	exists = stat(tracer->path, &st) == 0;
 	if (exists && S_ISDIR(st.st_mode))
 		return -EISDIR;
-	/* A pipe or a device is written as it is, and not replaced. */
+	/* A pipe or a device is written in place. */
 	memcpy(tracer->temporary, tracer->path, sizeof tracer->path);
 	if (exists && !S_ISREG(st.st_mode))
 		return access(tracer->path, W_OK) == 0 ? 0 : -errno;
@@ -255,7 +227,7 @@ settle_path(struct melyint_tracer *tracer, const char *path)
 	if (fd < 0)
 		return -errno;
 	close(fd);
-	(void)unlink(tracer->temporary); /* it was to see whether it can be made */
+	(void)unlink(tracer->temporary); /* this was only a test */
 	return 0;
 }
 
@@ -279,13 +251,13 @@ start(struct mely_runtime *rt, const char *path)
 	error = settle_path(tracer, path);
 	if (error != 0)
 		return error;
-	ask_handler_names();
+	find_handler_names();
 	tracer->pid = getpid();
 	for (i = 0; i < tracer->rings_count; i++) {
-		/* relaxed: what is written just now is older */
+		/* relaxed: a record that is being written now is older */
 		tracer->rings[i].from = MELY_LOAD(&tracer->rings[i].head, relaxed);
 	}
-	MELY_STORE(&tracer->names_count, 0, relaxed); /* nobody reads it: no trace is on */
+	MELY_STORE(&tracer->names_count, 0, relaxed); /* unread: no trace is on */
 	tracer->start_ns = melyint_now_ns();
 	tracer->start_ticks = melyint_ticks();
 	/* release: B of NOTE(tracer), pairs with the acquire in observe.c:tracer_of */
@@ -293,7 +265,7 @@ start(struct mely_runtime *rt, const char *path)
 	melyint_colorext_each_name(rt->colorext, note_old_name, tracer);
 	melyint_fatal_watch(tracer);
 #ifndef MELYINT_SIM
-	MELY_ADD(&melyint_observing, 1, relaxed); /* a hint: others see it sooner or later */
+	MELY_ADD(&melyint_observing, 1, relaxed); /* a hint: cores see it sooner or later */
 #endif
 	return 0;
 }
@@ -307,11 +279,11 @@ stop(struct mely_runtime *rt, const char *why)
 
 	if (tracer == NULL || !MELY_LOAD(&tracer->on, relaxed)) /* as above */
 		return -EALREADY;
-	/* acquire: C of NOTE(tracer), pairs with the release of who wrote last */
+	/* acquire: C of NOTE(tracer), pairs with the release below */
 	if (!MELY_EXCHANGE(&tracer->writing, true, acquire)) {
-		ask_handler_names();
+		find_handler_names();
 		error = melyint_trace_write(tracer, why);
-		MELY_STORE(&tracer->on, false, relaxed); /* who sees it late writes for nothing */
+		MELY_STORE(&tracer->on, false, relaxed); /* late records do not count */
 		melyint_fatal_unwatch(tracer);
 		/* release: pairs with the acquire above */
 		MELY_STORE(&tracer->writing, false, release);
@@ -352,14 +324,14 @@ mely_trace_stop(struct mely_runtime *rt)
 void
 melyint_trace_begin(struct mely_runtime *rt)
 {
-	static _Atomic unsigned made MELY_LASTING; /* runtimes that were to be traced */
+	static _Atomic unsigned made MELY_LASTING; /* traces begun by the environment */
 	char path[PATH_MAX];
 	unsigned n;
 	int error;
 
 	if (rt->config.trace == NULL || rt->config.trace[0] == '\0')
 		return;
-	n = MELY_ADD(&made, 1, relaxed) + 1; /* only to be another one */
+	n = MELY_ADD(&made, 1, relaxed) + 1; /* only to be unique */
 	if (n == 1)
 		snprintf(path, sizeof path, "%s", rt->config.trace);
 	else
@@ -375,9 +347,9 @@ melyint_trace_end(struct mely_runtime *rt)
 	struct melyint_tracer *tracer;
 
 	pthread_mutex_lock(&trace_lock);
-	(void)stop(rt, "free"); /* what went wrong it has said */
+	(void)stop(rt, "free"); /* it reports its errors */
 	pthread_mutex_unlock(&trace_lock);
-	tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* nobody else knows the runtime */
+	tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* no other thread has the runtime */
 	if (tracer == NULL)
 		return;
 	pthread_mutex_destroy(&tracer->names_lock);
@@ -397,7 +369,7 @@ melyint_trace_fork(struct mely_runtime *rt)
 {
 	struct melyint_tracer *tracer = MELY_LOAD(&rt->look.tracer, relaxed); /* one thread */
 
-	/* Other threads of the parent may have held them. */
+	/* Threads of the parent may have held them. */
 	pthread_mutex_init(&trace_lock, NULL);
 	melyint_fatal_fork();
 	if (tracer == NULL)

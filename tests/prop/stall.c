@@ -42,14 +42,19 @@ end(void)
 
 static _Atomic uint64_t in, let_go, out;
 
-__attribute__((noinline)) static void
+/* Exported, with -rdynamic, so that backtraces name them. */
+void stall_test_spins(void);
+void stall_test_reads(int fd);
+void on_spin(void *arg);
+
+__attribute__((noinline)) void
 stall_test_spins(void)
 {
 	while (test_get(&let_go) == 0)
 		;
 }
 
-static void
+void
 on_spin(void *arg)
 {
 	(void)arg;
@@ -151,7 +156,7 @@ all_cores(void)
 static int ends[2];
 static sem_t semaphore;
 
-__attribute__((noinline)) static void
+__attribute__((noinline)) void
 stall_test_reads(int fd)
 {
 	char byte;

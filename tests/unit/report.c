@@ -14,7 +14,7 @@
 
 #include "unit.h"
 #include "look/report.h"
-#include "look/watchdog/symbols.h"
+#include "look/watchdog/callers.h"
 #include "base/syscalls.h"
 
 static void
@@ -102,32 +102,42 @@ ten_a_minute(void **state)
 }
 
 __attribute__((noinline)) static int
-nobody_exports_me(int n)
+not_exported(int n)
 {
 	return n * n + 1;
 }
 
-static void
-names_of_functions(void **state)
+static const char *
+code_at(uintptr_t pc, bool exact)
 {
-	int (*fn)(int n) = nobody_exports_me;
-	struct melyint_symbol symbol;
+	static struct melyint_line line;
+
+	line = (struct melyint_line){0};
+	melyint_line_add_code(&line, pc, exact);
+	return line.text;
+}
+
+static void
+places_in_code(void **state)
+{
+	int (*fn)(int n) = not_exported;
 	uintptr_t at = (uintptr_t)fn;
-	char *heap = malloc(16);
+	unsigned long long first, next;
+	char *heap = malloc(16), wanted[32];
 
 	(void)state;
 	assert_int_equal(fn(2), 5);
-	assert_true(melyint_symbol_at(at + 3, &symbol));
-	assert_int_equal(strncmp(symbol.name, "nobody_exports_me", 17), 0);
-	assert_int_equal(symbol.offset, 3);
-	assert_string_equal(symbol.module, "report");
-	assert_true(symbol.address > 0);
-	/* A function that no sanitizer puts its own in the place of. */
-	assert_true(melyint_symbol_at((uintptr_t)getpagesize, &symbol));
-	assert_string_equal(symbol.name, "getpagesize");
-	assert_int_equal(symbol.offset, 0);
+	/* addr2line takes the address in the file: that of the call, before the return address */
+	assert_int_equal(sscanf(code_at(at, true), "report+0x%llx", &first), 1);
+	assert_true(first > 0);
+	assert_int_equal(sscanf(code_at(at + 3, false), "report+0x%llx", &next), 1);
+	assert_int_equal(next, first + 2);
+	/* A function that no sanitizer replaces. */
+	assert_string_equal(code_at((uintptr_t)getpagesize, true), "getpagesize+0x0");
+	assert_string_equal(code_at((uintptr_t)getpagesize + 1, false), "getpagesize+0x1");
 	assert_non_null(heap);
-	assert_false(melyint_symbol_at((uintptr_t)heap, &symbol));
+	snprintf(wanted, sizeof wanted, "0x%llx", (unsigned long long)(uintptr_t)heap);
+	assert_string_equal(code_at((uintptr_t)heap, true), wanted);
 	free(heap);
 }
 
@@ -228,7 +238,7 @@ main(void)
 		cmocka_unit_test(lines_end_where_they_must),
 		cmocka_unit_test(numbers),
 		cmocka_unit_test(ten_a_minute),
-		cmocka_unit_test(names_of_functions),
+		cmocka_unit_test(places_in_code),
 		cmocka_unit_test(calls),
 		cmocka_unit_test(calls_on_sockets),
 		cmocka_unit_test(to_nobody),

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callers.c: see callers.h.
+ * callers.c: backtraces of other cores' threads, for reports of stalls.
  *
  * NOTE(backtrace)
- *   A. The monitor makes the stage WANTED and sends the core's thread a signal. The thread's signal
- *      handler makes it TAKING, writes down what is on its stack and makes it TAKEN. The monitor
- *      gives up by making WANTED NONE; if that fails, the thread is writing just now.
- *   B. The signal handler walks the stack with the unwinder of the compiler's runtime, which was
- *      called once before so that nothing is loaded or allocated there, and does nothing else: no
- *      names, no locks of the library. Of the thread it needs melyint_self, which takes no call.
- *   C. The signal is sent while the core's lock is held and the core attended, so that the thread
- *      can not end meanwhile; and only while the process has our handler for it. One that arrives
- *      late finds nothing wanted.
- *   D. A thread that waits in a system call which the kernel does not take up again after a signal
- *      handler (a sleep, poll, epoll_wait; with a time limit also futex and those on sockets)
- *      is left alone: a report must not change what the
- *      program does. The line says in which call it waits.
+ *   A. The monitor sets the stage to WANTED and sends the core's thread a signal. The thread's
+ *      signal handler sets it to TAKING, writes down the return addresses on its stack and sets it
+ *      to TAKEN. The monitor gives up by changing WANTED to NONE; if that fails, the thread is
+ *      writing.
+ *   B. The signal handler walks the stack with the unwinder of the compiler's runtime, and does
+ *      nothing else: it looks up no names and takes no locks of the library. The library calls the
+ *      unwinder once before, so that it loads or allocates nothing in the handler. The handler
+ *      finds its core in melyint_self, without a call. The monitor looks up names when it prints.
+ *   C. The monitor sends the signal while it holds the core's lock and the core is attended, so
+ *      that the thread cannot end meanwhile; and only while the process has our handler for the
+ *      signal. A signal that arrives late finds another stage than WANTED.
+ *   D. The kernel does not restart some system calls after a signal handler: a sleep, poll,
+ *      epoll_wait; with a time limit also futex and calls on sockets. The monitor sends no signal
+ *      to a thread that waits in one, because a report must not change what the program does. The
+ *      line names the call.
  */
 #include "look/watchdog/callers.h"
 
 #ifndef MELYINT_SIM
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +34,6 @@
 #include <unwind.h>
 
 #include "base/assert.h"
-#include "look/watchdog/symbols.h"
 #include "base/syscalls.h"
 
 /* backtrace->stage */
@@ -38,7 +41,7 @@ enum { NONE, WANTED, TAKING, TAKEN };
 
 enum {
 	SHOWN = 16,
-#ifdef MELYINT_COLOR_CHECK /* handlers run on stacks of their own, which it must not disturb */
+#ifdef MELYINT_COLOR_CHECK /* handlers run on separate stacks, which a signal must not disturb */
 	HERE = 0
 #else
 	HERE = 1
@@ -49,7 +52,7 @@ enum {
 
 struct walk {
 	struct melyint_backtrace *to;
-	bool inside; /* past the signal handler's own frames */
+	bool inside; /* past the frames of the signal handler itself */
 };
 
 static _Unwind_Reason_Code
@@ -100,7 +103,7 @@ on_nothing(struct _Unwind_Context *context, void *arg)
 	return _URC_END_OF_STACK;
 }
 
-/* Is our handler in place? */
+/* Whether the process has our handler for the signal. */
 static bool
 is_ours(int signum)
 {
@@ -129,7 +132,7 @@ melyint_backtrace_begin(struct mely_runtime *rt)
 	(void)sigaction(signum, &action, NULL);
 }
 
-/* Read a short file of a thread into text. */
+/* Read a short file of a thread in /proc into text. */
 static bool
 read_proc(pid_t tid, const char *what, char *text, size_t size)
 {
@@ -147,7 +150,7 @@ read_proc(pid_t tid, const char *what, char *text, size_t size)
 	return n > 0;
 }
 
-/* "running", or a number, and arguments where it is not -1. */
+/* The file has "running", or a number, and arguments unless it is -1. */
 static void
 read_call(pid_t tid, struct melyint_thread_state *state)
 {
@@ -224,12 +227,12 @@ melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
 	} else if (!melyint_backtrace_forget(core)) {
 		snprintf(why, MELYINT_WHY, "no backtrace: the last one is still being written");
 	} else {
-		/* relaxed: nobody writes there; the signal comes after it */
+		/* relaxed: the thread writes only after the signal */
 		MELY_STORE(&core->fixed.backtrace->stage, WANTED, relaxed);
 		if (send_signal(core, signum))
 			return true;
 		MELY_STORE(&core->fixed.backtrace->stage, NONE, relaxed); /* as above */
-		snprintf(why, MELYINT_WHY, "no backtrace: the thread has gone");
+		snprintf(why, MELYINT_WHY, "no backtrace: the thread has ended");
 	}
 	return false;
 }
@@ -249,7 +252,7 @@ melyint_backtrace_forget(struct melyint_core *core)
 
 	if (b == NULL)
 		return true;
-	/* release, both: pairs with the acquire in on_signal: we have read what was there */
+	/* release, both: pairs with the acquire in on_signal: we have read the frames */
 	if (MELY_CAS(&b->stage, &stage, NONE, release) || stage == NONE)
 		return true;
 	if (stage == TAKING)
@@ -258,23 +261,32 @@ melyint_backtrace_forget(struct melyint_core *core)
 	return true;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
-static void
-add_frame(struct melyint_line *line, const struct melyint_frame *frame)
+void
+melyint_line_add_code(struct melyint_line *line, uintptr_t pc, bool exact)
 {
-	/* A return address may be the first of the next function. */
-	unsigned back = frame->exact ? 0 : 1;
-	struct melyint_symbol symbol;
+	/* A return address may be the first byte of the next function. */
+	uintptr_t at = exact ? pc : pc - 1;
+	struct link_map *map;
+	void *extra = NULL;
+	const char *file;
+	Dl_info info;
 
-	if (!melyint_symbol_at(frame->pc - back, &symbol))
-		melyint_line_add(line, "0x%llx", (unsigned long long)frame->pc);
-	else if (symbol.name[0] != '\0')
-		melyint_line_add(line, "%s+0x%llx", symbol.name,
-		    (unsigned long long)(symbol.offset + back));
-	else /* of the instruction, not the one it returns to */
-		melyint_line_add(line, "%s+0x%llx", symbol.module,
-		    (unsigned long long)symbol.address);
+	if (dladdr1((void *)at, &info, &extra, RTLD_DL_LINKMAP) == 0 || info.dli_fname == NULL) {
+		melyint_line_add(line, "0x%llx", (unsigned long long)pc);
+		return;
+	}
+	map = extra;
+	if (info.dli_sname != NULL) {
+		melyint_line_add(line, "%.79s+0x%llx", info.dli_sname,
+		    (unsigned long long)(pc - (uintptr_t)info.dli_saddr));
+		return;
+	}
+	/* For addr2line: the address in the file, of the call and not of what follows it. */
+	file = strrchr(info.dli_fname, '/');
+	melyint_line_add(line, "%.47s+0x%llx", file != NULL ? file + 1 : info.dli_fname,
+	    (unsigned long long)(at - (map != NULL ? map->l_addr : 0)));
 }
 
 void
@@ -284,14 +296,14 @@ melyint_backtrace_add(struct melyint_core *core, void (*fn)(void *arg),
 	const struct melyint_backtrace *b = core->fixed.backtrace;
 	int count = b->frames_count, i;
 
-	/* What called the handler is of no interest. */
+	/* Leave out what called the handler. */
 	for (i = 0; i < b->frames_count; i++)
 		if (fn != NULL && b->frames[i].start == (uintptr_t)fn)
 			count = i + 1;
 	for (i = 0; i < count && i < SHOWN; i++) {
 		if (i > 0)
 			melyint_line_add(line, " < ");
-		add_frame(line, &b->frames[i]);
+		melyint_line_add_code(line, b->frames[i].pc, b->frames[i].exact);
 	}
 	if (i < count)
 		melyint_line_add(line, " < %d more", count - i);

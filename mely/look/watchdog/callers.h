@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callers.h: where another core's thread is: it is sent a signal, and its signal handler writes
- * down the return addresses on its stack. The protocol is NOTE(backtrace) in callers.c.
+ * callers.h: backtraces of other cores' threads. The monitor sends a signal, whose handler writes
+ * down the return addresses on the stack: NOTE(backtrace) in callers.c.
  */
 #ifndef MELYINT_LOOK_WATCHDOG_CALLERS_H
 #define MELYINT_LOOK_WATCHDOG_CALLERS_H
@@ -13,45 +13,50 @@ enum { MELYINT_FRAMES = 64 };
 
 struct melyint_frame {
 	uintptr_t pc;    /* exact, or a return address */
-	uintptr_t start; /* of its function; 0: not known */
+	uintptr_t start; /* of its function; 0: unknown */
 	bool exact;
 };
 
-/* A core's stack, as its thread has written it down. */
+/* A core's stack, written by its thread. */
 struct melyint_backtrace {
 	_Atomic int stage;    /* A of NOTE(backtrace); the monitor, and the thread of the core */
-	int frames_count;     /* what follows: the thread, then the monitor */
+	int frames_count;     /* this and frames: the thread, then the monitor */
 	struct melyint_frame frames[MELYINT_FRAMES];
 };
 
-/* With a runtime; before the first thread is started. 0 or -ENOMEM. */
+/* When a runtime is made. 0 or -ENOMEM. */
 int melyint_backtrace_new(struct mely_runtime *rt);
 void melyint_backtrace_free(struct mely_runtime *rt);
-/* A run begins: put the signal handler in place. */
+/* A run begins: install the signal handler. */
 void melyint_backtrace_begin(struct mely_runtime *rt);
 
-/* What the system says of a thread. */
+/* What /proc says about a thread. */
 struct melyint_thread_state {
 	char state;         /* as in /proc: R, S, D...; '?' */
 	bool signal_blocked;
-	long call;          /* the system call it waits in; -1: none, or not known */
-	uint64_t args[MELYINT_CALL_ARGS]; /* what that was called with */
+	long call;          /* the system call it waits in; -1: none, or unknown */
+	uint64_t args[MELYINT_CALL_ARGS]; /* of the call */
 };
 
 enum { MELYINT_WHY = 80 };
 
-/* Ask core's thread for its backtrace. Monitor. False: it will not come, and why. */
+/* Request a backtrace from core's thread. Monitor. False: impossible, and why. */
 bool melyint_backtrace_ask(struct melyint_core *core, char why[MELYINT_WHY],
     struct melyint_thread_state *state);
-/* Is it there? Monitor. */
+/* Whether the thread has written it. Monitor. */
 bool melyint_backtrace_taken(struct melyint_core *core);
-/* Whether it came or not: nothing is wanted any more. Monitor. False: it is being written. */
+/* Withdraw the request, or release a backtrace that was read. Monitor. False: the thread is
+ * writing. */
 bool melyint_backtrace_forget(struct melyint_core *core);
 
-/* "symbol+0x12 < other+0x34 ..." up to the function fn, if that is on the stack. Monitor, once it
- * has been taken. */
+/* Add "symbol+0x12 < other+0x34 ..." up to the function fn, if that is on the stack. Monitor, after
+ * melyint_backtrace_taken. */
 void melyint_backtrace_add(struct melyint_core *core, void (*fn)(void *arg),
     struct melyint_line *line);
+
+/* Add a place in the code: "function+0x12", "file+0x1234" if the function is not exported, or an
+ * address. exact: pc is not a return address. Waits for a dlopen that is under way. */
+void melyint_line_add_code(struct melyint_line *line, uintptr_t pc, bool exact);
 
 /* In the child of a fork. */
 void melyint_backtrace_reset(struct melyint_core *core);

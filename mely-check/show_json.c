@@ -1,165 +1,188 @@
 /* SPDX-License-Identifier: MIT */
-/* show_json.c: the summary for programs: one JSON object, whose form has a version. */
+/*
+ * show_json.c: the summary for programs: one JSON object, whose form has a version. Names come from
+ * the program and may be any bytes; what is not UTF-8 becomes U+FFFD.
+ */
 #include <inttypes.h>
-#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
+#include <json-c/json.h>
+
+#include "../mely-gantt/utf8.h"
 #include "show.h"
+#include "text.h"
 
 enum { FORM = 1 };
 
-/* What is no ASCII goes through as it is: names are the program's, UTF-8 as a rule. */
-static void
-put_string(FILE *out, const char *text)
+static struct json_object *
+string_of(const char *text)
 {
-	const unsigned char *at;
+	struct json_object *string;
+	char *clean;
 
-	if (text == NULL) {
-		fputs("null", out);
-		return;
-	}
-	fputc('"', out);
-	for (at = (const unsigned char *)text; *at != '\0'; at++) {
-		if (*at == '"' || *at == '\\')
-			fprintf(out, "\\%c", *at);
-		else if (*at < 0x20)
-			fprintf(out, "\\u%04x", *at);
-		else
-			fputc(*at, out);
-	}
-	fputc('"', out);
+	if (text == NULL)
+		return NULL; /* JSON's null */
+	clean = text_need(utf8_clean(text, strlen(text)));
+	string = text_need(json_object_new_string(clean));
+	free(clean);
+	return string;
+}
+
+static struct json_object *
+address_of(uint64_t address)
+{
+	return string_of(text_format("0x%" PRIx64, address));
+}
+
+static struct json_object *
+new_object(void)
+{
+	return text_need(json_object_new_object());
+}
+
+static struct json_object *
+new_array(void)
+{
+	return text_need(json_object_new_array());
+}
+
+/* Takes value, which may be NULL for null. */
+static void
+put(struct json_object *to, const char *key, struct json_object *value)
+{
+	text_need(json_object_object_add(to, key, value) == 0 ? to : NULL);
 }
 
 static void
-put_field(FILE *out, const char *name, const char *text)
+append(struct json_object *to, struct json_object *value)
 {
-	fprintf(out, "\"%s\": ", name);
-	put_string(out, text);
+	text_need(json_object_array_add(to, value) == 0 ? to : NULL);
 }
 
 static void
-put_frame(FILE *out, const struct frame *frame)
+put_number(struct json_object *to, const char *key, uint64_t number)
 {
-	fputc('{', out);
-	put_field(out, "function", frame->function);
-	fputs(", ", out);
-	put_field(out, "file", frame->file);
-	fprintf(out, ", \"line\": %d}", frame->line);
+	put(to, key, text_need(json_object_new_uint64(number)));
 }
 
-static void
-put_stack(FILE *out, const char *name, const struct stack *stack)
+/* ---- the parts of a fault -------------------------------------------------------------------- */
+
+static struct json_object *
+frame_of(const struct frame *frame)
 {
+	struct json_object *to = new_object();
+
+	put(to, "function", string_of(frame->function));
+	put(to, "file", string_of(frame->file));
+	put(to, "line", text_need(json_object_new_int(frame->line)));
+	return to;
+}
+
+static struct json_object *
+stack_of(const struct stack *stack)
+{
+	struct json_object *to = new_array();
 	size_t i;
 
-	fprintf(out, "\"%s\": [", name);
-	for (i = 0; i < stack->count; i++) {
-		fputs(i == 0 ? "" : ", ", out);
-		put_frame(out, &stack->frames[i]);
-	}
-	fputc(']', out);
+	for (i = 0; i < stack->count; i++)
+		append(to, frame_of(&stack->frames[i]));
+	return to;
 }
 
-static void
-put_side(FILE *out, const struct side *side)
+static struct json_object *
+side_of(const struct side *side)
 {
 	static const char *const parties[] = {"color", "helper", "main", "thread"};
+	struct json_object *to = new_object();
 
-	fputs("{", out);
-	put_field(out, "handler", side->handler);
-	fputs(", ", out);
-	put_field(out, "party", parties[side->party]);
-	fputs(", ", out);
-	put_field(out, "where", side->where);
-	fputs(", ", out);
-	put_field(out, "verb", side->verb);
-	fprintf(out, ", \"bytes\": %u, \"address\": \"0x%" PRIx64 "\", \"site\": ",
-	    side->access->size, side->access->address);
-	put_frame(out, &side->site);
-	fputs(", ", out);
-	put_stack(out, "stack", &side->access->stack);
-	fputc('}', out);
+	put(to, "handler", string_of(side->handler));
+	put(to, "party", string_of(parties[side->party]));
+	put(to, "where", string_of(side->where));
+	put(to, "verb", string_of(side->verb));
+	put_number(to, "bytes", side->access->size);
+	put(to, "address", address_of(side->access->address));
+	put(to, "site", frame_of(&side->site));
+	put(to, "stack", stack_of(&side->access->stack));
+	return to;
 }
 
-static void
-put_object(FILE *out, const struct fault *fault)
+static struct json_object *
+object_of(const struct fault *fault)
 {
 	static const char *const kinds[] = {
 	    "unknown", "global", "heap", "stack", "thread-local", "descriptor"};
 	const struct object *object = &fault->report->object;
+	struct json_object *to = new_object();
 
-	fputs("{", out);
-	put_field(out, "kind", kinds[object->kind]);
-	fputs(", ", out);
-	put_field(out, "name", object->name);
-	fprintf(out, ", \"bytes\": %" PRIu64 ", \"address\": \"0x%" PRIx64 "\", ", object->size,
-	    object->address);
-	put_field(out, "words", fault->object);
-	fputs(", ", out);
-	put_stack(out, "allocated", &object->allocated);
-	fputc('}', out);
+	put(to, "kind", string_of(kinds[object->kind]));
+	put(to, "name", string_of(object->name));
+	put_number(to, "bytes", object->size);
+	put(to, "address", address_of(object->address));
+	put(to, "words", string_of(fault->object));
+	put(to, "allocated", stack_of(&object->allocated));
+	return to;
 }
 
-static void
-put_fault(FILE *out, const struct fault *fault)
+static struct json_object *
+fault_of(const struct fault *fault)
 {
-	size_t i;
+	struct json_object *to = new_object(), *sides = new_array(), *more = new_array();
+	size_t i, side;
 
-	fputs("    {", out);
-	put_field(out, "kind", fault->report->kind);
-	fputs(", \"object\": ", out);
-	put_object(out, fault);
-	fputs(",\n     \"sides\": [", out);
-	put_side(out, &fault->sides[0]);
-	fputs(",\n      ", out);
-	put_side(out, &fault->sides[1]);
-	fputs("],\n     \"more\": [", out);
+	for (side = 0; side < 2; side++)
+		append(sides, side_of(&fault->sides[side]));
 	for (i = 0; i < fault->more_count; i++) {
-		fputs(i == 0 ? "[" : ", [", out);
-		put_frame(out, &fault->more[i][0]);
-		fputs(", ", out);
-		put_frame(out, &fault->more[i][1]);
-		fputc(']', out);
+		struct json_object *pair = new_array();
+
+		append(pair, frame_of(&fault->more[i][0]));
+		append(pair, frame_of(&fault->more[i][1]));
+		append(more, pair);
 	}
-	fprintf(out, "],\n     \"times\": %u, ", fault->times);
-	put_field(out, "try", fault->advice);
-	fputc('}', out);
+	put(to, "kind", string_of(fault->report->kind));
+	put(to, "object", object_of(fault));
+	put(to, "sides", sides);
+	put(to, "more", more);
+	put_number(to, "times", fault->times);
+	put(to, "try", string_of(fault->advice));
+	return to;
 }
 
-static void
-put_program(FILE *out, const struct child *child, char **argv)
-{
-	bool first = true;
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-	fputs("  \"program\": [", out);
-	for (; *argv != NULL; argv++, first = false) {
-		fputs(first ? "" : ", ", out);
-		put_string(out, *argv);
-	}
+static void
+put_program(struct json_object *to, const struct child *child, char **argv)
+{
+	struct json_object *program = new_array();
+
+	for (; *argv != NULL; argv++)
+		append(program, string_of(*argv));
+	put(to, "program", program);
 	if (WIFSIGNALED(child->status))
-		fprintf(out, "],\n  \"signal\": %d,\n", WTERMSIG(child->status));
+		put_number(to, "signal", (uint64_t)WTERMSIG(child->status));
 	else
-		fprintf(out, "],\n  \"status\": %d,\n", WEXITSTATUS(child->status));
+		put_number(to, "status", (uint64_t)WEXITSTATUS(child->status));
 }
 
 void
 show_json(FILE *out, const struct faults *faults, const struct child *child, char **argv)
 {
+	struct json_object *top = new_object(), *list = new_array(), *others = new_array();
 	size_t i;
 
-	fprintf(out, "{\n  \"form\": %d,\n", FORM);
+	put_number(top, "form", FORM);
 	if (child != NULL)
-		put_program(out, child, argv);
-	fputs("  \"faults\": [", out);
-	for (i = 0; i < faults->count; i++) {
-		fputs(i == 0 ? "\n" : ",\n", out);
-		put_fault(out, &faults->list[i]);
-	}
-	fputs("],\n  \"others\": [", out);
-	for (i = 0; i < faults->others_count; i++) {
-		fputs(i == 0 ? "" : ", ", out);
-		put_string(out, faults->others[i]->kind);
-	}
-	fputs("]\n}\n", out);
+		put_program(top, child, argv);
+	for (i = 0; i < faults->count; i++)
+		append(list, fault_of(&faults->list[i]));
+	for (i = 0; i < faults->others_count; i++)
+		append(others, string_of(faults->others[i]->kind));
+	put(top, "faults", list);
+	put(top, "others", others);
+	fputs(text_need((void *)(uintptr_t)json_object_to_json_string_ext(top,
+	    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)), out);
+	fputc('\n', out);
 	fflush(out);
+	json_object_put(top);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c: see text.h. One thread. */
+/* text.c: memory and strings. One thread. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "text.h"
 
-/* All that was handed out, so that a leak checker sees that nothing is lost. */
+/* All memory handed out, so that a leak checker does not take it for lost. */
 static struct block {
 	struct block *next;
 } *blocks;
 
-static void *
-or_end(void *memory)
+void *
+text_need(void *memory)
 {
 	if (memory != NULL)
 		return memory;
@@ -24,7 +24,7 @@ or_end(void *memory)
 void *
 text_alloc(size_t size)
 {
-	struct block *block = or_end(calloc(1, sizeof *block + size));
+	struct block *block = text_need(calloc(1, sizeof *block + size));
 
 	block->next = blocks;
 	blocks = block;
@@ -36,7 +36,7 @@ text_room(void *array, size_t used, size_t item_size)
 {
 	void *grown;
 
-	/* Only at 0, 4, 8, 16... is it full. */
+	/* The array is full only at 0, 4, 8, 16... */
 	if (used != 0 && (used < 4 || (used & (used - 1)) != 0))
 		return array;
 	grown = text_alloc((used == 0 ? 4 : 2 * used) * item_size);

@@ -125,8 +125,13 @@ for length in $(seq 1 97 "$(wc -c <"$report")"); do
 	"$check" --json --reports half >out 2>&1
 	[ $? -le 1 ] || { cat out; fail "a report of $length bytes"; }
 done
+# Names that are not UTF-8: the JSON is valid all the same.
+LC_ALL=C sed 's/room/r\xff\xc0m/g' "$saved/gcc-room.report" >bytes
+"$check" --json --output out.json --reports bytes
+python3 -c 'import json; assert "r\ufffd\ufffdm" in json.dumps(json.load(open("out.json",
+    encoding="utf-8")), ensure_ascii=False)' || fail "names that are not UTF-8"
 head -c 100000 /dev/urandom >noise
-"$check" --reports noise >out 2>&1 || fail "noise is taken for a report"
+"$check" --reports noise >out 2>&1 || fail "noise is accepted as a report"
 
 # What a program reports is found where the sanitizer is told to put it; --log keeps it.
 script racy 'at=$(printf %s "$TSAN_OPTIONS" | sed "s/.*log_path='\''\([^'\'']*\)'\''.*/\1/")

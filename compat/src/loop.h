@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mely/runtime.h>
+#include <mely/stats.h>
 
 #include "job.h"
 

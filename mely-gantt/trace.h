@@ -89,7 +89,7 @@ struct gantt_trace {
 void gantt_trace_init(struct gantt_trace *trace);
 void gantt_trace_free(struct gantt_trace *trace);
 
-/** The row of a thread, made at its first use; valid until the next one is made. NULL: no memory. */
+/** The row of a thread, made at its first use; valid until the next is made. NULL: no memory. */
 struct gantt_row *gantt_trace_row(struct gantt_trace *trace, int64_t pid, int64_t tid);
 
 /** Add to a row, or to the trace. False: no memory. */

@@ -19,13 +19,12 @@
 #include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
-#include "look/live/dumpsig.h"
 #include "io/state.h"
 #include "look/watchdog/monitor.h"
 #include "core/runtimes.h"
 #include "life/life.h"
 #include "look/trace/tracer.h"
-#include "look/live/serve.h"
+#include "look/live/live.h"
 #include "look/watchdog/stall.h"
 
 static struct mely_runtime *runtimes; /* the first of the list, which is locked around a fork */

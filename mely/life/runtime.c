@@ -31,7 +31,7 @@
 #include "look/watchdog/monitor.h"
 #include "look/trace/observe.h"
 #include "sched/park.h"
-#include "look/live/serve.h"
+#include "look/live/live.h"
 #include "life/settings.h"
 #include "sched/steal.h"
 #include "look/watchdog/stall.h"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dump.c: see dump.h. All of it is made from one look (mely_stats_take), with no lock held.
+ * dump.c: a text for people about each core and each color with events, made from one snapshot
+ * (mely_stats_take) without a lock.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <mely/stats.h>
 
-#include "look/live/dump.h"
 #include "base/text.h"
+#include "look/live/live.h"
 
-/* A duration as people read it: three digits and a unit. */
+/* A duration with three digits and a unit. */
 struct spell {
 	char text[24];
 };
@@ -30,7 +31,7 @@ spell(uint64_t ns)
 	return s;
 }
 
-/* A name of the program's, on one line whatever it holds. */
+/* A name that the program chose, on one line whatever is in it. */
 static void
 add_name(struct melyint_text *text, const char *name)
 {
@@ -39,7 +40,7 @@ add_name(struct melyint_text *text, const char *name)
 		    *name);
 }
 
-/* "color 7 (connection)"; an object is known by its address. */
+/* "color 7 (connection)", or the address of an object. */
 static void
 add_color(struct melyint_text *text, const struct mely_stats *stats, uint32_t kind, uint32_t id,
     uint64_t object, uint64_t name_at)
@@ -61,15 +62,15 @@ add_handler(struct melyint_text *text, const struct mely_stats *stats, uint32_t 
 	const struct mely_stats_handler *handler = mely_stats_handler_numbered(stats, number);
 
 	add_name(text, handler != NULL ? mely_stats_name(stats, handler->name_at) :
-	    "a handler not known");
+	    "an unknown handler");
 }
 
 static void
 add_core(struct melyint_text *text, const struct mely_stats *stats,
     const struct mely_stats_core *core)
 {
-	static const char *const doing[] = {"not run by any thread", "between two handlers",
-	    "looking for work", "at its poller", "asleep"};
+	static const char *const doing[] = {"not run by a thread", "between two handlers",
+	    "searching for work", "polling", "asleep"};
 
 	melyint_text_add(text, "core %lu: ", (unsigned long)core->index);
 	if (core->doing == MELY_STATS_BUSY && core->color_kind != MELY_STATS_NO_COLOR) {
@@ -78,7 +79,7 @@ add_core(struct melyint_text *text, const struct mely_stats *stats,
 		melyint_text_add(text, " of ");
 		add_color(text, stats, core->color_kind, core->color_id, core->color_object,
 		    core->color_name_at);
-		/* In a batch of one event the time is the handler's. */
+		/* In a batch of one event this is the time of the handler. */
 		melyint_text_add(text, ", for %s", spell(core->running_ns).text);
 		if (core->events_in_batch > 1)
 			melyint_text_add(text, " with the %llu events before it",

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dumpsig.c: NOTE(dumpsig) in dumpsig.h.
+ * dumpsig.c: signals that make a dump.
+ *
+ * NOTE(dumpsig)
+ *   A. The signal handler only adds to an eventfd, for which the monitor thread of the runtime that
+ *      claimed the signal waits. So the handler does only what is safe there, and a dump comes even
+ *      while each core is in a handler of the program.
+ *   B. The eventfd of a signal is made once and stays open until the process ends: a signal handler
+ *      that runs on another thread during a release may still write to it.
+ *   C. The child of a fork shares the eventfd. Its signal handler sees another process id and does
+ *      nothing, until a renewed runtime claims the signal again, with a new eventfd.
+ *   D. The core threads block signals, and a program may block them too; so the monitor thread
+ *      unblocks this one. Each run has its own monitor thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -10,14 +21,14 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "look/live/dumpsig.h"
+#include "look/live/live.h"
 
 enum { SIGNALS = 65 };
 
 struct claim {
 	_Atomic int fd;    /* eventfd + 1, so that 0 is none; written under claims_lock */
-	_Atomic int pid;   /* of the process that claimed it; 0: nobody; as above */
-	struct sigaction old; /* that was there before it was claimed; under claims_lock */
+	_Atomic int pid;   /* of the process that claimed it; 0: free; likewise */
+	struct sigaction old; /* before the claim; under claims_lock */
 };
 
 static pthread_mutex_t claims_lock MELY_LASTING = PTHREAD_MUTEX_INITIALIZER;
@@ -33,14 +44,14 @@ asked(int signo)
 	/* acquire: pairs with the release in melyint_dumpsig_claim */
 	if (MELY_LOAD(&claim->pid, acquire) == (int)getpid()) {
 		fd = MELY_LOAD(&claim->fd, relaxed) - 1; /* published by pid */
-		/* A full counter has a dump to come already. */
+		/* If the counter is full, a dump is due anyway. */
 		if (write(fd, &one, sizeof one) < 0)
 			errno = error;
 	}
 	errno = error;
 }
 
-/* Is the signal as the system left it? */
+/* Whether the signal has no handler of the program. */
 static bool
 free_to_take(int signo)
 {
@@ -62,7 +73,7 @@ claim_locked(int signo, int *fd)
 		return -EBUSY;
 	*fd = MELY_LOAD(&claim->fd, relaxed) - 1;
 	if (*fd < 0 || was != 0) {
-		/* B and C of NOTE(dumpsig): what the parent left is shared with it, and stays */
+		/* B and C of NOTE(dumpsig): the parent's eventfd stays open */
 		*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (*fd < 0)
 			return -errno;
@@ -78,7 +89,7 @@ claim_locked(int signo, int *fd)
 		MELY_STORE(&claim->pid, 0, relaxed);
 		return -errno;
 	}
-	/* In the child of a fork it is the parent's that was there. */
+	/* In the child of a fork, asked is the parent's. */
 	if (old.sa_handler != asked)
 		claim->old = old;
 	return 0;
@@ -103,11 +114,11 @@ melyint_dumpsig_release(int signo)
 	struct sigaction old;
 
 	pthread_mutex_lock(&claims_lock);
-	/* The program may have put a handler of its own there meanwhile. */
+	/* The program may have installed another handler since. */
 	if (sigaction(signo, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
 	    old.sa_handler == asked)
 		(void)sigaction(signo, &claims[signo].old, NULL);
-	MELY_STORE(&claims[signo].pid, 0, relaxed); /* a handler that comes too late may write */
+	MELY_STORE(&claims[signo].pid, 0, relaxed); /* a late handler may still write */
 	pthread_mutex_unlock(&claims_lock);
 }
 
@@ -126,7 +137,7 @@ melyint_dumpsig_unlock(void)
 void
 melyint_dumpsig_here(struct melyint_live *live)
 {
-	static MELY_TLS int unblocked; /* the signal that this thread has; 0: none */
+	static MELY_TLS int unblocked; /* signal of this thread; 0: none */
 	sigset_t one;
 
 	if (live->signo == 0 || live->signo == unblocked)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.c: opening and closing what serve.c serves; the calls of mely/live.h.
+ * live.c: open and close what serve.c serves; the functions of mely/live.h.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,13 +13,11 @@
 #include "base/atomic.h"
 #include "base/assert.h"
 #include "core/core.h"
-#include "look/live/dump.h"
-#include "look/live/dumpsig.h"
 #include "look/watchdog/monitor.h"
 #include "core/runtimes.h"
-#include "look/live/serve.h"
+#include "look/live/live.h"
 
-#define DUMP_NS UINT64_C(3000000000) /* for an fd that takes nothing */
+#define DUMP_NS UINT64_C(3000000000) /* for an fd that accepts nothing */
 
 static bool
 forked(const struct mely_runtime *rt)
@@ -30,7 +28,7 @@ forked(const struct mely_runtime *rt)
 
 /* ---- the life of rt->look.live ------------------------------------------------------------ */
 
-/* Nothing is open. Nobody else is there. */
+/* Nothing is open. No other thread uses live. */
 static void
 reset(struct melyint_live *live, struct mely_runtime *rt, char *wanted)
 {
@@ -68,7 +66,7 @@ melyint_live_new(struct mely_runtime *rt)
 	return 0;
 }
 
-/* Under the lock, or when nobody else is there. */
+/* Under the lock, or while no other thread uses live. */
 static void
 shut(struct melyint_live *live)
 {
@@ -85,7 +83,7 @@ shut(struct melyint_live *live)
 	}
 }
 
-/* Nobody else is there. */
+/* No other thread uses live. */
 static void
 close_all(struct melyint_live *live)
 {
@@ -102,7 +100,7 @@ melyint_live_free(struct mely_runtime *rt)
 	if (rt->look.live == NULL)
 		return;
 	close_all(rt->look.live);
-	/* Not destroyed: in the child of a fork a thread that is no more may hold it. */
+	/* The lock is not destroyed: in the child of a fork, a thread of the parent may hold it. */
 	free(rt->look.live->wanted);
 	free(rt->look.live);
 	rt->look.live = NULL;
@@ -111,7 +109,7 @@ melyint_live_free(struct mely_runtime *rt)
 void
 melyint_live_exit(struct mely_runtime *rt)
 {
-	/* In the child of a fork the socket is not ours, nor is the lock anybody's. */
+	/* In the child of a fork, socket and lock are the parent's. */
 	if (rt->look.live == NULL || forked(rt))
 		return;
 	pthread_mutex_lock(&rt->look.live->lock);
@@ -124,14 +122,14 @@ melyint_live_begin(struct mely_runtime *rt)
 {
 	int error = 0;
 
-	/* What went wrong has been said; the program goes on without. */
+	/* It reports its errors; the program goes on without a socket. */
 	if (rt->look.live->wanted != NULL)
 		(void)mely_socket_open(rt, rt->look.live->wanted);
 	if (rt->config.dump_signal != 0)
 		error = mely_dump_on_signal(rt, rt->config.dump_signal);
 	if (error != 0)
 		melyint_say("no dump on signal %d: %s", rt->config.dump_signal,
-		    error == -EBUSY ? "it is in use" : strerror(-error));
+		    error == -EBUSY ? "already in use" : strerror(-error));
 }
 
 void
@@ -146,7 +144,7 @@ melyint_live_renew(struct mely_runtime *rt)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* The epoll set is there. Under the lock. */
+/* Make the epoll set, if there is none. Under the lock. */
 static int
 prepare(struct melyint_live *live)
 {
@@ -156,7 +154,7 @@ prepare(struct melyint_live *live)
 	return live->epoll >= 0 ? 0 : -errno;
 }
 
-/* The monitor looks at the epoll set, and does so now. Under no lock. */
+/* Make the monitor check the epoll set, and do so now. Under no lock. */
 static int
 attend(struct melyint_live *live)
 {
@@ -192,7 +190,7 @@ mely_socket_open(struct mely_runtime *rt, const char *path)
 		return -ECHILD;
 	pthread_mutex_lock(&live->lock);
 	if (live->socket.fd >= 0) {
-		melyint_say("socket %s: open already", live->socket.path);
+		melyint_say("socket %s: already open", live->socket.path);
 		error = -EALREADY;
 	} else {
 		error = prepare(live);
@@ -206,7 +204,7 @@ mely_socket_open(struct mely_runtime *rt, const char *path)
 	}
 	pthread_mutex_unlock(&live->lock);
 	if (error == 0) {
-		melyint_exit_prepare(); /* it is removed at exit */
+		melyint_exit_prepare(); /* exit removes the socket */
 		error = attend(live);
 		if (error != 0)
 			(void)mely_socket_close(rt);
@@ -249,7 +247,7 @@ mely_dump(struct mely_runtime *rt, int fd)
 	return forked(rt) ? -ECHILD : melyint_dump(rt, fd, DUMP_NS);
 }
 
-/* Dump on signo (0: on none) instead of what it is now, or all is as it was. Under the lock. */
+/* Change the dump signal to signo (0: none); on an error nothing changes. Under the lock. */
 static int
 change_signal(struct melyint_live *live, int signo)
 {

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serve.c: NOTE(serve) in serve.h.
+ * serve.c: clients of the live socket.
+ *
+ * NOTE(serve)
+ *   A. The listener, the clients and the eventfd of the dump signal are in one epoll set, which the
+ *      monitor waits for: one step of its list (NOTE(monitor)), added when the first of them is
+ *      opened. The step never blocks. It reads what has arrived, from at most MELYINT_CLIENTS
+ *      clients, and makes at most one answer for each.
+ *   B. The step holds live->lock, and so do the calls that open and close. No holder of a core's
+ *      lock or of life_lock takes it; so the step may take a core's lock.
+ *   C. The step drops a client that has not finished its line, or has not read its answer, by its
+ *      deadline; that has been idle for long; or that sent something that is not a request.
+ *   D. In the child of a fork, a thread that does not exist there may have held the lock. Renew and
+ *      free initialize it again: the phase is FORKED, and there is one thread.
+ *   E. The child of a fork has the descriptors and the epoll set too: a close alone neither takes
+ *      a descriptor out of the set nor tells the peer. So the process that opened them does both
+ *      before it closes, and the child only closes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,25 +25,84 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "look/live/answer.h"
-#include "core/core.h"
-#include "look/live/dump.h"
-#include "look/live/dumpsig.h"
-#include "look/live/request.h"
-#include "look/live/serve.h"
-#include "look/live/socket.h"
+#include <mely/stats.h>
+
+#include "base/assert.h"
 #include "base/text.h"
+#include "core/core.h"
+#include "look/live/live.h"
+#include "look/live/request.h"
+#include "look/live/socket.h"
 
 enum {
 	EVENTS = MELYINT_CLIENTS + 2,
+	ANSWER_MOST = 8 << 20, /* bytes */
 	HEAD = 24             /* "mely/1 ok    1234567890\n" */
 };
 
 #define LINE_NS UINT64_C(2000000000)    /* from the first byte of a request to its newline */
-#define ANSWER_NS UINT64_C(5000000000)  /* from a request until its answer is taken */
-#define DUMP_NS UINT64_C(100000000)     /* for a stderr that takes nothing */
-#define DEAF_NS UINT64_C(500000000)     /* until the next try, without a free descriptor */
+#define ANSWER_NS UINT64_C(5000000000)  /* from a request until the client has read its answer */
+#define DUMP_NS UINT64_C(100000000)     /* for a stderr that accepts nothing */
+#define DEAF_NS UINT64_C(500000000)     /* until the next try, if no descriptor is free */
 #define IDLE_NS UINT64_C(60000000000)   /* from an answer to the next request */
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static int
+add(struct melyint_text *text, const void *bytes, size_t length)
+{
+	size_t at;
+
+	if (length > ANSWER_MOST)
+		return -EMSGSIZE;
+	at = melyint_text_reserve(text, length, 1);
+	if (text->failed)
+		return -ENOMEM;
+	memcpy(text->data + at, bytes, length);
+	return 0;
+}
+
+static int
+make(struct mely_runtime *rt, const struct melyint_request *request, struct melyint_text *text)
+{
+	struct mely_stats *stats;
+	size_t length = 0;
+	char *made = NULL;
+	int error = mely_stats_take(rt, request->oldest ? MELY_STATS_BY_AGE : 0, request->colors,
+	    &stats);
+
+	if (error != 0)
+		return error;
+	if (request->kind == MELYINT_REQUEST_STATS)
+		error = add(text, stats, stats->size);
+	else if (request->kind == MELYINT_REQUEST_JSON)
+		error = mely_stats_json(stats, &made, &length);
+	else
+		error = mely_stats_prometheus(stats, &made, &length);
+	mely_stats_free(stats);
+	if (error == 0 && made != NULL)
+		error = add(text, made, length);
+	free(made);
+	return error;
+}
+
+/* Append the answer to text. 0 or a negative error. */
+static int
+answer(struct mely_runtime *rt, const struct melyint_request *request,
+    struct melyint_text *text)
+{
+	switch (request->kind) {
+	case MELYINT_REQUEST_STATS:
+	case MELYINT_REQUEST_JSON:
+	case MELYINT_REQUEST_PROMETHEUS:
+		return make(rt, request, text);
+	case MELYINT_REQUEST_DUMP:
+		return melyint_dump_text(rt, text);
+	default:
+		melyint_text_add(text, "%s\n", mely_version());
+		return 0;
+	}
+}
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
@@ -60,16 +134,16 @@ melyint_live_watch(struct melyint_live *live, int op, int fd, uint32_t events, u
 	return epoll_ctl(live->epoll, op, fd, &event) == 0 ? 0 : -errno;
 }
 
-/* Begin an answer: its head comes when its length is known. */
+/* Begin an answer; answer_end fills in its head. */
 static void
 answer_begin(struct melyint_client *client)
 {
 	answer_free(client);
-	(void)melyint_text_reserve(&client->answer, HEAD, 1); /* answer_end looks */
+	(void)melyint_text_reserve(&client->answer, HEAD, 1); /* answer_end tests text->failed */
 	client->sent = 0;
 }
 
-/* What has been made is complete. False when there is no memory even for saying so. */
+/* Complete the answer. False: no memory. */
 static bool
 answer_end(struct melyint_client *client, const char *status)
 {
@@ -93,7 +167,7 @@ answer_error(struct melyint_client *client, const char *what)
 	return answer_end(client, "error");
 }
 
-/* Send what can be sent. False when the client is to be dropped. */
+/* Send what the socket takes. False: drop the client. */
 static bool
 push(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 {
@@ -118,7 +192,7 @@ push(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 	    (uint32_t)(client - live->clients)) == 0;
 }
 
-/* A line has come, or something else. False when the client is to be dropped. */
+/* Bytes have arrived: answer if they are a line. False: drop the client. */
 static bool
 reply(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 {
@@ -136,7 +210,7 @@ reply(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 		int error;
 
 		answer_begin(client);
-		error = melyint_answer(live->rt, &request, &client->answer);
+		error = answer(live->rt, &request, &client->answer);
 		made = error == 0 ? answer_end(client, "ok") :
 		    answer_error(client, strerror(-error));
 	}
@@ -146,7 +220,7 @@ reply(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 	    (uint32_t)(client - live->clients)) == 0 && push(live, client, now);
 }
 
-/* A client can be read. False when it is to be dropped. */
+/* A client can be read. False: drop it. */
 static bool
 pull(struct melyint_live *live, struct melyint_client *client, uint64_t now)
 {
@@ -171,7 +245,7 @@ listening(struct melyint_live *live, bool on)
 	    MELYINT_SLOT_LISTENER);
 }
 
-/* Somebody wants to talk. One a step: others wait in the backlog. */
+/* Accept one client a step: others wait in the backlog. */
 static void
 welcome(struct melyint_live *live, uint64_t now)
 {
@@ -182,7 +256,7 @@ welcome(struct melyint_live *live, uint64_t now)
 		return;
 	fd = melyint_socket_accept(&live->socket);
 	if (fd < 0) {
-		/* Out of descriptors: they wait in the backlog, and we do not spin. */
+		/* Out of descriptors: clients wait in the backlog; do not spin. */
 		if (fd != -EAGAIN && fd != -EACCES && listening(live, false) == 0)
 			live->deaf_until_ns = now + DEAF_NS;
 		return;
@@ -196,7 +270,7 @@ welcome(struct melyint_live *live, uint64_t now)
 		live->clients[i].until_ns = now + LINE_NS;
 		return;
 	}
-	/* Nobody to tell if it does not fit: it does, in a new socket. */
+	/* It fits into the buffer of a new socket. */
 	if (send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		i = 0;
 	(void)shutdown(fd, SHUT_RDWR);
@@ -205,7 +279,7 @@ welcome(struct melyint_live *live, uint64_t now)
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* C of NOTE(serve); the next deadline. */
+/* C of NOTE(serve). Returns the next deadline. */
 static uint64_t
 expire(struct melyint_live *live, uint64_t now)
 {
@@ -213,7 +287,7 @@ expire(struct melyint_live *live, uint64_t now)
 	int i;
 
 	if (live->deaf_until_ns != 0 && live->deaf_until_ns <= now)
-		(void)listening(live, true); /* it was listening before */
+		(void)listening(live, true); /* it listened before */
 	if (live->deaf_until_ns != 0)
 		next = live->deaf_until_ns;
 	for (i = 0; i < MELYINT_CLIENTS; i++) {
@@ -265,6 +339,6 @@ melyint_live_look(struct melyint_step *step, uint64_t now_ns)
 	next = expire(live, now_ns);
 	pthread_mutex_unlock(&live->lock);
 	if (dump)
-		(void)melyint_dump(live->rt, STDERR_FILENO, DUMP_NS); /* nobody to tell */
+		(void)melyint_dump(live->rt, STDERR_FILENO, DUMP_NS); /* no place to report an error */
 	return next;
 }

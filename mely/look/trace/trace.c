@@ -25,8 +25,8 @@
 #include "base/clock.h"
 #include "color/names_marks.h"
 #include "core/handlers.h"
-#include "look/trace/observe.h"
 #include "core/runtimes.h"
+#include "look/trace/observe.h"
 #include "look/trace/tracer.h"
 
 /* One start, stop or exit at a time in the process. */
@@ -44,7 +44,7 @@ carve(char **at, size_t size)
 	return here;
 }
 
-/* Place everything behind tracer, whose counts are set. Returns the size; dry: does nothing else. */
+/* Place everything behind tracer, whose counts are set. Returns the size; dry: only that. */
 static size_t
 lay_out(struct melyint_tracer *tracer, uint64_t records, bool dry)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * age.c: see age.h.
+ * age.c: report queues in which events wait for too long.
  *
  * NOTE(age)
- *   A. Every event that waits has a stamp (NOTE(tally)). The monitor looks at the first event of
- *      the colors at the front of each core's queue, under the core's lock, a few dozen of them.
- *      Colors come to the front in turn, so none is overlooked for long, unless nothing moves:
- *      then those in front have waited the longest.
- *   B. What a core has taken out as a batch nobody else may look at; and a color that has the core
- *      to itself is hardly ever seen in the queue. So the core says when it meets an event that
- *      has waited for too long, among those whose delay it measures anyhow.
- *   C. Then the monitor asks the core to count the events of its batch and its queue, which it does
- *      between two batches. Where it has not come to that after ANSWER_NS, a handler runs for
- *      long: the monitor counts the queue itself, without what the batch has taken.
- *   D. Counting a queue holds the core's lock, and so ends at COUNTED_MAX events.
+ *   A. Each event that waits has a stamp (NOTE(tally)). The monitor reads the stamp of the first
+ *      event of the colors at the front of each core's queue, a few dozen of them, under the core's
+ *      lock. Colors come to the front in turn, so none is overlooked for long, unless nothing moves:
+ *      then those in front have waited longest.
+ *   B. No other thread may read a batch that a core has taken, and a color that has the core to
+ *      itself is hardly ever in the queue. So the core itself reports an event that has waited for
+ *      too long, among those whose delay it measures anyway.
+ *   C. Then the monitor asks the core to count the events of its batch and its queue, which the core
+ *      does between two batches. If it has not done so after ANSWER_NS, a handler runs for long: the
+ *      monitor counts the queue itself, without the events of the batch.
+ *   D. Counting a queue holds the core's lock, so it ends at COUNTED_MAX events.
  */
 #include "look/watchdog/age.h"
 
@@ -34,7 +34,7 @@ enum {
 	MS = 1000000,
 	PERIOD_MIN_NS = 5 * MS,
 	ANSWER_NS = 250 * MS,
-	FRONT = 64,          /* colors looked at of a queue */
+	FRONT = 64,          /* colors of a queue that are read */
 	COUNTED_MAX = 2048,
 	SHOWN = 5            /* handlers */
 };
@@ -43,7 +43,7 @@ enum {
 
 /* ---- walks ----------------------------------------------------------------------------------- */
 
-/* What is done with each event of a walk; false ends it. */
+/* Called for each event of a walk; false ends it. */
 typedef bool visit_fn(void *ctx, struct mely_event *ev);
 
 static bool
@@ -74,7 +74,7 @@ walk_queue(struct melyint_core *core, visit_fn *visit, void *ctx)
 	(void)walk_list(core->ready.first, visit, ctx);
 }
 
-/* The stamp of the oldest event in front, but not after now. Under the lock. */
+/* The stamp of the oldest event in front, at most now_ticks. Under the lock. */
 static uint64_t
 oldest(struct melyint_core *core, uint64_t now_ticks)
 {
@@ -90,7 +90,7 @@ oldest(struct melyint_core *core, uint64_t now_ticks)
 	return now_ticks;
 }
 #else
-/* Under the lock, as all that walks a queue. */
+/* Under the lock. */
 static void
 walk_queue(struct melyint_core *core, visit_fn *visit, void *ctx)
 {
@@ -137,7 +137,7 @@ oldest(struct melyint_core *core, uint64_t now_ticks)
 
 struct count {
 	struct melyint_census *census;
-	bool stopped;    /* there is more */
+	bool stopped;    /* before the last event */
 };
 
 static void
@@ -191,7 +191,7 @@ melyint_age_count_slow(struct melyint_core *core)
 	struct count count = {.census = &aging->census};
 	struct melyint_batch *batch = &core->batch;
 
-	/* acquire: pairs with the release in ask: the monitor has done with the census */
+	/* acquire: pairs with the release in ask: the monitor does not use the census */
 	if (MELY_LOAD(&aging->stage, acquire) != WANTED)
 		return;
 	memset(&aging->census, 0, sizeof aging->census);
@@ -215,11 +215,11 @@ melyint_age_saw_slow(struct melyint_core *core, uint64_t stamp_ticks)
 	struct melyint_aging *aging = core->fixed.aging;
 	uint64_t now = melyint_ticks(), since = rt->look.aging_from_ticks;
 
-	/* What was held for the run has waited since that began. */
+	/* An event posted before the run has waited since the run began. */
 	since = stamp_ticks > since ? stamp_ticks : since;
 	if (now < since || now - since < rt->look.aging_ticks)
 		return;
-	/* relaxed, both: the monitor is to see the one soon, and then any of the others */
+	/* relaxed, both: the monitor sees a new count soon, and then any of the times */
 	MELY_STORE(&aging->late_ticks, now - since, relaxed);
 	MELY_COUNT(&aging->lates, 1);
 }
@@ -228,10 +228,10 @@ melyint_age_saw_slow(struct melyint_core *core, uint64_t stamp_ticks)
 
 /* What the monitor knows of a core. */
 struct known {
-	uint32_t lates;      /* seen of it */
-	uint64_t asked_ns;   /* when it was asked to count; 0: it was not */
-	uint64_t late_ticks; /* what it was asked for */
-	uint64_t told_ns;    /* when it was reported; 0: never */
+	uint32_t lates;      /* of the core, as last seen */
+	uint64_t asked_ns;   /* since then the core has to count; 0: it has not */
+	uint64_t late_ticks; /* the delay to report */
+	uint64_t told_ns;    /* the last report; 0: none */
 };
 
 struct melyint_ages {
@@ -242,7 +242,7 @@ struct melyint_ages {
 	struct known *known;          /* by core */
 };
 
-/* How long has something waited there? 0: nothing for too long. */
+/* How long an event has waited there; 0: none for too long. */
 static uint64_t
 late_ticks(struct melyint_core *core, struct known *known)
 {
@@ -313,7 +313,7 @@ report(struct melyint_ages *ages, struct melyint_core *core, uint64_t ticks,
 	melyint_report(ages->rt, &line);
 }
 
-/* A census is under way: is it there, or has the core no time for it? */
+/* A census is under way: report it, or, if not wait, make it without the core. */
 static void
 collect(struct melyint_ages *ages, struct melyint_core *core, struct known *known, bool wait)
 {
@@ -328,7 +328,7 @@ collect(struct melyint_ages *ages, struct melyint_core *core, struct known *know
 		MELY_STORE(&aging->stage, NONE, release);
 	} else if (wait) {
 		return;
-	} else if (MELY_CAS(&aging->stage, &wanted, NONE, relaxed)) { /* not wanted any more */
+	} else if (MELY_CAS(&aging->stage, &wanted, NONE, relaxed)) { /* publishes nothing */
 		count_queue(core, &own);
 		report(ages, core, known->late_ticks, &own, false);
 	}

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * monitor.c: see monitor.h.
+ * monitor.c: the background thread of a runtime.
  *
  * NOTE(monitor)
- *   A. While some core is awake the thread looks by itself: it waits in poll(2) until the earliest
- *      time that a step asked for. No core does anything for that, and none makes a system call.
- *   B. When all cores sleep there is nothing to look at, and the thread must not tick. It says that
- *      it rests and waits without a limit. A core that comes back from sleep says that it is busy,
- *      then looks whether the monitor rests. If so, it takes that back and arms a timer that the
- *      monitor waits for, too: so the monitor wakes a period later, the
- *      shortest of those that its steps asked for last, and not in the way of what the
- *      core was woken for. Of several cores that awake one does so. It is one system call at most
- *      for each of the monitor's looks.
+ *   A. While a core is awake, the thread wakes by itself: it waits in poll(2) until the earliest
+ *      time that a step has returned. The cores do nothing for that.
+ *   B. When all cores sleep, there is nothing to monitor, and the thread must not tick. It sets
+ *      `resting` and waits without a limit. A core that wakes sets `busy`, then tests `resting`. If
+ *      it is set, the core clears it and arms a timer, for which the monitor waits too. So the
+ *      monitor wakes one period later, the shortest that its steps have, and does not get in the way
+ *      of the work that woke the core. Of several cores that wake, one arms the timer. That is one
+ *      system call at most for each round of the monitor.
  *   C. The core stores busy and loads resting, the monitor stores resting and loads busy, all
- *      seq_cst: at least one of the two sees what the other has stored. If the monitor does, it
- *      takes its word back and goes on looking.
- *   D. Steps are added by anyone, to a list of its own that the thread takes whole. What is on
- *      the thread's list is the thread's.
- *   E. Looks are made under the mutex turn. An exit of the process waits for it, at most as long
- *      as for a core, and then none is made any more; the thread ends. The end of a run joins it.
- *      A fork leaves it behind; the child's runtime, renewed, has no steps.
+ *      seq_cst: at least one of the two sees the store of the other. If the monitor does, it clears
+ *      `resting` and goes on.
+ *   D. Any thread adds steps, to a list that the monitor thread takes as a whole. Only the thread
+ *      touches the steps on its own list.
+ *   E. The thread calls steps under the mutex `turn`. An exit of the process waits for it, no longer
+ *      than for a core, and then no step is called any more and the thread ends. The end of a run
+ *      joins it. A fork leaves it behind; a renewed runtime of the child has no steps.
  */
 #include "look/watchdog/monitor.h"
 
@@ -61,7 +60,7 @@ any_awake(const struct mely_runtime *rt)
 	return false;
 }
 
-/* B of NOTE(monitor). True: all sleep, and whoever awakes will say so. */
+/* B of NOTE(monitor). True: all cores sleep, and the first that wakes will arm the timer. */
 static bool
 rest(struct melyint_monitor *m)
 {
@@ -73,7 +72,7 @@ rest(struct melyint_monitor *m)
 	MELY_STORE(&m->resting, true, seq_cst);
 	if (!any_awake(m->rt))
 		return true;
-	/* relaxed: whoever takes it back; if that is a core, its timer makes for one look more */
+	/* relaxed: a core may clear it first; then its timer causes one more round */
 	(void)MELY_CAS(&m->resting, &yes, false, relaxed);
 	return false;
 }
@@ -82,15 +81,15 @@ void
 melyint_monitor_rouse(struct mely_runtime *rt)
 {
 	struct melyint_monitor *m = rt->look.monitor;
-	/* relaxed: as in look */
+	/* relaxed: a hint, as in look */
 	uint64_t ns = MELY_LOAD(&m->period_ns, relaxed);
 	struct itimerspec once = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 	int error = errno;
 	bool yes = true;
 
-	/* relaxed: nothing is published with it; of several one arms the timer */
+	/* relaxed: publishes nothing; one of several cores arms the timer */
 	if (MELY_CAS(&m->resting, &yes, false, relaxed))
-		(void)timerfd_settime(m->timerfd, 0, &once, NULL); /* can't fail with these */
+		(void)timerfd_settime(m->timerfd, 0, &once, NULL); /* cannot fail with these */
 	errno = error;
 }
 
@@ -113,7 +112,7 @@ take_coming(struct melyint_monitor *m)
 	}
 }
 
-/* Look at what is due, at what is ready, and when woken at all. */
+/* Call the steps that are due or ready; after a wake, all that are not while_awake. */
 static void
 look(struct melyint_monitor *m, bool woken)
 {
@@ -139,12 +138,12 @@ look(struct melyint_monitor *m, bool woken)
 			least_ns = step->period_ns;
 		link = &step->next;
 	}
-	/* relaxed: a core that arms the timer may use one that was right a moment ago */
+	/* relaxed: a core that arms the timer may use an older one */
 	if (least_ns != MELYINT_STEP_NEVER)
 		MELY_STORE(&m->period_ns, least_ns, relaxed);
 }
 
-/* Room for as many descriptors as there are steps; how many of them there is room for. */
+/* Make room for that number of descriptors. Returns the number that has room. */
 static size_t
 make_room(struct melyint_monitor *m, size_t wanted)
 {
@@ -154,13 +153,13 @@ make_room(struct melyint_monitor *m, size_t wanted)
 		return wanted;
 	polls = realloc(m->polls, 2 * wanted * sizeof *polls);
 	if (polls == NULL)
-		return m->polls_room; /* those left out are looked at when it is their time */
+		return m->polls_room; /* the others are called when their time is due */
 	m->polls = polls;
 	m->polls_room = 2 * wanted;
 	return wanted;
 }
 
-/* Fill in what poll is to wait for; until when, in the monotonic clock. */
+/* Fill in the descriptors for poll. Returns the time limit, in the monotonic clock. */
 static uint64_t
 prepare(struct melyint_monitor *m, size_t *count)
 {
@@ -188,7 +187,7 @@ prepare(struct melyint_monitor *m, size_t *count)
 	return until_ns;
 }
 
-/* Wait, and tell the steps what came. True: somebody has woken the monitor. */
+/* Wait, and set revents of the steps. True: after melyint_monitor_wake. */
 static bool
 await(struct melyint_monitor *m, uint64_t until_ns, size_t count)
 {
@@ -203,7 +202,7 @@ await(struct melyint_monitor *m, uint64_t until_ns, size_t count)
 	limit = (struct timespec){(time_t)(left_ns / 1000000000), (long)(left_ns % 1000000000)};
 	found = ppoll(m->polls, count, until_ns == MELYINT_STEP_NEVER ? NULL : &limit, NULL);
 	woken = found > 0 && m->polls[0].revents != 0;
-	/* Neither blocks, and how often is of no interest. */
+	/* Neither blocks; their counts do not matter. */
 	for (n = 0; n < OWN_POLLS && found > 0; n++)
 		if (m->polls[n].revents != 0 && read(m->polls[n].fd, &times, sizeof times) < 0)
 			times = 0;
@@ -220,7 +219,7 @@ static void *
 monitor_thread(void *arg)
 {
 	struct melyint_monitor *m = arg;
-	bool on = true, woken = true; /* all steps see that it is another thread */
+	bool on = true, woken = true; /* all steps are called at the start */
 	uint64_t until_ns = 0;
 	size_t count = 0;
 
@@ -240,7 +239,7 @@ monitor_thread(void *arg)
 		if (on)
 			woken = await(m, until_ns, count);
 	}
-	/* relaxed: a core that sees it arms a timer that nobody waits for */
+	/* relaxed: a core that sees the old value arms a timer in vain */
 	MELY_STORE(&m->resting, false, relaxed);
 	melyint_check_thread(false);
 	return NULL;
@@ -255,7 +254,7 @@ melyint_monitor_wake(struct mely_runtime *rt)
 	int fd = MELY_LOAD(&rt->look.monitor->wakefd, acquire), error = errno;
 	uint64_t one = 1;
 
-	/* Can only fail when the counter is full, which takes 2^64 wake-ups. */
+	/* Fails only if the counter is full, which takes 2^64 wake-ups. */
 	if (fd >= 0 && write(fd, &one, sizeof one) < 0)
 		errno = error;
 }
@@ -315,7 +314,7 @@ melyint_monitor_new(struct mely_runtime *rt)
 	if (m == NULL)
 		return -ENOMEM;
 	m->rt = rt;
-	MELY_STORE(&m->wakefd, -1, relaxed); /* nobody else knows it yet */
+	MELY_STORE(&m->wakefd, -1, relaxed); /* one thread */
 	m->timerfd = -1;
 	pthread_mutex_init(&m->turn, NULL);
 	rt->look.monitor = m;
@@ -394,12 +393,12 @@ melyint_monitor_halt(struct mely_runtime *rt)
 	const struct timespec nap = {0, 1000000};
 	int ms;
 
-	/* acquire: pairs with the store in the child of a fork, where the lock is nobody's */
+	/* acquire: pairs with the store in the child of a fork, where the lock is the parent's */
 	if (m == monitor_self || MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
 		return;
 	for (ms = 0; pthread_mutex_trylock(&m->turn) != 0; ms++) {
 		if (ms == HALT_MS) {
-			melyint_say("exit: the monitor is still at work");
+			melyint_say("exit: the monitor is still busy");
 			return;
 		}
 		nanosleep(&nap, NULL);

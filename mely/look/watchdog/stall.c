@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stall.c: see stall.h.
+ * stall.c: report and count handlers that run for longer than their limit.
  *
  * NOTE(stall)
- *   A. A core publishes, for the statistics, the number of the handler it entered last, how many
- *      events of its batch have begun, and its counts of batches and sleeps. The monitor looks at
- *      these every quarter of a limit. As long as they are the same it is one call; so many short
- *      ones in a row are never taken for a long one. The core does nothing for this.
- *   B. A call has run since the first look that saw it, at least. When that is the handler's limit,
- *      it is counted as a stall and, where the rates allow, reported, and again at ten times the
- *      limit, a hundred times... So what is reported has run for the limit, and what has run for
- *      two looks more is reported, where the monitor gets a processor. Looks are a quarter of the
- *      shortest limit apart, but at least PERIOD_MIN_NS.
- *   C. A report waits up to ANSWER_NS for the backtrace, by looks that follow soon; the monitor
- *      goes on meanwhile. The backtrace counts only if the same call runs when it is there.
- *   D. What the monitor reads at a time need not belong together: all of it has to stay the same
- *      for a limit's time to count.
+ *   A. For the statistics, a core publishes the number of the handler that it entered last, how many
+ *      events of its batch have begun, and its counts of batches and sleeps. The monitor reads these
+ *      each quarter of a limit. While they stay the same, it is one call; so a row of short calls is
+ *      never mistaken for a long one. The core does nothing for this.
+ *   B. A call has run at least since the first reading that saw it. When that time reaches the
+ *      handler's limit, the monitor counts a stall and, if the rates allow, reports it, and again at
+ *      ten times the limit, a hundred times, and so on. So a reported call has run for the limit; and
+ *      a call that has run for two readings more is reported, if the monitor gets a processor.
+ *      Readings are a quarter of the shortest limit apart, but at least PERIOD_MIN_NS.
+ *   C. A report waits up to ANSWER_NS for the backtrace, by readings that follow soon; the monitor
+ *      does other work meanwhile. The backtrace counts only if the same call still runs then.
+ *   D. The values of one reading need not belong together: all of them have to stay the same for the
+ *      time of a limit.
  */
 #include "look/watchdog/stall.h"
 
@@ -33,19 +33,19 @@
 #include "look/watchdog/monitor.h"
 #include "base/syscalls.h"
 
-/* The shortest limit that a handler of this process has been given; anyone. */
+/* The shortest limit of any handler of this process; any thread. */
 static _Atomic uint32_t shortest_ms MELY_LASTING = UINT32_MAX;
 
 void
 mely_handler_set_stall(struct mely_handler *handler, uint32_t ms)
 {
-	/* Looked for, since the number that another thread has put into the handler may be seen
-	 * before its entry is. */
+	/* The slow way finds the entry even if another thread has just given the number, and its
+	 * entry is not visible yet. */
 	struct melyint_handler_entry *entry =
 	    melyint_handler_entry(melyint_handler_number_slow(handler));
 	uint32_t least = MELY_LOAD(&shortest_ms, relaxed); /* a setting */
 
-	/* relaxed, all: settings, which the next look sees */
+	/* relaxed, all: settings, which the next reading sees */
 	MELY_STORE(&entry->stall_ms, ms, relaxed);
 	while (ms != 0 && ms < least && !MELY_CAS(&shortest_ms, &least, ms, relaxed))
 		;
@@ -58,11 +58,11 @@ enum {
 	PERIOD_MIN_NS = 5 * MS,
 	ANSWER_NS = 100 * MS,
 	ANSWER_LOOK_NS = MS,
-	LATER = 10,         /* times as long until it is reported again */
+	LATER = 10,         /* times the time, until the next report of a call */
 	COLOR = 96
 };
 
-/* One call of a handler: the same numbers, the same call. */
+/* Identifies a call of a handler: equal values, same call. */
 struct call {
 	uint64_t batches, sleeps;
 	uint32_t begun;
@@ -70,18 +70,18 @@ struct call {
 	bool runs;
 };
 
-/* What has been seen of a core. The monitor's. */
+/* What the monitor has seen of a core. The monitor's. */
 struct seen {
 	struct call call;
 	uint64_t since_ns;     /* it has run at least since then, */
 	uint64_t cpu_ns;       /* ... when this was the thread's CPU time */
-	uint64_t seen_ns, cpu_now_ns; /* the same at the last look that saw it */
-	uint64_t next_ns;      /* to be reported when it has run for so long; 0: not yet known */
-	uint64_t asked_ns;     /* a report is due since then, and waits; 0: it does not */
-	char color[COLOR];     /* found then, as what follows; "": it has ended already */
+	uint64_t seen_ns, cpu_now_ns; /* time and CPU time at the last reading that saw it */
+	uint64_t next_ns;      /* report it after that time; 0: not yet known */
+	uint64_t asked_ns;     /* since then a report waits for its backtrace; 0: none waits */
+	char color[COLOR];     /* found then, and so is state; "": the call had ended */
 	struct melyint_thread_state state;
 	bool counted;
-	char why[MELYINT_WHY]; /* there will be no backtrace; "": there may be */
+	char why[MELYINT_WHY]; /* why there is no backtrace; "": there may be one */
 };
 
 struct melyint_stall {
@@ -89,10 +89,10 @@ struct melyint_stall {
 	struct mely_runtime *rt;
 	struct melyint_rate rate;
 	struct seen *seen;     /* by core */
-	uint64_t *told_ns;     /* by handler: when it was last reported */
+	uint64_t *told_ns;     /* by handler: the last report */
 };
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static struct call
 call_of(const struct melyint_core *core)
@@ -117,12 +117,11 @@ same(const struct call *a, const struct call *b)
 	    a->handler == b->handler && a->runs == b->runs;
 }
 
-/* CPU time of the thread that attends core; 0 when there is none. */
+/* CPU time of the thread that attends core; 0: no thread. */
 static uint64_t
 cpu_time(const struct melyint_core *core)
 {
-	/* relaxed: of a thread that may have gone */
-	clockid_t clock = MELY_LOAD(&core->shown.cpu_clock, relaxed);
+	clockid_t clock = MELY_LOAD(&core->shown.cpu_clock, relaxed); /* the thread may have ended */
 	struct timespec ts;
 
 	if (clock == 0 || clock_gettime(clock, &ts) != 0)
@@ -143,7 +142,7 @@ limit_of(const struct mely_runtime *rt, const struct melyint_handler_entry *entr
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* The color that runs on core, in words; "" when none does any more. */
+/* The color that runs on core, in words; "": none runs any more. */
 static void
 name_color(struct melyint_core *core, char text[COLOR])
 {
@@ -167,7 +166,7 @@ name_color(struct melyint_core *core, char text[COLOR])
 		n = snprintf(text, COLOR, " of color %p", (void *)color);
 	else
 		n = snprintf(text, COLOR, " of color %" PRIu32, id);
-	/* It may be gone by now: only its address is used. */
+	/* The color may no longer exist: use only its address. */
 	if (flags & MELYINT_COLOR_NAMED)
 		(void)melyint_colorext_name(core->rt->colorext, color, name, sizeof name);
 	if (name[0] != '\0')
@@ -192,7 +191,7 @@ add_state(const struct seen *seen, struct melyint_line *line)
 		melyint_line_add(line, ", waiting in system call %ld", seen->state.call);
 }
 
-/* ended: another call runs by now. */
+/* ended: another call runs now. */
 static void
 report(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen, bool ended)
 {
@@ -209,7 +208,7 @@ report(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen
 		    (seen->cpu_now_ns - seen->cpu_ns) / MS);
 	add_state(seen, &line);
 	if (ended) {
-		melyint_line_add(&line, "; no backtrace: it has ended meanwhile");
+		melyint_line_add(&line, "; no backtrace: the call has ended");
 	} else if (seen->why[0] != '\0') {
 		melyint_line_add(&line, "; %s", seen->why);
 	} else if (!melyint_backtrace_taken(core)) {
@@ -224,7 +223,7 @@ report(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen
 	seen->asked_ns = 0;
 }
 
-/* May the handler be reported now? */
+/* Whether the rates allow a report of the handler now. */
 static bool
 may_report(struct melyint_stall *stall, uint32_t handler, uint64_t now_ns)
 {
@@ -240,7 +239,7 @@ may_report(struct melyint_stall *stall, uint32_t handler, uint64_t now_ns)
 	return true;
 }
 
-/* Another call than the last time. */
+/* Another call than at the last reading. */
 static void
 begin(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen,
     const struct call *call, uint64_t now_ns)
@@ -262,7 +261,7 @@ count(struct melyint_core *core, struct seen *seen, struct melyint_handler_entry
 	MELY_COUNT(&core->counters.stalls, 1); /* the monitor's */
 }
 
-/* A report of a call that goes on is due: find out what there is to say. */
+/* A report of a call that goes on is due: find out what it says. */
 static void
 ask(struct melyint_core *core, struct seen *seen, uint64_t now_ns)
 {
@@ -274,10 +273,10 @@ ask(struct melyint_core *core, struct seen *seen, uint64_t now_ns)
 	(void)melyint_backtrace_ask(core, seen->why, &seen->state);
 	call = call_of(core);
 	if (!same(&call, &seen->call))
-		seen->color[0] = '\0'; /* may be another one */
+		seen->color[0] = '\0'; /* it may be of another call */
 }
 
-/* The call of a core goes on. True: a backtrace is on its way, look again soon. */
+/* The call of a core goes on. True: a backtrace is under way, read again soon. */
 static bool
 goes_on(struct melyint_stall *stall, struct melyint_core *core, struct seen *seen, uint64_t now_ns)
 {
@@ -304,7 +303,7 @@ goes_on(struct melyint_stall *stall, struct melyint_core *core, struct seen *see
 	if (seen->why[0] == '\0' && !melyint_backtrace_taken(core) &&
 	    now_ns - seen->asked_ns < ANSWER_NS)
 		return true;
-	/* What was taken is of this call if it still runs. */
+	/* The backtrace is of this call if the call still runs. */
 	call = call_of(core);
 	if (same(&call, &seen->call))
 		report(stall, core, seen, false);
@@ -403,7 +402,7 @@ melyint_stall_begin(struct mely_runtime *rt)
 		melyint_backtrace_begin(rt);
 }
 
-static MELY_TLS pid_t own_tid; /* of this thread; 0: not asked for */
+static MELY_TLS pid_t own_tid; /* of this thread; 0: unknown */
 
 void
 melyint_stall_fork(void)
@@ -418,13 +417,13 @@ melyint_stall_attend(struct melyint_core *core)
 
 	if (core->rt->look.stall == NULL)
 		return;
-	/* A program that turns the runtime by mely_run_once_for comes here each time. */
+	/* Each mely_run_once comes here. */
 	if (own_tid == 0)
 		own_tid = gettid();
 	core->locked.attendant = pthread_self();
-	(void)pthread_getcpuclockid(pthread_self(), &clock); /* can't fail of oneself */
-	/* relaxed, both: the monitor may use those of a thread that is no more; the system then
-	 * knows nothing of them */
+	(void)pthread_getcpuclockid(pthread_self(), &clock); /* cannot fail for itself */
+	/* relaxed, both: the monitor may use those of a thread that has ended, for which the system
+	 * returns an error */
 	MELY_STORE(&core->shown.cpu_clock, clock, relaxed);
 	MELY_STORE(&core->shown.tid, own_tid, relaxed);
 }

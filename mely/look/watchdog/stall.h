@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stall.h: handlers that run for longer than their limit are reported, and counted. A step of the
- * monitor; the protocol is NOTE(stall) in stall.c. Not to be taken for stuck.h, whose few ms say
- * from when on other cores do the looking of one that does not come back.
+ * stall.h: report and count handlers that run for longer than their limit: a step of the monitor,
+ * NOTE(stall) in stall.c. Another thing is stuck.h: after a few ms, other cores do the polling of a
+ * core that does not return from a handler.
  */
 #ifndef MELYINT_LOOK_WATCHDOG_STALL_H
 #define MELYINT_LOOK_WATCHDOG_STALL_H
 
 #include "core/core.h"
 
-#ifdef MELYINT_SIM /* no monitor there */
+#ifdef MELYINT_SIM /* has no monitor */
 #define melyint_stall_new(rt) ((void)(rt), 0)
 #define melyint_stall_free(rt) ((void)(rt))
 #define melyint_stall_renew(rt) ((void)(rt), 0)
@@ -19,17 +19,17 @@
 #define melyint_stall_fork() ((void)0)
 #else
 
-/* With a runtime, once its monitor is there; and in the child of a fork. 0 or a negative errno. */
+/* When a runtime is made, after its monitor; and in the child of a fork. 0 or a negative errno. */
 int melyint_stall_new(struct mely_runtime *rt);
 void melyint_stall_free(struct mely_runtime *rt);
 int melyint_stall_renew(struct mely_runtime *rt);
-/* A run begins; before its threads are started. */
+/* A run begins; before its threads start. */
 void melyint_stall_begin(struct mely_runtime *rt);
-/* A thread, the caller, begins to attend core; under its lock. */
+/* The calling thread begins to attend core. Under the core's lock. */
 void melyint_stall_attend(struct melyint_core *core);
-/* The end of a run, the monitor's thread is no more: say how much was not shown. */
+/* A run ends and the monitor thread has ended: report how many lines were not shown. */
 void melyint_stall_end(struct mely_runtime *rt);
-/* In the child of a fork, whose thread is another one to the system. */
+/* In the child of a fork: its thread has another id. */
 void melyint_stall_fork(void);
 
 #endif

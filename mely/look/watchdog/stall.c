@@ -417,7 +417,7 @@ melyint_stall_attend(struct melyint_core *core)
 
 	if (core->rt->look.stall == NULL)
 		return;
-	/* Each mely_run_once comes here. */
+	/* Each mely_run_once_for comes here. */
 	if (own_tid == 0)
 		own_tid = gettid();
 	core->locked.attendant = pthread_self();

@@ -3,7 +3,6 @@
  * burst.c: see burst.h.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "burst.h"
 
@@ -13,32 +12,20 @@
 _Static_assert(SWS_BURST_MAX < UINT8_MAX, "the counters are 8 bits wide");
 
 struct sws_burst *
-sws_burst_get(struct sws_core *core)
+sws_burst_new(void)
 {
-	struct sws_burst *burst = core->bursts;
+	struct sws_burst *burst = malloc(sizeof *burst);
 
-	if (burst != NULL) {
-		SWS_LOCAL_TAKE(burst);
-		core->bursts = burst->next;
-		core->bursts_count--;
-	} else {
-		burst = malloc(sizeof *burst);
-		if (burst == NULL)
-			return NULL;
-		/* What lies behind the input is read, though it does not matter. */
+	/* The scanners read some bytes behind the input, whatever they hold. */
+	if (burst != NULL)
 		memset(burst->in, 0, sizeof burst->in);
-	}
-	burst->in_len = burst->in_at = 0;
-	burst->count = burst->checked = burst->out = 0;
-	burst->stalled = false;
-	burst->bad = 0;
-	burst->out_at = 0;
 	return burst;
 }
 
 void
 sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 {
+	SWS_DEBUG_ASSERT(burst->out == burst->checked);
 	if (core->bursts_count == SPARE_MAX) {
 		free(burst);
 		return;
@@ -50,19 +37,9 @@ sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 }
 
 void
-sws_answer_release(struct sws_answer *a, int core)
-{
-	if (a->fd >= 0)
-		close(a->fd);
-	if (a->entry != NULL)
-		sws_entry_unref(a->entry, core);
-	else
-		sws_page_unref(a->page);
-}
-
-void
 sws_burst_drop_answers(struct sws_burst *burst, int core)
 {
+	SWS_ASSERT(burst->out <= burst->checked);
 	while (burst->out < burst->checked)
 		sws_answer_release(&burst->answers[burst->out++], core);
 }

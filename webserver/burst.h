@@ -7,6 +7,8 @@
 #ifndef SWS_BURST_H
 #define SWS_BURST_H
 
+#include <unistd.h>
+
 #include "core.h"
 #include "http_parse.h"
 #include "index.h"
@@ -52,13 +54,49 @@ struct sws_burst {
 	char in[HTTP_HEAD_MAX + HTTP_PAD];
 };
 
+/** Memory for one, or NULL. */
+struct sws_burst *sws_burst_new(void);
+
 /** An empty one, or NULL. */
-struct sws_burst *sws_burst_get(struct sws_core *core);
+static inline struct sws_burst *
+sws_burst_get(struct sws_core *core)
+{
+	struct sws_burst *burst = core->bursts;
+
+	if (burst != NULL) {
+		SWS_LOCAL_TAKE(burst);
+		SWS_DEBUG_ASSERT(core->bursts_count > 0);
+		core->bursts = burst->next;
+		core->bursts_count--;
+	} else {
+		burst = sws_burst_new();
+		if (burst == NULL)
+			return NULL;
+	}
+	burst->in_len = burst->in_at = 0;
+	burst->count = burst->checked = burst->out = 0;
+	burst->stalled = false;
+	burst->bad = 0;
+	burst->out_at = 0;
+	return burst;
+}
+
 /** Back to the spare ones of the core we are on; there must be no answers in it. */
 void sws_burst_put(struct sws_core *core, struct sws_burst *burst);
 /** Give up what the answers not yet sent hold. core: where we are, or -1 when nothing runs. */
 void sws_burst_drop_answers(struct sws_burst *burst, int core);
+
 /** Answer a is sent, or given up. */
-void sws_answer_release(struct sws_answer *a, int core);
+static inline void
+sws_answer_release(struct sws_answer *a, int core)
+{
+	SWS_DEBUG_ASSERT(a->entry == NULL || a->entry->page == a->page);
+	if (a->fd >= 0)
+		close(a->fd);
+	if (a->entry != NULL)
+		sws_entry_unref(a->entry, core);
+	else
+		sws_page_unref(a->page);
+}
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "conn.h"
 #include "file.h"
 #include "http_cond.h"
@@ -61,6 +62,7 @@ revalidate(struct sws_server *server, struct sws_page *page)
 	int fd, kind = sws_file_open(server->root_fd, page->key, page->key_len, &fd, &st);
 	bool same = kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st);
 
+	SWS_ASSERT((kind == SWS_FILE_REGULAR) == (fd >= 0));
 	if (fd >= 0)
 		close(fd);
 	if (!same)
@@ -99,6 +101,7 @@ build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
 	    && (uint64_t)st->st_size < o->cache_size, crowded = false;
 	int status;
 
+	SWS_ASSERT(fd >= 0 && S_ISREG(st->st_mode));
 	status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd, st,
 	    in_memory);
 	if (status == -ESTALE && fstat(fd, st) == 0) {
@@ -113,6 +116,7 @@ build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
 	}
 	if (status != 0)
 		return -503;
+	SWS_ASSERT((fd < 0) == in_memory);
 	*body_fd = fd;
 	atomic_init(&(*page)->checked_s, core->now_s);
 	if (in_memory && !sws_store_put(&server->store, *page, &crowded) && crowded)
@@ -154,6 +158,7 @@ resolve_slow(struct sws_core *core, const struct path *path, const struct http_s
 		sws_entry_ref(a->entry);
 		sws_page_unref(page);
 	}
+	SWS_ASSERT(a->entry == NULL || a->fd < 0);
 	return 0;
 }
 
@@ -164,6 +169,7 @@ resolve(struct sws_core *core, const struct path *path, const struct http_span *
 	struct sws_entry *e = sws_index_find(&core->index, path->hash, path->text, path->len);
 
 	if (e != NULL) {
+		SWS_ASSERT(e->core == core->number);
 		if (is_fresh(core, e->page)) {
 			/* relaxed, and only written when it is not set: see store.c:make_room. */
 			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
@@ -189,6 +195,7 @@ not_modified(const struct sws_core *core, const char *head, const struct http_re
 
 	if (page->validators_at == 0)
 		return false;
+	SWS_ASSERT(page->etag_at > page->validators_at && page->etag_len > 0);
 	if (req->if_none_match.len > 0)
 		return !(req->flags & HTTP_INM_MANY)
 		    && http_etag_listed(head + req->if_none_match.at, req->if_none_match.len,
@@ -227,6 +234,7 @@ check_one(struct sws_core *core, struct sws_burst *burst, const struct sws_asked
 			return status;
 		path.text = core->path;
 	}
+	SWS_DEBUG_ASSERT(path.len > 0 && path.text[0] == '/');
 	path.hash = hash_path(core->server->hash_seed, path.text, path.len);
 	a->fd = -1;
 	a->file_at = 0;
@@ -246,9 +254,10 @@ check_one(struct sws_core *core, struct sws_burst *burst, const struct sws_asked
 
 /* ---- CheckInCache and 404 ------------------------------------------------------------------ */
 
-static void
+static inline void
 to_write(struct sws_conn *conn, struct sws_burst *burst)
 {
+	SWS_DEBUG_ASSERT(burst->count > 0 && burst->checked == burst->count);
 	/* relaxed: a connection that misses it is told by its drain event. */
 	if (atomic_load_explicit(&conn->server->draining, memory_order_relaxed)
 	    && !conn->closing) {
@@ -267,6 +276,8 @@ check_in_cache_fn(void *arg)
 	struct sws_burst *burst = conn->burst;
 	struct sws_core *core = sws_core_here(conn->server);
 
+	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
+	SWS_DEBUG_ASSERT(burst->count <= SWS_BURST_MAX);
 	while (burst->checked < burst->count) {
 		int status = check_one(core, burst, &burst->asked[burst->checked],
 		    &burst->answers[burst->checked]);
@@ -296,6 +307,8 @@ not_found_fn(void *arg)
 	struct sws_burst *burst = conn->burst;
 	struct sws_answer *a = &burst->answers[burst->checked];
 
+	SWS_ASSERT(mely_current_color() == &conn->color);
+	SWS_ASSERT(burst->checked < burst->count && burst->bad_path != 0);
 	*a = (struct sws_answer){
 		.page = sws_server_error(conn->server, burst->bad_path),
 		.fd = -1, .flags = answer_flags(&burst->asked[burst->checked].request)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "conn.h"
 #include "listener.h"
 #include "notice.h"
@@ -47,14 +48,14 @@ sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)
 	conn->state = SWS_CONN_BUSY;
 	mely_event_init(&conn->event, handler, conn);
 	status = mely_event_post(&conn->color, &conn->event);
-	/* A handler's post of an event that is not queued can not fail. */
-	if (status != 0)
-		sws_notice(SWS_NOTICE_CONNECTION, -status);
+	/* A handler's post to its own color cannot fail unless the event is queued. */
+	SWS_ASSERT(status == 0);
 }
 
 void
 sws_conn_close(struct sws_conn *conn)
 {
+	SWS_ASSERT(conn->state != SWS_CONN_CLOSED);
 	sws_conn_stage(conn, &close_handler);
 	conn->state = SWS_CONN_CLOSED;
 }
@@ -66,6 +67,7 @@ sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
 	struct sws_conn *conn = aligned_alloc(64, (sizeof *conn + 63) & ~(size_t)63);
 	int status = -ENOMEM;
 
+	SWS_ASSERT(fd >= 0);
 	if (conn == NULL)
 		goto fail;
 	memset(conn, 0, sizeof *conn);
@@ -108,6 +110,8 @@ close_fn(void *arg)
 	struct sws_conn *conn = arg;
 	int status;
 
+	SWS_ASSERT(mely_current_color() == &conn->color);
+	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd >= 0);
 	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
 	mely_fd_close(conn->server->rt, conn->fd);
 	conn->fd = -1;
@@ -127,6 +131,7 @@ close_fn(void *arg)
 void
 sws_conn_finish(struct sws_conn *conn)
 {
+	SWS_ASSERT(conn->closing && conn->burst->out == conn->burst->count);
 	if (!(conn->linger || conn->unread) || shutdown(conn->fd, SHUT_WR) != 0) {
 		sws_conn_close(conn);
 		return;
@@ -143,6 +148,7 @@ sws_conn_linger_read(struct sws_conn *conn)
 {
 	char *waste = sws_core_here(conn->server)->scratch;
 
+	SWS_ASSERT(conn->state == SWS_CONN_LINGER);
 	for (int i = 0; i < LINGER_READS; i++) {
 		ssize_t n = recv(conn->fd, waste, SWS_SCRATCH, 0);
 
@@ -160,6 +166,7 @@ sws_conn_linger_read(struct sws_conn *conn)
 static void
 time_out_head(struct sws_conn *conn)
 {
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->burst->count == 0);
 	conn->burst->bad = 408;
 	sws_conn_stage(conn, &sws_bad_request);
 }
@@ -191,6 +198,7 @@ timer_fn(void *arg)
 	uint64_t now = mely_now_ns(), left = time_left(conn, now);
 	bool draining = atomic_load_explicit(&conn->server->draining, memory_order_relaxed);
 
+	SWS_ASSERT(mely_current_color() == &conn->color);
 	if (conn->state == SWS_CONN_CLOSED)
 		return;
 	if (conn->state == SWS_CONN_LINGER || (draining && conn->state == SWS_CONN_IDLE
@@ -229,6 +237,7 @@ sws_conn_time_head(struct sws_conn *conn)
 {
 	uint64_t limit = conn->server->options.header_timeout_ns;
 
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns != 0);
 	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
 }
 
@@ -236,6 +245,7 @@ sws_conn_time_head(struct sws_conn *conn)
 void
 sws_conn_drain(struct sws_conn *conn)
 {
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE);
 	mely_timer_again(conn->server->rt, conn->timer, DRAIN_GRACE_NS, DRAIN_GRACE_NS);
 }
 
@@ -245,6 +255,7 @@ drain_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
 
+	SWS_ASSERT(mely_current_color() == &conn->color);
 	if (conn->state == SWS_CONN_IDLE && conn->head_ns == 0)
 		sws_conn_drain(conn);
 }
@@ -252,6 +263,7 @@ drain_fn(void *arg)
 void
 sws_conn_destroy(struct sws_conn *conn)
 {
+	SWS_ASSERT(mely_current_core() < 0);
 	if (conn->burst != NULL) {
 		sws_burst_drop_answers(conn->burst, -1);
 		free(conn->burst);

@@ -9,13 +9,13 @@
 #include "burst.h"
 #include "core.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-
 static void
 sweep(void *arg)
 {
 	struct sws_core *core = arg;
 
+	/* The color is pinned: the index belongs to the core that runs this. */
+	SWS_ASSERT(mely_current_core() == core->number);
 	sws_index_sweep(&core->index);
 }
 
@@ -29,6 +29,7 @@ sws_core_new(struct sws_core **out, struct sws_server *server, int number)
 	struct sws_core *core = aligned_alloc(64, (sizeof *core + 63) & ~(size_t)63);
 	int status;
 
+	SWS_ASSERT(number >= 0 && number < server->cores_count);
 	if (core == NULL)
 		return -ENOMEM;
 	memset(core, 0, sizeof *core);
@@ -61,8 +62,10 @@ sws_core_free(struct sws_core *core)
 		struct sws_burst *burst = core->bursts;
 
 		core->bursts = burst->next;
+		core->bursts_count--;
 		free(burst);
 	}
+	SWS_ASSERT(core->bursts_count == 0);
 	sws_index_fini(&core->index);
 	free(core);
 }
@@ -81,28 +84,19 @@ sws_cores_sweep(struct sws_server *server)
 
 /* The wall clock is looked at when its second must have passed, and in case it is set, ten times
  * a second. */
-static void
-new_date(struct sws_core *core)
+void
+sws_core_date(struct sws_core *core)
 {
 	struct timespec t;
 	uint64_t left;
 
 	clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	SWS_ASSERT(t.tv_nsec >= 0 && t.tv_nsec < (long)SWS_SECOND_NS);
 	if (t.tv_sec != core->date_s)
 		http_date_format(t.tv_sec, core->date);
 	core->date_s = t.tv_sec;
-	left = SECOND_NS - (uint64_t)t.tv_nsec;
-	core->date_until_ns = core->now_ns + (left < SECOND_NS / 10 ? left : SECOND_NS / 10);
+	left = SWS_SECOND_NS - (uint64_t)t.tv_nsec;
+	core->date_until_ns = core->now_ns + (left < SWS_SECOND_NS / 10 ? left
+	    : SWS_SECOND_NS / 10);
 }
 
-void
-sws_core_tick(struct sws_core *core)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	core->now_s = (uint32_t)t.tv_sec;
-	core->now_ns = (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-	if (core->now_ns >= core->date_until_ns)
-		new_date(core);
-}

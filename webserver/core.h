@@ -8,7 +8,9 @@
 #define SWS_CORE_H
 
 #include <mely/mely.h>
+#include <time.h>
 
+#include "assertion.h"
 #include "http_date.h"
 #include "http_parse.h"
 #include "index.h"
@@ -16,6 +18,8 @@
 
 /** Where heads and small bodies are put together for one send. */
 #define SWS_SCRATCH 65536
+
+#define SWS_SECOND_NS UINT64_C(1000000000)
 
 struct sws_burst;
 
@@ -46,10 +50,26 @@ void sws_cores_sweep(struct sws_server *server);
 static inline struct sws_core *
 sws_core_here(const struct sws_server *server)
 {
-	return server->cores[mely_current_core()];
+	int core = mely_current_core();
+
+	SWS_ASSERT(core >= 0);
+	return server->cores[core];
 }
 
+/** Read the wall clock for the Date field. */
+void sws_core_date(struct sws_core *core);
+
 /** Bring the core's clocks up to date; to the clock tick, which is what HTTP needs. */
-void sws_core_tick(struct sws_core *core);
+static inline void
+sws_core_tick(struct sws_core *core)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	core->now_s = (uint32_t)t.tv_sec;
+	core->now_ns = (uint64_t)t.tv_sec * SWS_SECOND_NS + (uint64_t)t.tv_nsec;
+	if (core->now_ns >= core->date_until_ns)
+		sws_core_date(core);
+}
 
 #endif

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "file.h"
 #include "notice.h"
 
@@ -28,6 +29,7 @@ open_by_steps(int root_fd, const char *path)
 {
 	int dir = root_fd, fd, error;
 
+	SWS_ASSERT(path[0] != '/');
 	for (;;) {
 		const char *slash = strchr(path, '/');
 		char step[NAME_MAX + 1];
@@ -67,6 +69,7 @@ open_beneath(int root_fd, const char *path)
 	};
 	long fd;
 
+	SWS_ASSERT(root_fd >= 0 && path[0] != '/');
 	/* EAGAIN: a rename raced with the look-up of a ".." in a link; once more is enough unless
 	 * somebody renames without end. */
 	for (int tries = 0; tries < 4; tries++) {
@@ -99,6 +102,7 @@ sws_root_open(const char *path, int *fd)
 static int
 status_of(int error)
 {
+	SWS_ASSERT(error > 0);
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
@@ -128,6 +132,7 @@ sws_file_open(int root_fd, const char *path, size_t len, int *fd, struct stat *s
 {
 	char name[PATH_MAX];
 
+	SWS_ASSERT(len > 0 && path[0] == '/');
 	*fd = -1;
 	if (len + sizeof INDEX > sizeof name)
 		return -404;

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "assertion.h"
 #include "http_date.h"
 
 #define DAY 86400
@@ -64,6 +65,7 @@ http_date_format(int64_t second, char out[HTTP_DATE_LEN])
 	day = second / DAY;
 	rest = (int)(second % DAY);
 	civil_from_days(day, &year, &month, &mday);
+	SWS_ASSERT(month >= 1 && month <= 12 && mday >= 1 && mday <= 31);
 	memcpy(out, "Ddd, 00 Mmm 0000 00:00:00 GMT", HTTP_DATE_LEN);
 	memcpy(out, days[(day + 4) % 7], 3);
 	put2(out + 5, mday);

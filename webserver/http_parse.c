@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "assertion.h"
 #include "http_parse.h"
 
 enum stage {
@@ -469,6 +470,7 @@ finish(struct http_parser *ps, struct http_request *req)
 static int
 incomplete(const struct http_parser *ps, size_t len)
 {
+	SWS_ASSERT(ps->line <= len);
 	if (len < HTTP_HEAD_MAX)
 		return 0;
 	return ps->stage == STAGE_LINE ? -414 : -431;

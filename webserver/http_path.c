@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "assertion.h"
 #include "http_path.h"
 
 static int
@@ -92,6 +93,8 @@ http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
 	}
 	if (!slash && to > 1)
 		to--;
+	/* It never grows: out has room for len + 2 bytes. */
+	SWS_ASSERT(to >= 1 && to <= len + 1);
 	out[to] = '\0';
 	*out_len = to;
 	for (from = 1; from < to; from++) {

@@ -19,13 +19,16 @@ sws_index_init(struct sws_index *index, int core)
 static bool
 is_idle(struct sws_entry *e)
 {
-	uint32_t refs;
+	uint32_t refs, away;
 
 	SWS_LOCAL_TAKE(e);
 	refs = e->home_refs;
 	SWS_LOCAL_GIVE(e);
 	/* acquire pairs with index.h:sws_entry_unref on another core. */
-	return refs == atomic_load_explicit(&e->away_drops, memory_order_acquire);
+	away = atomic_load_explicit(&e->away_drops, memory_order_acquire);
+	/* Both may wrap around; the answers under way are the difference. */
+	SWS_ASSERT((int32_t)(refs - away) >= 0);
+	return refs == away;
 }
 
 static void
@@ -40,8 +43,10 @@ link_of(struct sws_index *index, struct sws_entry *entry)
 {
 	struct sws_entry **link = &index->buckets[entry->hash & (SWS_INDEX_BUCKETS - 1)];
 
-	while (*link != entry)
+	while (*link != entry) {
+		SWS_ASSERT(*link != NULL);
 		link = &(*link)->next;
+	}
 	return link;
 }
 
@@ -49,6 +54,7 @@ void
 sws_index_drop(struct sws_index *index, struct sws_entry *entry)
 {
 	SWS_LOCAL_TAKE(index);
+	SWS_ASSERT(index->entries > 0 && entry->core == index->core);
 	*link_of(index, entry) = entry->next;
 	index->entries--;
 	if (is_idle(entry)) {
@@ -68,6 +74,7 @@ sweep_busy(struct sws_index *index)
 	while (*link != NULL) {
 		struct sws_entry *e = *link;
 
+		SWS_ASSERT(e->core == index->core);
 		if (is_idle(e)) {
 			*link = e->next;
 			entry_free(e);
@@ -135,6 +142,7 @@ sws_index_insert(struct sws_index *index, struct sws_page *page)
 	e->next = index->buckets[page->hash & (SWS_INDEX_BUCKETS - 1)];
 	index->buckets[page->hash & (SWS_INDEX_BUCKETS - 1)] = e;
 	index->entries++;
+	SWS_ASSERT(index->entries <= SWS_INDEX_MAX);
 	SWS_LOCAL_GIVE(index);
 	return e;
 }
@@ -148,7 +156,9 @@ sws_index_fini(struct sws_index *index)
 		while ((e = index->buckets[i]) != NULL) {
 			index->buckets[i] = e->next;
 			entry_free(e);
+			index->entries--;
 		}
+	SWS_ASSERT(index->entries == 0);
 	while ((e = index->busy) != NULL) {
 		index->busy = e->next;
 		entry_free(e);

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "assertion.h"
 #include "local.h"
 #include "page.h"
 
@@ -79,6 +80,9 @@ sws_entry_unref(struct sws_entry *entry, int core)
 {
 	if (entry->core == core) {
 		SWS_LOCAL_TAKE(entry);
+		/* relaxed: while this answer refers to the entry, the two differ in any case. */
+		SWS_ASSERT(entry->home_refs != atomic_load_explicit(&entry->away_drops,
+		    memory_order_relaxed));
 		entry->home_refs--;
 		SWS_LOCAL_GIVE(entry);
 	} else {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "conn.h"
 #include "listener.h"
 #include "notice.h"
@@ -24,7 +25,6 @@ struct sws_listener {
 	struct sws_conn *conns;     /* the color's */
 	int fd;                     /* -1: closed */
 	bool suspended;
-	bool draining;
 	mely_watch watch;
 	struct mely_event resume;
 	struct mely_event drain;
@@ -86,6 +86,7 @@ sws_listener_new(struct sws_listener **out, struct sws_server *server, int i, in
 	struct sws_listener *l = calloc(1, sizeof *l);
 	int status = -ENOMEM;
 
+	SWS_ASSERT(fd >= 0 && i >= 0 && i < server->listeners_count);
 	if (l == NULL)
 		goto fail;
 	l->server = server;
@@ -118,6 +119,7 @@ fail:
 static void
 suspend(struct sws_listener *l, bool on)
 {
+	SWS_ASSERT(mely_current_color() == l->color);
 	if (l->suspended == on || l->fd < 0)
 		return;
 	l->suspended = on;
@@ -131,6 +133,7 @@ try_place(struct sws_server *server)
 	 * could turn away another listener with nobody left to wake it. */
 	long clients = atomic_load_explicit(&server->clients, memory_order_seq_cst);
 
+	SWS_ASSERT(clients >= 0 && clients <= server->clients_max);
 	while (clients < server->clients_max)
 		if (atomic_compare_exchange_weak_explicit(&server->clients, &clients, clients + 1,
 		    memory_order_seq_cst, memory_order_seq_cst))
@@ -153,7 +156,9 @@ static void
 give_place(struct sws_server *server)
 {
 	/* seq_cst: NOTE(client limit), steps d and e. */
-	atomic_fetch_sub_explicit(&server->clients, 1, memory_order_seq_cst);
+	long before = atomic_fetch_sub_explicit(&server->clients, 1, memory_order_seq_cst);
+
+	SWS_ASSERT(before > 0);
 	for (int i = 0; i < server->listeners_count; i++) {
 		struct sws_listener *l = server->listeners[i];
 		bool waits = true;
@@ -173,14 +178,17 @@ link_conn(struct sws_listener *l, struct sws_conn *conn)
 {
 	conn->prev = NULL;
 	conn->next = l->conns;
-	if (l->conns != NULL)
+	if (l->conns != NULL) {
+		SWS_ASSERT(l->conns->prev == NULL);
 		l->conns->prev = conn;
+	}
 	l->conns = conn;
 }
 
 static void
 unlink_conn(struct sws_listener *l, struct sws_conn *conn)
 {
+	SWS_ASSERT(conn->prev != NULL ? conn->prev->next == conn : l->conns == conn);
 	if (conn->prev != NULL)
 		conn->prev->next = conn->next;
 	else
@@ -222,6 +230,7 @@ accept_fn(void *arg)
 	struct sws_conn *conn;
 	int fd;
 
+	SWS_ASSERT(mely_current_color() == l->color);
 	for (int i = 0; i < ACCEPT_MAX && l->fd >= 0; i++) {
 		if (!take_place(l)) {
 			suspend(l, true);
@@ -255,6 +264,8 @@ dec_client_accepted_fn(void *arg)
 	struct sws_conn *conn = arg;
 	struct sws_listener *l = conn->listener;
 
+	SWS_ASSERT(mely_current_color() == l->color);
+	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd < 0 && conn->burst == NULL);
 	unlink_conn(l, conn);
 	give_place(l->server);
 	mely_color_release(&conn->color, free, conn);
@@ -275,6 +286,7 @@ static void
 drain_fn(void *arg)
 {
 	struct sws_listener *l = arg;
+	int before;
 
 	/* What has connected already is served; a closing listener would reset it. */
 	accept_fn(l);
@@ -282,7 +294,9 @@ drain_fn(void *arg)
 		mely_fd_close(l->server->rt, l->fd);
 		l->fd = -1;
 		/* release pairs with server.c:sws_server_check_drained. */
-		atomic_fetch_sub_explicit(&l->server->listeners_open, 1, memory_order_release);
+		before = atomic_fetch_sub_explicit(&l->server->listeners_open, 1,
+		    memory_order_release);
+		SWS_ASSERT(before > 0);
 	}
 	/* A connection on this list is not released before its DecClientAccepted has run in this
 	 * color: its color and event are valid. */
@@ -299,6 +313,7 @@ sws_listener_free(struct sws_listener *l)
 {
 	if (l == NULL)
 		return;
+	SWS_ASSERT(mely_current_core() < 0);
 	while (l->conns != NULL) {
 		struct sws_conn *conn = l->conns;
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "mime.h"
 
 #define BUCKETS 1024
@@ -70,6 +71,7 @@ find(const struct mime_table *table, const char *folded)
 {
 	struct type *t = table->buckets[bucket(folded)];
 
+	SWS_ASSERT(folded[0] != '\0');
 	while (t != NULL && strcmp(t->suffix, folded) != 0)
 		t = t->next;
 	return t;

@@ -10,6 +10,7 @@
 
 #include <mely/mely.h>
 
+#include "assertion.h"
 #include "notice.h"
 
 #define QUIET_NS UINT64_C(10000000000)
@@ -31,6 +32,7 @@ sws_notice(enum sws_notice_kind kind, int error)
 	uint64_t next = atomic_load_explicit(&next_ns[kind], memory_order_relaxed), missed;
 	char buf[128];
 
+	SWS_ASSERT(kind < SWS_NOTICE_KINDS);
 	if (now < next || !atomic_compare_exchange_strong_explicit(&next_ns[kind], &next,
 	    now + QUIET_NS, memory_order_relaxed, memory_order_relaxed)) {
 		atomic_fetch_add_explicit(&left_out[kind], 1, memory_order_relaxed);

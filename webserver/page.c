@@ -50,7 +50,10 @@ void
 sws_page_unref(struct sws_page *page)
 {
 	/* acq_rel: the last one must see that all others are done with the bytes. */
-	if (atomic_fetch_sub_explicit(&page->refs, 1, memory_order_acq_rel) != 1)
+	uint32_t before = atomic_fetch_sub_explicit(&page->refs, 1, memory_order_acq_rel);
+
+	SWS_ASSERT(before > 0);
+	if (before != 1)
 		return;
 	if (page->account != NULL)
 		/* release pairs with the load in store.c:make_room: what is counted as free is. */
@@ -84,6 +87,7 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 	h->etag_at = (uint16_t)n;
 	n += sprintf(h->text + n, "%.*s\r\n\r\n", (int)h->etag_len, etag);
 	h->len = (size_t)n;
+	SWS_ASSERT(h->len < sizeof h->text);
 }
 
 /* Read size bytes from the start; false when there are fewer or the read fails. */
@@ -92,6 +96,7 @@ read_all(int fd, char *to, size_t size)
 {
 	size_t have = 0;
 
+	SWS_ASSERT(fd >= 0);
 	while (have < size) {
 		ssize_t n = pread(fd, to + have, size - have, (off_t)have);
 
@@ -133,6 +138,7 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 	bool read_ok = true;
 	int tries = 0;
 
+	SWS_ASSERT(key_len > 0 && key[0] == '/');
 	do {
 		size_t body = in_memory ? (size_t)st.st_size : 0;
 
@@ -212,6 +218,7 @@ text_page(struct sws_page **out, int status, const char *extra)
 	n += snprintf(head + n, room - (size_t)n, DATE_ROOM "\r\nServer: sws\r\n%s"
 	    "Content-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n\r\n", extra,
 	    body_len);
+	SWS_ASSERT((size_t)n < room && body_len < sizeof body);
 	page = page_new("", 0, (size_t)n, body_len);
 	if (page != NULL) {
 		memcpy((char *)page->head, head, (size_t)n);
@@ -244,6 +251,7 @@ sws_page_redirect(struct sws_page **page, const char *path, size_t len, const ch
 	/* The path in normal form and not as it was asked for: "//host" would be another site. */
 	n += http_path_encode(path, len, extra + n);
 	extra[n++] = '/';
+	SWS_ASSERT(n + query_len + 3 <= room);
 	memcpy(extra + n, query, query_len);
 	memcpy(extra + n + query_len, "\r\n", 3);
 	status = text_page(page, 301, extra);

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "assertion.h"
+
 struct mime_table;
 
 struct sws_page {
@@ -68,7 +70,9 @@ static inline void
 sws_page_ref(struct sws_page *page)
 {
 	/* relaxed: whoever takes a reference has one, or the lock of the store. */
-	atomic_fetch_add_explicit(&page->refs, 1, memory_order_relaxed);
+	uint32_t before = atomic_fetch_add_explicit(&page->refs, 1, memory_order_relaxed);
+
+	SWS_ASSERT(before > 0);
 }
 
 void sws_page_unref(struct sws_page *page);

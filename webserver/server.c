@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "assertion.h"
 #include "core.h"
 #include "file.h"
 #include "listener.h"
@@ -66,6 +67,7 @@ signal_fn(void *arg)
 {
 	struct sws_server *server = arg;
 
+	SWS_ASSERT(mely_current_color() == server->control);
 	if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
 		mely_stop(server->rt, MELY_STOP_DISCARD);
 		return;
@@ -84,6 +86,8 @@ deadline_fn(void *arg)
 {
 	struct sws_server *server = arg;
 
+	/* relaxed: set in this color. */
+	SWS_ASSERT(atomic_load_explicit(&server->draining, memory_order_relaxed));
 	mely_stop(server->rt, MELY_STOP_DISCARD);
 }
 
@@ -92,6 +96,7 @@ deadline_fn(void *arg)
 static int
 complain(const char *what, const char *name, int status)
 {
+	SWS_ASSERT(status < 0);
 	fprintf(stderr, "sws: %s%s%s: %s\n", what, name[0] != '\0' ? " " : "", name,
 	    strerror(-status));
 	return -1;
@@ -155,6 +160,7 @@ address_of(const struct sws_options *o, struct sockaddr_storage *addr, socklen_t
 static void
 set_port(struct sockaddr_storage *addr, int port)
 {
+	SWS_ASSERT(port >= 0 && port <= UINT16_MAX);
 	if (addr->ss_family == AF_INET)
 		((struct sockaddr_in *)addr)->sin_port = htons((uint16_t)port);
 	else
@@ -239,6 +245,7 @@ init_runtime(struct sws_server *server)
 	if (status != 0)
 		return status;
 	server->cores_count = mely_cores(server->rt);
+	SWS_ASSERT(server->cores_count > 0);
 	server->listeners_count = config.pollers == 1 ? 1 : server->cores_count;
 	server->cores = calloc((size_t)server->cores_count, sizeof server->cores[0]);
 	server->listeners = calloc((size_t)server->listeners_count, sizeof server->listeners[0]);

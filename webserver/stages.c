@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "conn.h"
 #include "stages.h"
 #include "sys.h"
@@ -41,6 +42,7 @@ readable_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
 
+	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	conn->unread = true;
 	if (conn->state == SWS_CONN_IDLE)
 		read_request_fn(conn);
@@ -48,11 +50,13 @@ readable_fn(void *arg)
 		sws_conn_linger_read(conn);
 }
 
-void
-sws_conn_rest(struct sws_conn *conn, struct sws_core *core)
+/* Nothing is left to do: give the burst back, unless it holds half a head. */
+static inline void
+rest(struct sws_conn *conn, struct sws_core *core)
 {
 	struct sws_burst *burst = conn->burst;
 
+	SWS_ASSERT(burst->count == 0 && burst->in_at == 0);
 	conn->state = SWS_CONN_IDLE;
 	if (burst->in_len == 0) {
 		sws_burst_put(core, burst);
@@ -85,12 +89,14 @@ read_request_fn(void *arg)
 			return;
 		}
 	}
+	/* No room would make recv return 0, which means the end of the stream. */
+	SWS_ASSERT(burst->in_len < HTTP_HEAD_MAX);
 	room = HTTP_HEAD_MAX - (size_t)burst->in_len;
 	n = sws_recv(conn->fd, burst->in + burst->in_len, room);
 	if (n <= 0) {
 		if (n < 0 && errno == EAGAIN) {
 			conn->unread = false;
-			sws_conn_rest(conn, core);
+			rest(conn, core);
 		} else {
 			/* The end, perhaps in the middle of a head: there is nothing to answer. */
 			sws_conn_close(conn);
@@ -121,6 +127,7 @@ skip_body(struct sws_conn *conn, struct sws_burst *burst)
 		there = conn->skip;
 	conn->skip -= there;
 	burst->in_at = (uint16_t)(burst->in_at + there);
+	SWS_ASSERT(burst->in_at <= burst->in_len);
 }
 
 static void
@@ -145,6 +152,7 @@ parse_input(struct sws_conn *conn, struct sws_burst *burst)
 		}
 		asked->base = burst->in_at;
 		burst->in_at = (uint16_t)(burst->in_at + n);
+		SWS_ASSERT(burst->in_at <= burst->in_len);
 		burst->count++;
 		conn->skip = asked->request.body_len;
 		if (!(asked->request.flags & HTTP_KEEP)) {
@@ -156,11 +164,14 @@ parse_input(struct sws_conn *conn, struct sws_burst *burst)
 	}
 }
 
-void
-sws_burst_compact(struct sws_burst *burst)
+/* Move the input that is not parsed yet to the front; requests and answers are done with. */
+static inline void
+compact(struct sws_burst *burst)
 {
 	size_t left = (size_t)(burst->in_len - burst->in_at);
 
+	/* Each request has had exactly one answer, and that is sent. */
+	SWS_ASSERT(burst->checked == burst->count && burst->out == burst->count);
 	if (left > 0) {
 		/* With what has been understood of a head that is there in part. */
 		burst->asked[0].request = burst->asked[burst->count].request;
@@ -180,7 +191,7 @@ sws_conn_continue(struct sws_conn *conn, struct sws_core *core)
 	/* A head that is there in part began, as far as we know, with the last bytes that came. */
 	if (burst->count > 0)
 		conn->head_ns = conn->since_ns;
-	sws_burst_compact(burst);
+	compact(burst);
 	if (!burst->stalled) {
 		sws_conn_stage(conn, &sws_parse_request);
 		return;
@@ -188,7 +199,7 @@ sws_conn_continue(struct sws_conn *conn, struct sws_core *core)
 	if (conn->unread)
 		sws_conn_stage(conn, &sws_read_request);
 	else
-		sws_conn_rest(conn, core);
+		rest(conn, core);
 }
 
 static void
@@ -197,6 +208,8 @@ parse_request_fn(void *arg)
 	struct sws_conn *conn = arg;
 	struct sws_burst *burst = conn->burst;
 
+	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
+	SWS_ASSERT(burst->count == 0);
 	parse_input(conn, burst);
 	if (burst->count > 0)
 		sws_conn_stage(conn, &sws_check_in_cache);
@@ -216,6 +229,8 @@ bad_request_fn(void *arg)
 	struct sws_burst *burst = conn->burst;
 	struct sws_answer *a = &burst->answers[burst->checked++];
 
+	SWS_ASSERT(mely_current_color() == &conn->color);
+	SWS_ASSERT(burst->bad != 0 && burst->checked <= SWS_BURST_MAX + 1);
 	*a = (struct sws_answer){
 		.page = sws_server_error(conn->server, burst->bad),
 		.fd = -1, .flags = SWS_SAY_CLOSE

@@ -7,14 +7,8 @@
 
 #include "conn.h"
 
-/** Nothing is left to do: give the burst back, unless it holds half a head. */
-void sws_conn_rest(struct sws_conn *conn, struct sws_core *core);
-
 /** The answers are sent: parse on, read on or rest. */
 void sws_conn_continue(struct sws_conn *conn, struct sws_core *core);
-
-/** The input that is not understood yet to the front; requests and answers are done with. */
-void sws_burst_compact(struct sws_burst *burst);
 
 /** Half a head is there: have the timer ring when it must be complete. */
 void sws_conn_time_head(struct sws_conn *conn);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "store.h"
 
 /* Pages looked at for one new one, so that a put is bounded. */
@@ -47,6 +48,7 @@ take_out(struct sws_store *store, struct sws_page **link)
 {
 	struct sws_page *page = *link;
 
+	SWS_ASSERT(page != NULL && page->account == &store->bytes && store->pages > 0);
 	*link = page->next;
 	if (page->newer == page) {
 		store->hand = NULL;
@@ -80,6 +82,7 @@ sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t ke
 static bool
 make_room(struct sws_store *store, size_t need)
 {
+	SWS_ASSERT(need <= store->cap);
 	for (int steps = 0; steps < HAND_STEPS_MAX; steps++) {
 		struct sws_page *page = store->hand;
 
@@ -103,8 +106,11 @@ bool
 sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 {
 	struct sws_page **link;
+	size_t before;
 	bool room;
 
+	/* One store has it once. */
+	SWS_ASSERT(page->account == NULL);
 	*crowded = false;
 	if (page->size > store->cap)
 		return false;
@@ -128,7 +134,9 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 		store->pages++;
 		page->account = &store->bytes;
 		/* relaxed: added to only with the lock held. */
-		atomic_fetch_add_explicit(&store->bytes, page->size, memory_order_relaxed);
+		before = atomic_fetch_add_explicit(&store->bytes, page->size,
+		    memory_order_relaxed);
+		SWS_ASSERT(before + page->size <= store->cap);
 		sws_page_ref(page);
 	}
 	pthread_mutex_unlock(&store->lock);
@@ -156,6 +164,7 @@ sws_store_fini(struct sws_store *store)
 
 		take_out(store, find(store, page->hash, page->key, page->key_len));
 	}
+	SWS_ASSERT(store->pages == 0);
 	free(store->buckets);
 	pthread_mutex_destroy(&store->lock);
 }

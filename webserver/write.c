@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "assertion.h"
 #include "conn.h"
 #include "stages.h"
 #include "sys.h"
@@ -78,6 +79,7 @@ add_head(struct gather *g, const struct sws_answer *a)
 	size_t from = g->used;
 
 	if (a->flags & SWS_NOT_MODIFIED) {
+		SWS_ASSERT(page->validators_at > 0 && page->validators_at < page->head_len);
 		add_literal(g, "HTTP/1.1 304 Not Modified\r\nDate: ");
 		add(g, g->date, HTTP_DATE_LEN);
 		add_literal(g, "\r\nServer: sws\r\n");
@@ -96,6 +98,7 @@ add_head(struct gather *g, const struct sws_answer *a)
 static void
 close_piece(struct gather *g)
 {
+	SWS_ASSERT(g->pieces < PIECES_MAX);
 	if (g->used > g->piece_from) {
 		g->iov[g->pieces].iov_base = g->scratch + g->piece_from;
 		g->iov[g->pieces++].iov_len = g->used - g->piece_from;
@@ -133,6 +136,7 @@ add_answer(struct gather *g, struct sws_answer *a, size_t skip)
 		g->iov[g->pieces].iov_base = (void *)body;
 		g->iov[g->pieces++].iov_len = body_len;
 	}
+	SWS_ASSERT(g->used <= SWS_SCRATCH);
 }
 
 /* Is there room for one more answer? For the first there always is. */
@@ -161,6 +165,7 @@ gather(struct gather *g, struct sws_burst *burst)
 		if (a->fd >= 0)
 			break;
 	}
+	SWS_ASSERT(i > burst->out);
 	return i;
 }
 
@@ -188,6 +193,7 @@ advance(struct sws_burst *burst, size_t n, int core)
 	while (n > 0) {
 		struct sws_answer *a = &burst->answers[burst->out];
 
+		SWS_ASSERT(burst->out < burst->count);
 		if (n < a->len || a->fd >= 0) {
 			burst->out_at = (uint32_t)n;
 			return;
@@ -207,6 +213,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 	uint64_t size = a->page->file_size;
 	size_t budget = FILE_BYTES_MAX;
 
+	SWS_ASSERT(a->fd >= 0 && a->page->body_len == 0);
 	while (a->file_at < size) {
 		uint64_t left = size - a->file_at;
 		off_t at = (off_t)a->file_at;
@@ -241,6 +248,8 @@ at_file(const struct sws_burst *burst)
 static enum progress
 send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 {
+	/* Exactly one answer to each request. */
+	SWS_DEBUG_ASSERT(burst->checked == burst->count);
 	while (burst->out < burst->count) {
 		struct gather g;
 		enum progress progress;
@@ -278,6 +287,7 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 {
 	int status = 0;
 
+	SWS_ASSERT(conn->burst->out < conn->burst->count);
 	if (conn->writable == 0) {
 		conn->blocked_ns = mely_now_ns();
 		conn->sent_before = conn->sent;
@@ -299,6 +309,7 @@ write_response_fn(void *arg)
 	struct sws_conn *conn = arg;
 	struct sws_core *core = sws_core_here(conn->server);
 
+	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	switch (send_answers(conn, conn->burst, core)) {
 	case BLOCKED:
 		wait_for_room(conn, core);

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The mutation check of sws's assertions: faults of one line, put one at a time into a copy of
+# webserver/. Each must end in the assertion named with it, not just in a failing test. Takes some
+# seconds a fault: in "make check" the first one only, with MELY_TEST_LONG=1 all.
+set -u
+src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+build=${top_builddir:-$src/build}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -g -I$src/include -I$src"
+parts="assertion burst http_cond http_date http_parse http_path index mime page store"
+tried=0
+failed=0
+
+# unit TEST: build and run a unit test with the copy.
+unit()
+{
+	local part objects=()
+	mkdir -p "$scratch/tests/webserver" && cp "$src"/tests/webserver/*.[ch] \
+	    "$scratch/tests/webserver" || return
+	for part in $parts; do
+		objects+=("$scratch/webserver/$part.c")
+	done
+	# The module that the test includes is in the archive as well: only what is missing counts.
+	for part in "${objects[@]}"; do
+		$cc -c "$part" -o "${part%.c}.o" || return
+	done
+	rm -f "$scratch/lib.a"
+	ar rc "$scratch/lib.a" "${objects[@]/%.c/.o}"
+	$cc -o "$scratch/test" "$scratch/tests/webserver/$1.c" "$scratch/lib.a" -lcmocka \
+	    -lpthread && timeout 60 "$scratch/test"
+}
+
+# serve: build sws with the copy, ask it for a page, and end it.
+serve()
+{
+	local port pid
+	# shellcheck disable=SC2086 # words
+	bash "$build/libtool" --quiet --tag=CC --mode=link $cc -o "$scratch/sws" \
+	    "$scratch"/webserver/*.c "$build/mely/libmely.la" || return
+	echo page >"$scratch/index.html"
+	timeout 60 "$scratch/sws" --port 0 --cores 2 "$scratch" >"$scratch/ready" &
+	pid=$!
+	for _ in {1..300}; do
+		port=$(sed -n 's,.*:\([0-9]*\)/$,\1,p' "$scratch/ready")
+		[ -z "$port" ] || break
+		sleep 0.1
+	done
+	[ -n "$port" ] && exec 3<>"/dev/tcp/127.0.0.1/$port" &&
+	    printf 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' >&3 &&
+	    cat <&3 >/dev/null
+	exec 3>&-
+	kill -TERM "$pid"
+	wait "$pid"
+}
+
+# mutant FILE OLD NEW ASSERTION COMMAND...
+mutant()
+{
+	local file=$1 old=$2 new=$3 assertion=$4 text
+	shift 4
+	[ "$tried" -eq 0 ] || [ -n "${MELY_TEST_LONG:-}" ] || return
+	tried=$((tried + 1))
+	rm -rf "$scratch/webserver"
+	cp -r "$src/webserver" "$scratch/webserver" || exit
+	text=$(<"$src/webserver/$file")
+	if [[ $text != *"$old"* ]]; then
+		echo "FAIL: $file has no line '$old'"
+		failed=$((failed + 1))
+		return
+	fi
+	printf '%s\n' "${text/"$old"/"$new"}" >"$scratch/webserver/$file"
+	"$@" >"$scratch/output" 2>&1
+	if grep -qF "assertion failed: $assertion" "$scratch/output"; then
+		echo "caught: $file: $new"
+	else
+		echo "FAIL: not caught by '$assertion': $file: $new"
+		tail -n 20 "$scratch/output"
+		failed=$((failed + 1))
+	fi
+}
+
+# The account of bytes: pages that do not fit.
+mutant store.c '+ need <= store->cap)' '+ need / 2 <= store->cap)' \
+    'before + page->size <= store->cap' unit store
+# A reference given up twice.
+mutant burst.h 'sws_entry_unref(a->entry, core);' \
+    'sws_entry_unref(a->entry, core), sws_entry_unref(a->entry, core);' \
+    'entry->home_refs != ' unit burst
+# A bound of a buffer.
+mutant stages.c '(burst->in_at + n);' '(burst->in_at + n + 1);' \
+    'burst->in_at <= burst->in_len' unit stages
+# Exactly one answer to each request: the last one is not sent.
+mutant write.c 'while (burst->out < burst->count) {' 'while (burst->out + 1 < burst->count) {' \
+    'conn->closing && conn->burst->out == conn->burst->count' serve
+# The state of a connection.
+mutant conn.c 'conn->state = SWS_CONN_CLOSED;' 'conn->state = SWS_CONN_IDLE;' \
+    'conn->state == SWS_CONN_CLOSED && conn->fd >= 0' serve
+# The color a handler runs in.
+mutant conn.c 'mely_event_post(sws_listener_color(conn->listener), &conn->gone)' \
+    'mely_event_post(&conn->color, &conn->gone)' \
+    'mely_current_color() == l->color' serve
+
+echo "mutants: $((tried - failed)) of $tried caught"
+[ "$failed" -eq 0 ]

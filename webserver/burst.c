@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * burst.c: see burst.h.
+ * burst.c: allocating bursts, keeping spare ones, and abandoning answers.
  */
 #include <stdlib.h>
 
 #include "burst.h"
 
-/* Spare ones that a core keeps. */
+/* Most spare bursts of a core. */
 #define SPARE_MAX 64
 
 _Static_assert(SWS_BURST_MAX < UINT8_MAX, "the counters are 8 bits wide");
@@ -16,7 +16,7 @@ sws_burst_new(void)
 {
 	struct sws_burst *burst = malloc(sizeof *burst);
 
-	/* The scanners read some bytes behind the input, whatever they hold. */
+	/* The scanners read up to HTTP_PAD bytes after the input; initialize them. */
 	if (burst != NULL)
 		memset(burst->in, 0, sizeof burst->in);
 	return burst;

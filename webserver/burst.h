@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * burst.h: what a connection needs while it has input: the bytes, the requests among them and
- * the answers. An idle connection has none; they are kept per core, the last used first, so that
- * many quiet connections share a few warm ones. Belongs to the connection's color.
+ * burst.h: a burst is the working memory of a connection while it has input: the bytes, the
+ * requests among them, and the answers. An idle connection has none. Each core keeps spare
+ * bursts, the last used first, so that many quiet connections share a few that are in the cache.
+ * A burst belongs to the connection's color.
  */
 #ifndef SWS_BURST_H
 #define SWS_BURST_H
@@ -13,7 +14,7 @@
 #include "http_parse.h"
 #include "index.h"
 
-/** Most requests that are answered together. */
+/** Most requests that one burst answers. */
 #define SWS_BURST_MAX 64
 
 enum sws_answer_flags {
@@ -25,39 +26,39 @@ enum sws_answer_flags {
 
 struct sws_answer {
 	struct sws_page *page;
-	struct sws_entry *entry; /* holds the page; NULL: a reference of our own */
-	uint64_t file_at;        /* of a body sent from the file: next byte */
-	uint32_t len;            /* bytes in memory, head and body, once put together */
-	int fd;                  /* of such a body, or -1 */
+	struct sws_entry *entry; /* holds the page; NULL: the answer has its own reference */
+	uint64_t file_at;        /* next byte of a body that is sent from its file */
+	uint32_t len;            /* bytes of head and body in memory, set by write.c */
+	int fd;                  /* the file of a body that is sent from it, or -1 */
 	uint8_t flags;
 };
 
 struct sws_asked {
 	struct http_request request;
-	uint16_t base;           /* of its head in the input */
+	uint16_t base;           /* offset of its head in the input */
 };
 
 struct sws_burst {
-	struct sws_burst *next;  /* among the spare ones */
-	uint16_t in_len;         /* input there is */
-	uint16_t in_at;          /* input understood */
-	uint8_t count;           /* requests */
-	uint8_t checked;         /* of these, have an answer */
-	uint8_t out;             /* of these, are sent */
-	bool stalled;            /* the rest of the input is no complete head */
-	int bad;                 /* status for what follows the requests, or 0 */
-	int bad_path;            /* status for the next request to be checked, on its way to 404 */
-	uint32_t out_at;         /* bytes sent of answer out */
-	char date[HTTP_DATE_LEN];/* of a response that was cut off in the middle */
+	struct sws_burst *next;  /* in the list of spare ones */
+	uint16_t in_len;         /* bytes of input */
+	uint16_t in_at;          /* bytes parsed */
+	uint8_t count;           /* requests parsed */
+	uint8_t checked;         /* requests that have an answer */
+	uint8_t out;             /* answers sent */
+	bool stalled;            /* the rest of the input is not a complete head */
+	int bad;                 /* error status for what follows the requests, or 0 */
+	int bad_path;            /* error status for request number checked; for the 404 stage */
+	uint32_t out_at;         /* bytes sent of answer number out */
+	char date[HTTP_DATE_LEN];/* the date in an answer that is partly sent */
 	struct sws_asked asked[SWS_BURST_MAX + 1];
 	struct sws_answer answers[SWS_BURST_MAX + 1];
 	char in[HTTP_HEAD_MAX + HTTP_PAD];
 };
 
-/** Memory for one, or NULL. */
+/** Allocate a burst; NULL: no memory. */
 struct sws_burst *sws_burst_new(void);
 
-/** An empty one, or NULL. */
+/** An empty burst, a spare one if there is any; NULL: no memory. */
 static inline struct sws_burst *
 sws_burst_get(struct sws_core *core)
 {
@@ -81,12 +82,12 @@ sws_burst_get(struct sws_core *core)
 	return burst;
 }
 
-/** Back to the spare ones of the core we are on; there must be no answers in it. */
+/** Return a burst without unsent answers to the spare ones of the current core. */
 void sws_burst_put(struct sws_core *core, struct sws_burst *burst);
-/** Give up what the answers not yet sent hold. core: where we are, or -1 when nothing runs. */
+/** Release the unsent answers. core: the current one, or -1 when nothing runs. */
 void sws_burst_drop_answers(struct sws_burst *burst, int core);
 
-/** Answer a is sent, or given up. */
+/** Release what answer a holds; it is sent or abandoned. */
 static inline void
 sws_answer_release(struct sws_answer *a, int core)
 {

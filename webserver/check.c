@@ -2,9 +2,9 @@
 /*
  * check.c: CheckInCache and 404: from requests to answers.
  *
- * The ordinary way is one look-up in the core's own index. A path that it does not know goes to
- * the store, and from there to the file; a page is compared with its file once a second, by
- * whichever core comes first.
+ * Usually this is one look-up in the core's own index. A path that is not there is looked up in
+ * the store, and then opened as a file. The first core to use a page in a second compares it
+ * with its file.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct path {
 	uint64_t hash;
 };
 
-/* Eight bytes at a time; the seed keeps clients from choosing what collides. */
+/* Hash eight bytes at a time. The seed keeps clients from constructing collisions. */
 static uint64_t
 hash_path(uint64_t seed, const char *p, size_t len)
 {
@@ -54,7 +54,7 @@ hash_path(uint64_t seed, const char *p, size_t len)
 
 /* ---- from the path to a page --------------------------------------------------------------- */
 
-/* Is the page's file still the one it was built from? If not, the page leaves the store. */
+/* Compare a page with its file; if they differ, remove the page from the store. */
 static bool
 revalidate(struct sws_server *server, struct sws_page *page)
 {
@@ -70,19 +70,19 @@ revalidate(struct sws_server *server, struct sws_page *page)
 	return same;
 }
 
-/* May the page be served in this second? Only one core finds out, the others go on meanwhile. */
+/* May the page be served? One core a second checks; the others serve it meanwhile. */
 static inline bool
 is_fresh(struct sws_core *core, struct sws_page *page)
 {
-	/* acquire pairs with store.c:take_out. */
 	uint32_t checked = atomic_load_explicit(&page->checked_s, memory_order_relaxed);
 
+	/* acquire pairs with store.c:take_out. */
 	if (atomic_load_explicit(&page->dead, memory_order_acquire))
 		return false;
 	if (checked == core->now_s)
 		return true;
-	/* The clocks of two cores may be a second apart: never back. relaxed: the word is only a
-	 * claim to the look, what is found travels through the store. */
+	/* The clocks of two cores may differ by a second; the word never goes back. relaxed: it
+	 * only says which core checks; the result of the check passes through the store. */
 	if ((int32_t)(core->now_s - checked) < 0
 	    || !atomic_compare_exchange_strong_explicit(&page->checked_s, &checked, core->now_s,
 	    memory_order_relaxed, memory_order_relaxed))
@@ -90,7 +90,7 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 	return revalidate(core->server, page);
 }
 
-/* Build the page of an open file and put it into the store. Takes fd over. */
+/* Build the page of an open file and add it to the store. Takes over fd. */
 static int
 build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
     struct sws_page **page, int *body_fd)
@@ -105,7 +105,7 @@ build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
 	status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd, st,
 	    in_memory);
 	if (status == -ESTALE && fstat(fd, st) == 0) {
-		/* It is being written to: what is sent comes from one descriptor, of one size. */
+		/* The file is being written. Send it from the descriptor, with a fixed size. */
 		in_memory = false;
 		status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd,
 		    st, false);
@@ -124,7 +124,7 @@ build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
 	return 0;
 }
 
-/* The index does not know the path. Fills in the answer; 0 or a negative status. */
+/* Fill in the answer for a path that is not in the index; 0 or a negative status. */
 static int
 resolve_slow(struct sws_core *core, const struct path *path, const struct http_span *query,
     const char *head, struct sws_answer *a)
@@ -152,7 +152,7 @@ resolve_slow(struct sws_core *core, const struct path *path, const struct http_s
 			return status;
 	}
 	a->page = page;
-	/* What is in the store is worth an entry; it then holds the page for us. */
+	/* A page of the store gets an entry, which then holds the page for the answer. */
 	a->entry = page->account != NULL ? sws_index_insert(&core->index, page) : NULL;
 	if (a->entry != NULL) {
 		sws_entry_ref(a->entry);
@@ -171,7 +171,7 @@ resolve(struct sws_core *core, const struct path *path, const struct http_span *
 	if (e != NULL) {
 		SWS_ASSERT(e->core == core->number);
 		if (is_fresh(core, e->page)) {
-			/* relaxed, and only written when it is not set: see store.c:make_room. */
+			/* relaxed: a hint for store.c:make_room; written only while it is not set. */
 			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
 				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
 			sws_entry_ref(e);
@@ -258,7 +258,7 @@ static inline void
 to_write(struct sws_conn *conn, struct sws_burst *burst)
 {
 	SWS_DEBUG_ASSERT(burst->count > 0 && burst->checked == burst->count);
-	/* relaxed: a connection that misses it is told by its drain event. */
+	/* relaxed: a connection that misses the flag gets the drain event. */
 	if (atomic_load_explicit(&conn->server->draining, memory_order_relaxed)
 	    && !conn->closing) {
 		burst->answers[burst->count - 1].flags &= (uint8_t)~SWS_SAY_KEEP;
@@ -283,7 +283,7 @@ check_in_cache_fn(void *arg)
 		    &burst->answers[burst->checked]);
 
 		if (status == -400) {
-			/* Not what a client means: treated like bad framing. */
+			/* No correct client sends this path: treat it as a framing error. */
 			burst->count = burst->checked;
 			burst->bad = 400;
 			sws_conn_stage(conn, &sws_bad_request);
@@ -299,7 +299,7 @@ check_in_cache_fn(void *arg)
 	to_write(conn, burst);
 }
 
-/* The path leads to nothing that may be served: 404 and its kin, and on with the others. */
+/* Add the error answer (404, 403, ...) for one path, then continue with the others. */
 static void
 not_found_fn(void *arg)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conn.c: see conn.h: the life of a connection beside its requests: deadlines, drain, Close.
+ * conn.c: the life of a connection apart from its requests: start, deadlines, drain and Close.
  *
- * One timer a connection, which is not touched by requests: when it rings, it looks how long the
- * connection has really been quiet, and is set to the rest.
+ * A connection has one timer, and a request does not touch it. When the timer fires, its handler
+ * computes how long the connection has been quiet and sets the timer to the time that is left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 #include "stages.h"
 
 #define SECOND UINT64_C(1000000000)
-/* A client that takes its answers more slowly than this, over this time, is given up. */
+/* A client that reads its answers more slowly than this, over this time, is disconnected. */
 #define RATE_BYTES_S 256
 #define RATE_NS (30 * SECOND)
-/* How long, and how much, a client may go on sending after its last answer. */
+/* How long, and how much, a client may continue to send after its last answer. */
 #define LINGER_NS (2 * SECOND)
 #define LINGER_READS 64
-/* Drain: how long an idle connection may still send a request. */
+/* During a drain: how long an idle connection may still send a request. */
 #define DRAIN_GRACE_NS (SECOND / 2)
 
 static void close_fn(void *arg);
@@ -90,8 +90,8 @@ sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
 	return conn;
 
 fail_timer:
-	/* The timer's event may be running on its way here only after its time has come: it can
-	 * not have been posted yet, so that the stop is exact from this color too. */
+	/* The timer has not expired, so its event is not posted: the stop is exact although it
+	 * comes from another color. */
 	mely_watch_stop(server->rt, conn->timer, NULL, NULL);
 fail_color:
 	mely_color_release(&conn->color, free, conn);
@@ -122,7 +122,7 @@ close_fn(void *arg)
 		sws_burst_put(core, conn->burst);
 		conn->burst = NULL;
 	}
-	/* The listener's color forgets the connection, and releases it. */
+	/* The listener's color unlinks and releases the connection. */
 	status = mely_event_post(sws_listener_color(conn->listener), &conn->gone);
 	if (status != 0)
 		sws_notice(SWS_NOTICE_CONNECTION, -status);
@@ -136,8 +136,8 @@ sws_conn_finish(struct sws_conn *conn)
 		sws_conn_close(conn);
 		return;
 	}
-	/* Closing with input unread would reset the connection and could take the answer back
-	 * before the client has read it. */
+	/* A close with unread input would reset the connection, and the client could lose the
+	 * answer. */
 	conn->state = SWS_CONN_LINGER;
 	mely_timer_again(conn->server->rt, conn->timer, LINGER_NS, LINGER_NS);
 	sws_conn_linger_read(conn);
@@ -162,7 +162,7 @@ sws_conn_linger_read(struct sws_conn *conn)
 
 /* ---- deadlines ----------------------------------------------------------------------------- */
 
-/* An answer with 408 for a head that took too long; the connection was idle. */
+/* Answer 408 to a head that took too long; the connection is idle. */
 static void
 time_out_head(struct sws_conn *conn)
 {
@@ -171,7 +171,7 @@ time_out_head(struct sws_conn *conn)
 	sws_conn_stage(conn, &sws_bad_request);
 }
 
-/* ns until the connection is overdue, 0: it is. */
+/* ns until the connection is overdue; 0: it is overdue. */
 static uint64_t
 time_left(struct sws_conn *conn, uint64_t now)
 {
@@ -185,7 +185,7 @@ time_left(struct sws_conn *conn, uint64_t now)
 		since = conn->head_ns;
 		limit = o->header_timeout_ns;
 	} else if (conn->state == SWS_CONN_IDLE && conn->sent == 0) {
-		/* It has not asked for anything yet. */
+		/* It has had no answer yet. */
 		limit = o->header_timeout_ns;
 	}
 	return now - since >= limit && now >= since ? 0 : since + limit - now;
@@ -221,12 +221,12 @@ timer_fn(void *arg)
 			sws_conn_close(conn);
 		left = SECOND;
 	} else if (left == 0) {
-		left = SECOND; /* busy: it will be seen what comes of it */
+		left = SECOND; /* busy: check again later */
 	}
-	/* It may be idle soon, with a nearer deadline than now. */
+	/* It may become idle soon, with an earlier deadline. */
 	if (left > conn->server->options.idle_timeout_ns)
 		left = conn->server->options.idle_timeout_ns;
-	/* Finer than this is no use, and keeps a timer from ringing in a row. */
+	/* A lower bound keeps the timer from firing again and again. */
 	if (left < SECOND / 100)
 		left = SECOND / 100;
 	mely_timer_again(conn->server->rt, conn->timer, left, left);
@@ -241,7 +241,7 @@ sws_conn_time_head(struct sws_conn *conn)
 	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
 }
 
-/* A quiet connection gets a short while for a request that is on its way. */
+/* Give a quiet connection a short time for a request that is on its way. */
 void
 sws_conn_drain(struct sws_conn *conn)
 {
@@ -249,7 +249,7 @@ sws_conn_drain(struct sws_conn *conn)
 	mely_timer_again(conn->server->rt, conn->timer, DRAIN_GRACE_NS, DRAIN_GRACE_NS);
 }
 
-/* The server ends. */
+/* The drain of the server reaches this connection. */
 static void
 drain_fn(void *arg)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conn.h: a connection. It is a color of its own: all that is done for it runs in that color,
+ * conn.h: a connection. Each connection is a color: everything done for it runs in that color,
  * except for the last five fields, which belong to the color of its listener.
  *
- *   idle      no event of ours is queued; the watcher tells of input
- *   busy      conn->event is queued: one stage after another (stages.c, write.c)
- *   blocked   the rest of the answers waits until the client takes more
- *   linger    all is said, input is thrown away until the client closes
+ *   idle      no stage is queued; the watcher reports input
+ *   busy      conn->event is queued with the next stage (stages.c, write.c)
+ *   blocked   the unsent answers wait until the client reads more
+ *   linger    all answers are sent; input is discarded until the client closes
  *   closed    Close is queued or has run
  *
  * One embedded event serves all stages, since a connection is in one stage at a time.
@@ -35,17 +35,17 @@ struct sws_conn {
 	struct sws_burst *burst;
 	int fd;
 	uint8_t state;
-	bool unread;               /* there may be input that no watcher will tell of again */
-	bool closing;              /* nothing more is read as a request */
+	bool unread;               /* there may be input that the watcher does not report again */
+	bool closing;              /* no further input is read as a request */
 	bool linger;               /* ... and the client may still be sending */
-	bool head_timed;           /* the timer is set for the head that is not complete */
+	bool head_timed;           /* the timer is set for an incomplete head */
 	struct http_parser parser;
-	uint32_t skip;             /* bytes of a body yet to be thrown away */
-	uint64_t since_ns;         /* last sign of life: input, or the end of an answer */
-	uint64_t head_ns;          /* first byte of the head that is not complete; 0: none */
-	uint64_t sent;             /* bytes, as far as the timer needs them */
-	uint64_t sent_before;
-	uint64_t blocked_ns;       /* when sent_before was taken */
+	uint32_t skip;             /* bytes of a body that are still to be discarded */
+	uint64_t since_ns;         /* time of the last input, or of the end of a blocked answer */
+	uint64_t head_ns;          /* time of the first byte of an incomplete head; 0: none */
+	uint64_t sent;             /* bytes sent; for the timer */
+	uint64_t sent_before;      /* sent at the time blocked_ns */
+	uint64_t blocked_ns;       /* start of the current interval of a blocked connection */
 	mely_watch readable;
 	mely_watch writable;
 	mely_watch timer;
@@ -56,22 +56,22 @@ struct sws_conn {
 	struct mely_event gone;
 };
 
-/** Make a connection of an accepted socket, which is closed when that fails. Listener's color. */
+/** Make a connection of an accepted socket; on failure close it. In the listener's color. */
 struct sws_conn *sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd);
 
-/** In its color: queue Close. No stage may be queued. */
+/** Queue Close. In its color; no stage may be queued. */
 void sws_conn_close(struct sws_conn *conn);
 
-/** In its color: queue the next stage. */
+/** Queue the next stage. In its color. */
 void sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler);
 
-/** All answers are sent and no request may follow: end the connection as it deserves. */
+/** End a connection whose answers are all sent and that may send no further request. */
 void sws_conn_finish(struct sws_conn *conn);
 
 /** Input of a lingering connection. */
 void sws_conn_linger_read(struct sws_conn *conn);
 
-/** Nothing runs any more: free it with all it holds. */
+/** Free a connection and all it holds, after the runtime has ended. */
 void sws_conn_destroy(struct sws_conn *conn);
 
 /* The stages: stages.c and write.c. */

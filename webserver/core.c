@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.c: see core.h.
+ * core.c: making and freeing the data of a core, its sweep, and the date.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ sweep(void *arg)
 {
 	struct sws_core *core = arg;
 
-	/* The color is pinned: the index belongs to the core that runs this. */
+	/* The color is pinned, so this handler runs on the core that owns the index. */
 	SWS_ASSERT(mely_current_core() == core->number);
 	sws_index_sweep(&core->index);
 }
@@ -75,15 +75,14 @@ sws_cores_sweep(struct sws_server *server)
 {
 	for (int i = 0; i < server->cores_count; i++) {
 		struct sws_core *core = server->cores[i];
-		/* -EALREADY: it has been asked and not come to it yet. */
+		/* -EALREADY: an earlier request for a sweep is still queued. */
 		int ignored = mely_event_post(&core->color, &core->sweep);
 
 		(void)ignored;
 	}
 }
 
-/* The wall clock is looked at when its second must have passed, and in case it is set, ten times
- * a second. */
+/* Read again at the next full second; and, since the clock can be set, after a tenth of one. */
 void
 sws_core_date(struct sws_core *core)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h: what each core of the runtime has for itself. Used by handlers that run on that core,
- * and so never by two at a time; a handler must not carry pointers into it to its next event,
- * which may run elsewhere.
+ * core.h: the data of one core. Only handlers that run on that core use it, so never two at a
+ * time. A handler must not pass pointers into it to its next event, which may run on another
+ * core.
  */
 #ifndef SWS_CORE_H
 #define SWS_CORE_H
@@ -16,7 +16,7 @@
 #include "index.h"
 #include "server.h"
 
-/** Where heads and small bodies are put together for one send. */
+/** Size of the buffer in which heads and small bodies are gathered for one send. */
 #define SWS_SCRATCH 65536
 
 #define SWS_SECOND_NS UINT64_C(1000000000)
@@ -26,15 +26,15 @@ struct sws_burst;
 struct sws_core {
 	struct sws_server *server;
 	struct sws_index index;
-	struct sws_burst *bursts;   /* spare ones, the last used first */
+	struct sws_burst *bursts;   /* the spare ones, the last used first */
 	unsigned bursts_count;
 	int number;
 	uint32_t now_s;             /* monotonic */
-	uint64_t now_ns;            /* monotonic, in clock ticks */
+	uint64_t now_ns;            /* monotonic, to the clock tick */
 	int64_t date_s;
-	uint64_t date_until_ns;     /* monotonic: no new date before */
+	uint64_t date_until_ns;     /* monotonic: when to read the wall clock again */
 	char date[HTTP_DATE_LEN];
-	struct mely_color color;    /* pinned: the sweep */
+	struct mely_color color;    /* of the sweep; pinned to this core */
 	struct mely_event sweep;
 	char path[HTTP_TARGET_MAX + 2];
 	char scratch[SWS_SCRATCH];
@@ -43,10 +43,10 @@ struct sws_core {
 int sws_core_new(struct sws_core **core, struct sws_server *server, int number);
 void sws_core_free(struct sws_core *core);
 
-/** Ask all cores to give up what they hold of dead pages. Any handler. */
+/** Make all cores drop their references to dead pages. Any handler. */
 void sws_cores_sweep(struct sws_server *server);
 
-/** The core this handler runs on. */
+/** The core that this handler runs on. */
 static inline struct sws_core *
 sws_core_here(const struct sws_server *server)
 {
@@ -59,7 +59,7 @@ sws_core_here(const struct sws_server *server)
 /** Read the wall clock for the Date field. */
 void sws_core_date(struct sws_core *core);
 
-/** Bring the core's clocks up to date; to the clock tick, which is what HTTP needs. */
+/** Update the core's clocks, to the clock tick: HTTP needs no better. */
 static inline void
 sws_core_tick(struct sws_core *core)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c: see file.h. The kernel resolves each path beneath the root (openat2), so that neither
- * "..", nor a link, nor a rename at the wrong moment leads out of it; there is nothing to check
- * afterwards and so nothing to race with.
+ * file.c: the kernel resolves each path beneath the root (openat2), so neither "..", nor a link,
+ * nor a concurrent rename leads out of it. Nothing is checked afterwards, so nothing can race with
+ * a check.
  *
- * Where openat2 is missing (kernels before 5.6, some sandboxes, valgrind) a path is opened step
- * by step and no link is followed at all: less is served, but nothing outside the root.
+ * Without openat2 (kernels before 5.6, some sandboxes, valgrind) sws opens a path step by step and
+ * follows no links: it serves less, but nothing outside the root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Without openat2. The path is in normal form: no step leads up. */
+/* Open a path without openat2. It is in normal form, so no step leads up. */
 static int
 open_by_steps(int root_fd, const char *path)
 {
@@ -52,7 +52,7 @@ open_by_steps(int root_fd, const char *path)
 		path = slash + 1;
 	}
 	fd = openat(dir, path, OPEN_FLAGS | O_NOFOLLOW);
-	/* A link at the end, as openat2 calls one that leads out. */
+	/* A link at the end: the error of openat2 for a link that leads out. */
 	error = errno == ELOOP ? EXDEV : errno;
 	if (dir != root_fd)
 		close(dir);
@@ -62,7 +62,7 @@ open_by_steps(int root_fd, const char *path)
 static int
 open_beneath(int root_fd, const char *path)
 {
-	/* O_NONBLOCK: a FIFO or device must not hold up the core before fstat tells it. */
+	/* O_NONBLOCK: opening a FIFO or device must not block the core; fstat rejects it later. */
 	struct open_how how = {
 		.flags = OPEN_FLAGS,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
@@ -70,8 +70,8 @@ open_beneath(int root_fd, const char *path)
 	long fd;
 
 	SWS_ASSERT(root_fd >= 0 && path[0] != '/');
-	/* EAGAIN: a rename raced with the look-up of a ".." in a link; once more is enough unless
-	 * somebody renames without end. */
+	/* EAGAIN: a rename raced with the resolution of a ".." in a link. A few attempts suffice
+	 * unless renames never stop. */
 	for (int tries = 0; tries < 4; tries++) {
 		fd = syscall(SYS_openat2, root_fd, path, &how, sizeof how);
 		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))

@@ -9,21 +9,21 @@
 #include <sys/stat.h>
 
 /**
- * Is openat2 there, and the root readable? Called once at the start; 0 or a negative errno.
- * *fd: the root, for the calls below.
+ * Open the root, a readable directory, once at the start. 0 and the descriptor for the calls
+ * below, or a negative errno.
  */
 int sws_root_open(const char *path, int *fd);
 
 enum sws_file_kind {
 	SWS_FILE_REGULAR,
-	SWS_FILE_DIRECTORY /**< asked for without a slash at the end: to be redirected */
+	SWS_FILE_DIRECTORY /**< the path lacks the final slash: redirect */
 };
 
 /**
- * Open what a path in normal form names; one that ends with '/' names the index.html of that
- * directory. On success *fd is open and *st filled, and the kind is returned (for a directory *fd
- * is -1). Otherwise a negative HTTP status: -404, -403 (not readable, leads out of the root, or
- * no regular file), -503 (no descriptor or memory left), -500.
+ * Open the file that a path in normal form names; a path that ends with '/' names the index.html
+ * of that directory. On success *fd is open and *st filled, and the kind is returned (for a
+ * directory *fd is -1). Otherwise a negative HTTP status: -404, -403 (not readable, outside the
+ * root, or not a regular file), -503 (no descriptor or memory left), -500.
  */
 int sws_file_open(int root_fd, const char *path, size_t len, int *fd, struct stat *st);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_cond.c: see http_cond.h.
+ * http_cond.c: entity tags from file attributes, and lists of tags.
  */
 #include <string.h>
 

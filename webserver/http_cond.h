@@ -14,12 +14,12 @@
 #define HTTP_ETAG_MAX 24
 
 /**
- * The strong entity tag of a file: a hash over device, inode, size, and the times of change of
- * its contents and its inode in ns. Quoted, not terminated; returns its length.
+ * The strong entity tag of a file: a hash of its device, inode, size, mtime and ctime in ns.
+ * Quoted, not terminated; returns its length.
  */
 size_t http_etag(const struct stat *st, char out[HTTP_ETAG_MAX]);
 
-/** Does the list of an If-None-Match name etag (weak comparison), or is it "*"? */
+/** Does the list of an If-None-Match contain etag (weak comparison), or is it "*"? */
 bool http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_date.c: see http_date.h. Calendar arithmetic counts years from March, so that the day that
- * comes and goes is the last of the year.
+ * http_date.c: calendar arithmetic with years that begin in March, so that a leap day is the last
+ * day of its year.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ http_date_format(int64_t second, char out[HTTP_DATE_LEN])
 	put2(out + 23, rest % 60);
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------- */
 
 struct fields {
 	int year, month, day, hour, minute, second;
@@ -133,7 +133,7 @@ parse_asctime(const char *p, struct fields *f)
 	    && number(p + 20, 4, &f->year);
 }
 
-/* " 06-Nov-94 08:49:37 GMT", what follows the comma of the form of RFC 850 */
+/* " 06-Nov-94 08:49:37 GMT": the part of the RFC 850 format after the comma */
 static bool
 parse_rfc850(const char *p, struct fields *f, int64_t now)
 {
@@ -143,7 +143,7 @@ parse_rfc850(const char *p, struct fields *f, int64_t now)
 	    && month_name(p + 4, &f->month) && p[7] == '-' && number(p + 8, 2, &f->year)
 	    && p[10] == ' ' && clock_time(p + 11, f) && memcmp(p + 19, " GMT", 4) == 0))
 		return false;
-	/* A year that seems more than 50 years ahead is the last one with these digits. */
+	/* A year more than 50 years ahead means the past year with the same two digits. */
 	civil_from_days(now / DAY, &year, &month, &day);
 	f->year += year / 100 * 100;
 	if (f->year > year + 50)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_date.h: dates of HTTP, without the C library's time zone and locale machinery.
+ * http_date.h: HTTP dates, without the time zones and locales of the C library.
  * Pure functions, any thread.
  */
 #ifndef SWS_HTTP_DATE_H
@@ -13,12 +13,12 @@
 /** Length of an IMF-fixdate, "Sun, 06 Nov 1994 08:49:37 GMT". */
 #define HTTP_DATE_LEN 29
 
-/** Write the date of second since 1970 (years 1970 to 9999, others are clipped); no terminator. */
+/** Write the date of a second since 1970, clipped to the years 1970 to 9999; not terminated. */
 void http_date_format(int64_t second, char out[HTTP_DATE_LEN]);
 
 /**
- * Read one of the three forms of RFC 9110 (5.6.7). now decides the century of a two-digit year.
- * True and *second, or false when it is no date.
+ * Parse one of the three formats of RFC 9110 (5.6.7). now determines the century of a two-digit
+ * year. True and *second, or false if text is not a date.
  */
 bool http_date_parse(const char *text, size_t len, int64_t now, int64_t *second);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_parse.c: see http_parse.h. The request line and each field line are looked at once, in
- * blocks of sixteen bytes; only names that matter here are compared.
+ * http_parse.c: parses the request line and each field line once, in blocks of sixteen bytes, and
+ * compares only field names that the server acts on.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ enum seen {
 	SEEN_INM = 64
 };
 
-/* Result of a line: MORE, a negative status, or the place where the next line begins. */
+/* Result of parsing a line: MORE, a negative status, or the offset of the next line. */
 #define MORE 0
 
 _Static_assert(HTTP_HEAD_MAX <= UINT16_MAX, "spans are 16 bits wide");
@@ -36,8 +36,8 @@ static const bool token[256] = {
 	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1
 };
 
-/* What may stand in a Host field: RFC 3986 host and port without the exotic sub-delimiters that
- * no client sends and that other parsers split at. */
+/* Allowed in a Host field: host and port of RFC 3986, without the sub-delimiters that no client
+ * sends and at which other parsers split. */
 static const bool host_char[256] = {
 	['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, [':'] = 1, ['['] = 1, [']'] = 1, ['%'] = 1,
 	['!'] = 1, ['$'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1,
@@ -46,8 +46,9 @@ static const bool host_char[256] = {
 };
 
 /*
- * p[0 .. n) without regard to case; lower is in lower case, its letters and '-' have bit 5 set.
- * n is a constant of at least 4 wherever this is called, so that it comes down to a few words.
+ * Compare p[0 .. n) with lower, ignoring case; lower has letters in lower case and '-' only, which
+ * all have bit 5 set. n is a constant of at least 4 in every call, so the loops become a few word
+ * comparisons.
  */
 static inline __attribute__((always_inline)) bool
 same_name(const char *p, const char *lower, size_t n)
@@ -62,7 +63,7 @@ same_name(const char *p, const char *lower, size_t n)
 		memcpy(&b, lower + i, 8);
 		differ |= (a | fold) ^ b;
 	}
-	/* What is left over, together with some that was compared already. */
+	/* The rest, overlapping bytes that are already compared. */
 	if (n - i > 4 && n >= 8) {
 		memcpy(&a, p + n - 8, 8);
 		memcpy(&b, lower + n - 8, 8);
@@ -95,7 +96,7 @@ is_other_method(const char *p, size_t n)
 	return false;
 }
 
-/* Any method but GET and HEAD. Returns where the target begins, MORE or a status. */
+/* Any method that the fast path does not handle. Returns the target's offset, MORE or a status. */
 static int
 method_slow(const char *buf, size_t at, size_t len, struct http_request *req)
 {
@@ -116,7 +117,7 @@ method_slow(const char *buf, size_t at, size_t len, struct http_request *req)
 	return (int)i + 1;
 }
 
-/* The target has no leading '/': absolute form, or a form that only other methods have. */
+/* A target without a leading '/': the absolute form, or a form that only other methods have. */
 static int
 target_slow(const char *buf, size_t at, size_t end, struct http_request *req)
 {
@@ -135,12 +136,12 @@ target_slow(const char *buf, size_t at, size_t end, struct http_request *req)
 	if (i == host || (i < end && buf[i] != '/' && buf[i] != '?'))
 		return -400;
 	req->path.at = (uint16_t)i;
-	/* The slashes of the scheme have set the mark; only an escape-free path without any can
-	 * be told to be plain again, and it is rare enough not to try. */
+	/* The slashes of the scheme have set the mark, so the path does not count as plain. This
+	 * form is too rare to optimize. */
 	return 0;
 }
 
-/* "HTTP/1.x" and the end of the line at buf[at]. Returns the next line's place. */
+/* Parse "HTTP/1.x" and the end of the line at buf[at]. Returns the offset of the next line. */
 static int
 version(const char *buf, size_t at, size_t len, struct http_request *req)
 {
@@ -208,7 +209,7 @@ request_line(struct http_parser *ps, const char *buf, size_t len, struct http_re
 	if (len - at >= 4 && memcmp(buf + at, "GET ", 4) == 0) {
 		at += 4;
 	} else {
-		/* One empty line before a request is overlooked (RFC 9112, 2.2). */
+		/* One empty line before a request is ignored (RFC 9112, 2.2). */
 		if (at == 0 && len > 0 && buf[0] == '\r') {
 			if (len < 2)
 				return MORE;
@@ -257,7 +258,7 @@ host(struct http_parser *ps, const char *p, size_t n)
 	if (ps->seen & SEEN_HOST)
 		return -400;
 	ps->seen |= SEEN_HOST;
-	/* Usually a short name or number and a port; the block reads on, but within the pad. */
+	/* Fast path for a short name or number and a port; the block may reach into the pad. */
 	if (n <= HTTP_BLOCK && (http_block_host(p) | ~((1u << n) - 1)) == UINT32_MAX)
 		return 0;
 	for (size_t i = 0; i < n; i++)
@@ -266,7 +267,7 @@ host(struct http_parser *ps, const char *p, size_t n)
 	return 0;
 }
 
-/* The options of a Connection field; unknown ones are overlooked. */
+/* Parse the options of a Connection field; unknown ones are ignored. */
 static void
 connection(struct http_parser *ps, const char *p, size_t n)
 {
@@ -293,20 +294,20 @@ connection(struct http_parser *ps, const char *p, size_t n)
 	}
 }
 
-/* Lengths and first letters (in lower case) of the names that matter, as bit sets. */
+/* Lengths and first letters (in lower case) of the relevant names, as bit sets. */
 #define BIT(n) (UINT64_C(1) << (n))
 #define LENGTHS (BIT(4) | BIT(6) | BIT(10) | BIT(13) | BIT(14) | BIT(17))
 #define LETTER(c) BIT((c) & 63)
 #define LETTERS (LETTER('h') | LETTER('e') | LETTER('c') | LETTER('i') | LETTER('t'))
 
-/* Most fields of a browser matter to nobody here: tell them by two bits. */
+/* Two bits rule out most of the fields that browsers send and the server ignores. */
 static inline bool
 may_matter(char first, size_t name_len)
 {
 	return name_len < 64 && (LENGTHS >> name_len & LETTERS >> ((first | 0x20) & 63) & 1);
 }
 
-/* A whole field: act on the names that matter. */
+/* Act on a complete field if its name is relevant. */
 static int
 field(struct http_parser *ps, const char *buf, size_t name, size_t name_len, size_t value,
     size_t value_len, struct http_request *req)
@@ -351,7 +352,7 @@ field(struct http_parser *ps, const char *buf, size_t name, size_t name_len, siz
 	return 0;
 }
 
-/* A name that is no plain word, or a very long one. Returns the colon, MORE or -400. */
+/* A name with unusual characters, or a very long one. Returns the colon's offset, MORE or -400. */
 static __attribute__((noinline)) int
 name_end_slow(const char *buf, size_t at, size_t len)
 {
@@ -367,7 +368,7 @@ name_end_slow(const char *buf, size_t at, size_t len)
 static inline int
 name_end(const char *buf, size_t at, size_t len)
 {
-	/* Two blocks hold nearly every name; the second is within the pad. */
+	/* Two blocks hold nearly every name; the second one may reach into the pad. */
 	for (size_t block = at; block <= at + HTTP_BLOCK; block += HTTP_BLOCK) {
 		uint32_t colon = http_block_equal(buf + block, ':');
 		uint32_t before = colon != 0 ? (colon & -colon) - 1 : 0xffff;
@@ -384,7 +385,7 @@ name_end(const char *buf, size_t at, size_t len)
 	return name_end_slow(buf, at, len);
 }
 
-/* The line at buf[at] is cut off at len: MORE, or -400 when it is wrong already. */
+/* The line at buf[at] is incomplete: MORE, or -400 if it is wrong already. */
 static int
 cut_line(const char *buf, size_t at, size_t len)
 {
@@ -392,8 +393,8 @@ cut_line(const char *buf, size_t at, size_t len)
 }
 
 /*
- * The field line at buf[at]; the next control of *it is the first one from there. Returns where
- * the next line begins, MORE or a status.
+ * Parse the field line at buf[at]; the next control character of *it is the first one from there.
+ * Returns the offset of the next line, MORE or a status.
  */
 static inline int
 field_line(struct http_parser *ps, const char *buf, size_t at, struct http_controls *it,
@@ -430,15 +431,15 @@ field_line(struct http_parser *ps, const char *buf, size_t at, struct http_contr
 
 /* ---- the head as a whole ------------------------------------------------------------------- */
 
-/* All lines are there: what they mean together. 0 or a status. */
+/* All lines are parsed: check them together. 0 or a status. */
 static int
 finish(struct http_parser *ps, struct http_request *req)
 {
 	unsigned seen = ps->seen;
 
 	if (seen & SEEN_CODING) {
-		/* With a length beside it, in HTTP/1.0, or where no body belongs, a coding is how
-		 * requests are smuggled. */
+		/* A coding together with a length, in HTTP/1.0, or where no body belongs serves to
+		 * smuggle requests. */
 		if ((seen & SEEN_LENGTH) || req->minor == 0 || req->method <= HTTP_HEAD)
 			return -400;
 	}
@@ -459,14 +460,14 @@ finish(struct http_parser *ps, struct http_request *req)
 		else if (seen & SEEN_KEEP)
 			req->flags |= HTTP_KEEP | HTTP_TOLD_KEEP;
 	}
-	/* A client that waits for "100 Continue" may or may not send its body after a final
-	 * answer: nothing behind can be told apart. */
+	/* A client that waits for "100 Continue" may or may not send its body after a final answer,
+	 * so what follows is ambiguous. */
 	if ((seen & SEEN_EXPECT) && req->body_len > 0)
 		req->flags &= (uint8_t)~(HTTP_KEEP | HTTP_TOLD_KEEP);
 	return 0;
 }
 
-/* No complete head in len bytes: is there still room for one? */
+/* No complete head in len bytes: 0 if there is still room for one, else a status. */
 static int
 incomplete(const struct http_parser *ps, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_path.c: see http_path.h. Decoding comes first and once, then the segments are judged, so
- * that an escaped dot or slash is treated as the plain one.
+ * http_path.c: the path is decoded once, before its segments are examined, so that an escaped dot
+ * or slash has the effect of a plain one.
  */
 #include <string.h>
 
@@ -60,8 +60,8 @@ http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
 
 	if (decoded < 0)
 		return (int)decoded;
-	/* The segments are moved down in place: what is written never passes what is read, as
-	 * the decoded text begins at out[1] with a slash of its own or is empty. */
+	/* The segments move down in place. The writes never overtake the reads, because the decoded
+	 * text starts at out[1] and begins with a slash or is empty. */
 	out[0] = '/';
 	end = 1 + (size_t)decoded;
 	while (from < end) {
@@ -93,7 +93,7 @@ http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
 	}
 	if (!slash && to > 1)
 		to--;
-	/* It never grows: out has room for len + 2 bytes. */
+	/* A path never grows, and out has room for len + 2 bytes. */
 	SWS_ASSERT(to >= 1 && to <= len + 1);
 	out[to] = '\0';
 	*out_len = to;

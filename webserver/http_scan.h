@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_scan.h: finding the bytes a request head turns on, a block at a time.
+ * http_scan.h: finds the delimiters of a request head, a block at a time.
  *
- * Every function reads whole blocks, so that up to HTTP_PAD bytes behind the given end must be
- * readable; what they hold does not matter. Pure functions, any thread.
+ * Every function reads whole blocks, so up to HTTP_PAD bytes after the given end must be readable;
+ * their values do not matter. Pure functions, any thread.
  */
 #ifndef SWS_HTTP_SCAN_H
 #define SWS_HTTP_SCAN_H
@@ -17,11 +17,11 @@
 #include <emmintrin.h>
 #endif
 
-/** Bytes behind the end of the data that must be readable. */
+/** Bytes after the end of the data that must be readable. */
 #define HTTP_PAD 64
 #define HTTP_BLOCK 16
 
-/** What http_scan_target found beside the end. */
+/** What http_scan_target finds besides the end. */
 enum http_target_marks {
 	HTTP_TARGET_PERCENT = 1, /**< an escape */
 	HTTP_TARGET_QUERY = 2,   /**< a question mark */
@@ -31,7 +31,7 @@ enum http_target_marks {
 
 #ifdef __SSE2__
 
-/* Bit i: byte i of a block is what a field line must not hold: a control other than HTAB, DEL. */
+/* Bit i: byte i of a block is DEL or a control other than HTAB, which field lines must not have. */
 static inline uint32_t
 http_block_controls(const char *p)
 {
@@ -51,7 +51,7 @@ http_block_equal(const char *p, char c)
 	return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8(c)));
 }
 
-/* Bit i: byte i is a letter, a digit or '-': all that usual field names are made of. */
+/* Bit i: byte i is a letter, a digit or '-', as in usual field names. */
 static inline uint32_t
 http_block_name(const char *p)
 {
@@ -65,19 +65,19 @@ http_block_name(const char *p)
 	return (uint32_t)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(alpha, digit), dash));
 }
 
-/* Bit i: byte i is a letter, a digit, '-', '.' or ':': all that usual hosts are made of. */
+/* Bit i: byte i is a letter, a digit, '-', '.' or ':', as in usual hosts. */
 static inline uint32_t
 http_block_host(const char *p)
 {
 	return http_block_name(p) | http_block_equal(p, '.') | http_block_equal(p, ':');
 }
 
-/* Bit i: byte i can be no part of a request target: up to space, DEL and above. */
+/* Bit i: byte i cannot be part of a request target: up to space, DEL and above. */
 static inline uint32_t
 http_block_target_end(const char *p)
 {
 	__m128i v = _mm_loadu_si128((const __m128i *)p);
-	/* As signed numbers the bytes from 0x80 are negative, and so below 0x21 too. */
+	/* Bytes from 0x80 on are negative as signed numbers, so they are below 0x21 too. */
 	__m128i low = _mm_cmplt_epi8(v, _mm_set1_epi8(0x21));
 	__m128i del = _mm_cmpeq_epi8(v, _mm_set1_epi8(0x7f));
 
@@ -145,9 +145,9 @@ http_block_target_end(const char *p)
 #endif
 
 /**
- * The controls of a text, one after another. A block is looked at as a whole and its controls
- * kept in a mask, so that finding the end of a line does not have to wait for what the line
- * before turned out to be.
+ * An iterator over the control characters of a text. It scans a block as a whole and keeps the
+ * controls in a mask, so that finding the end of a line does not depend on the result of parsing
+ * the line before.
  */
 struct http_controls {
 	const char *buf;
@@ -174,7 +174,7 @@ http_controls_begin(const char *buf, size_t at, size_t end)
 	return it;
 }
 
-/** The next control's place, or end; stays there until http_controls_skip. */
+/** The offset of the next control, or end; it does not move before http_controls_skip. */
 static inline size_t
 http_controls_next(struct http_controls *it)
 {
@@ -197,8 +197,9 @@ http_controls_skip(struct http_controls *it)
 }
 
 /**
- * The first byte of buf[at .. end) that can be no part of a request target; end if none. *marks:
- * what was seen before it. Marks behind the first '?' count too, which costs only time.
+ * The offset of the first byte of buf[at .. end) that cannot be part of a request target; end if
+ * there is none. *marks: what precedes it. Marks after the first '?' count too, which only costs
+ * time.
  */
 static inline size_t
 http_scan_target(const char *buf, size_t at, size_t end, unsigned *marks)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.c: the rare half of index.h.
+ * index.c: additions, removals and sweeps of a core's index. The look-up is in index.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ is_idle(struct sws_entry *e)
 	SWS_LOCAL_GIVE(e);
 	/* acquire pairs with index.h:sws_entry_unref on another core. */
 	away = atomic_load_explicit(&e->away_drops, memory_order_acquire);
-	/* Both may wrap around; the answers under way are the difference. */
+	/* Both may wrap around; the difference is the number of unfinished answers. */
 	SWS_ASSERT((int32_t)(refs - away) >= 0);
 	return refs == away;
 }
@@ -94,7 +94,7 @@ sws_index_sweep(struct sws_index *index)
 		while (e != NULL) {
 			struct sws_entry *next = e->next;
 
-			/* relaxed: a page seen alive too long is dropped the next time. */
+			/* relaxed: the next sweep drops a page whose death this one misses. */
 			if (atomic_load_explicit(&e->page->dead, memory_order_relaxed))
 				sws_index_drop(index, e);
 			e = next;
@@ -104,7 +104,7 @@ sws_index_sweep(struct sws_index *index)
 	SWS_LOCAL_GIVE(index);
 }
 
-/* Drop one entry, going round the buckets. */
+/* Drop one entry, from the next bucket that has one. */
 static void
 evict_one(struct sws_index *index)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * index.h: what one core knows of the store: a table of references to pages. Only handlers that
- * run on that core use it, one at a time, so that a look-up takes no lock and writes nothing
- * that another core reads.
+ * index.h: one core's index of the store: a table of references to pages. Only handlers that run
+ * on that core use it, one at a time, so a look-up takes no lock and writes nothing that another
+ * core reads.
  *
- * An answer under way refers to the entry, not to the page, and counts itself in a word of the
- * entry: home_refs when the handler runs on the entry's core, away_drops (atomic, rare) when the
- * connection has been stolen meanwhile. An entry may go when both are equal.
+ * An unfinished answer refers to the entry, not to the page. It starts on the entry's core and
+ * adds one to home_refs. It ends either on that core, and subtracts one from home_refs; or, when
+ * the connection was stolen in between, on another core, and adds one to away_drops (atomic,
+ * rare). An entry can be freed when both words are equal.
  */
 #ifndef SWS_INDEX_H
 #define SWS_INDEX_H
@@ -28,7 +29,7 @@ struct sws_entry {
 
 struct sws_index {
 	struct sws_entry **buckets;
-	struct sws_entry *busy;   /* out of the table, but answers under way refer to them */
+	struct sws_entry *busy;   /* removed from the table, but unfinished answers use them */
 	size_t entries;
 	size_t hand;
 	int core;
@@ -39,7 +40,7 @@ struct sws_index {
 #define SWS_INDEX_MAX 16384
 
 int sws_index_init(struct sws_index *index, int core);
-/** Frees everything; no answer may be under way. */
+/** Free everything; no answer may be unfinished. */
 void sws_index_fini(struct sws_index *index);
 
 /** The entry of a path, dead or alive, or NULL. */
@@ -57,13 +58,13 @@ sws_index_find(struct sws_index *index, uint64_t hash, const char *key, size_t k
 	return e;
 }
 
-/** Enter a page, in place of an entry for the same path; takes a reference. NULL: no memory. */
+/** Add a page, replacing the entry with the same path; takes a reference. NULL: no memory. */
 struct sws_entry *sws_index_insert(struct sws_index *index, struct sws_page *page);
 
-/** Take an entry out of the table. */
+/** Remove an entry from the table. */
 void sws_index_drop(struct sws_index *index, struct sws_entry *entry);
 
-/** Give up all references to dead pages, as far as no answer under way needs them. */
+/** Drop all references to dead pages that no unfinished answer needs. */
 void sws_index_sweep(struct sws_index *index);
 
 static inline void
@@ -74,19 +75,19 @@ sws_entry_ref(struct sws_entry *entry)
 	SWS_LOCAL_GIVE(entry);
 }
 
-/** End of an answer, on core. */
+/** An answer ends on core. */
 static inline void
 sws_entry_unref(struct sws_entry *entry, int core)
 {
 	if (entry->core == core) {
 		SWS_LOCAL_TAKE(entry);
-		/* relaxed: while this answer refers to the entry, the two differ in any case. */
+		/* relaxed: while this answer is unfinished, the two differ whatever is read. */
 		SWS_ASSERT(entry->home_refs != atomic_load_explicit(&entry->away_drops,
 		    memory_order_relaxed));
 		entry->home_refs--;
 		SWS_LOCAL_GIVE(entry);
 	} else {
-		/* release pairs with index.c:is_idle: the bytes were read before. */
+		/* release pairs with index.c:is_idle: this core is done with the page's bytes. */
 		atomic_fetch_add_explicit(&entry->away_drops, 1, memory_order_release);
 	}
 }

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * listener.c: see listener.h.
+ * listener.c: accepting connections up to the limit of clients, and ending that.
+ *
+ * NOTE(client limit): the number of clients is one atomic word for all listeners. A listener
+ * that finds it at the limit
+ *   a. sets its flag waiting (seq_cst),
+ *   b. reads the number again (seq_cst), and continues if there is room after all,
+ *   c. otherwise stops watching its socket: clients queue in the kernel.
+ * The handler that ends a connection
+ *   d. decrements the number (seq_cst),
+ *   e. searches for a waiting listener (seq_cst), clears its flag and posts Accept to it.
+ * One of b and e sees the write of the other, so no listener waits while there is room.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,15 +24,15 @@
 #include "listener.h"
 #include "notice.h"
 
-/* Accepted in one event: other colors come to their turn in between. */
+/* Most connections accepted in one event; other colors run in between. */
 #define ACCEPT_MAX 64
-/* After descriptors or memory have run out. */
+/* Time until the next attempt after descriptors or memory have run out. */
 #define RETRY_NS UINT64_C(100000000)
 
 struct sws_listener {
 	struct sws_server *server;
 	struct mely_color *color;
-	struct sws_conn *conns;     /* the color's */
+	struct sws_conn *conns;     /* in this color only */
 	int fd;                     /* -1: closed */
 	bool suspended;
 	mely_watch watch;
@@ -97,8 +107,8 @@ sws_listener_new(struct sws_listener **out, struct sws_server *server, int i, in
 	if (status != 0)
 		goto fail;
 	mely_color_set_name(l->color, "accept");
-	/* A listener of its own for each core: its connections are to begin there. A single one
-	 * is left to the runtime, as in the paper. */
+	/* With one listener for each core, connections begin on the core that accepts them. A
+	 * single listener is not pinned, as in the paper. */
 	if (server->listeners_count > 1)
 		status = mely_color_pin(l->color, i);
 	if (status == 0)
@@ -129,8 +139,8 @@ suspend(struct sws_listener *l, bool on)
 static bool
 try_place(struct sws_server *server)
 {
-	/* seq_cst: NOTE(client limit), step b. Never above the limit, not even for a moment: that
-	 * could turn away another listener with nobody left to wake it. */
+	/* seq_cst: NOTE(client limit), step b. The number never exceeds the limit, not even
+	 * briefly: that could make another listener wait that nothing wakes. */
 	long clients = atomic_load_explicit(&server->clients, memory_order_seq_cst);
 
 	SWS_ASSERT(clients >= 0 && clients <= server->clients_max);
@@ -141,7 +151,7 @@ try_place(struct sws_server *server)
 	return false;
 }
 
-/* Take a place for one more client; false when there is none and the listener has to wait. */
+/* Take a place for one more client; false when there is none and the listener must wait. */
 static bool
 take_place(struct sws_listener *l)
 {
@@ -167,7 +177,7 @@ give_place(struct sws_server *server)
 		    || !atomic_compare_exchange_strong_explicit(&l->waiting, &waits, false,
 		    memory_order_seq_cst, memory_order_relaxed))
 			continue;
-		/* -EALREADY: it is on its way there as it is. */
+		/* -EALREADY: its Accept is queued already. */
 		if (mely_event_post(l->color, &l->resume) == 0)
 			break;
 	}
@@ -211,14 +221,14 @@ accept_failed(struct sws_listener *l, int error)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		/* The connection stays in the queue: watching on would turn in circles. */
+		/* The connection stays in the queue, so the watcher would fire again at once. */
 		sws_notice(SWS_NOTICE_ACCEPT, error);
 		if (!l->suspended && mely_timer_start(l->color, RETRY_NS, 0, 0, &resume_handler, l,
 		    &timer) == 0)
 			suspend(l, true);
 		return false;
 	default:
-		/* Errors of the new connection (accept(2)); the next may be sound. */
+		/* Errors of the new connection (accept(2)); the next one may be sound. */
 		return true;
 	}
 }
@@ -248,7 +258,7 @@ accept_fn(void *arg)
 	}
 }
 
-/* There is room again, or it is time to try. */
+/* There is room again, or it is time to try again. */
 static void
 resume_fn(void *arg)
 {
@@ -288,7 +298,7 @@ drain_fn(void *arg)
 	struct sws_listener *l = arg;
 	int before;
 
-	/* What has connected already is served; a closing listener would reset it. */
+	/* Closing the listener would reset connections that it has not accepted. */
 	accept_fn(l);
 	if (l->fd >= 0) {
 		mely_fd_close(l->server->rt, l->fd);
@@ -298,8 +308,8 @@ drain_fn(void *arg)
 		    memory_order_release);
 		SWS_ASSERT(before > 0);
 	}
-	/* A connection on this list is not released before its DecClientAccepted has run in this
-	 * color: its color and event are valid. */
+	/* The color and the event of a connection on this list are valid: DecClientAccepted, which
+	 * unlinks and releases it, runs in this color. */
 	for (struct sws_conn *conn = l->conns; conn != NULL; conn = conn->next) {
 		int ignored = mely_event_post(&conn->color, &conn->drain);
 

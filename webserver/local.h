@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * local.h: what a core has for itself (core.h) goes from one handler on it to the next, whatever
- * their colors: a core is one thread. The color checker takes each color for a thread of its own
- * and asks for more, so it is told: SWS_LOCAL_GIVE(p) comes before SWS_LOCAL_TAKE(p) of whoever
- * is next, and memory under SWS_LOCAL_MEMORY is not looked at. As little as possible is under
- * either, for what one connection gives and the next one takes would hide what else they share.
- * In every other build they are nothing.
+ * local.h: annotations of per-core data for the color checker.
+ *
+ * The data of a core (core.h) passes from one handler on that core to the next, whatever their
+ * colors, because a core is one thread. The color checker treats each color as a separate thread
+ * and would report that. SWS_LOCAL_GIVE(p) orders what precedes it before the next
+ * SWS_LOCAL_TAKE(p); the checker ignores accesses to memory under SWS_LOCAL_MEMORY. Annotate as
+ * little as possible: the order from one connection's give to the next one's take also hides
+ * other data that the two share. In every other build the macros do nothing.
  */
 #ifndef SWS_LOCAL_H
 #define SWS_LOCAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mime.c: see mime.h. A hash table of suffixes in lower case; text types get a charset, because
- * browsers take text without one for something else.
+ * mime.c: a hash table of suffixes in lower case. Text types get a charset; without one browsers
+ * do not assume UTF-8.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -41,7 +41,7 @@ static const char *const built_in[][2] = {
 	{"tar", "application/x-tar"}, {"webmanifest", "application/manifest+json"},
 };
 
-/* Fold into lower case; the length, or 0 when it is no suffix of the table. */
+/* Convert to lower case; the length, or 0 if the suffix is empty or too long for the table. */
 static size_t
 fold(const char *suffix, size_t len, char out[SUFFIX_MAX + 1])
 {
@@ -84,7 +84,7 @@ is_text(const char *type)
 	    || strcmp(type, "application/json") == 0 || strcmp(type, "application/xml") == 0;
 }
 
-/* A type as it may stand in a field: visible characters only. */
+/* May the type stand in a field: visible characters only, and a slash? */
 static bool
 is_sound(const char *type)
 {
@@ -111,7 +111,7 @@ add(struct mime_table *table, const char *suffix, const char *type)
 	strcpy(t->suffix, folded);
 	snprintf(t->value, size, "%s%s", type, is_text(type) ? "; charset=utf-8" : "");
 	link = &table->buckets[bucket(folded)];
-	/* In front: the newer one is found first, so that the file is over the built-in table. */
+	/* In front, where it hides an earlier type of the suffix: the file takes precedence. */
 	t->next = *link;
 	*link = t;
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mime.h: media types by file name. The table is filled before the runtime runs and only read
- * after that, by any thread.
+ * mime.h: media types by file name. The table is filled before the runtime runs; afterwards any
+ * thread may read it.
  */
 #ifndef SWS_MIME_H
 #define SWS_MIME_H
@@ -11,13 +11,13 @@
 struct mime_table;
 
 /**
- * Make the table: a small built-in one, and over it the file (form of /etc/mime.types), which
- * may be missing. 0 or -ENOMEM.
+ * Make the table from a small built-in one and from a file (format of /etc/mime.types), which
+ * takes precedence and may be missing. 0 or -ENOMEM.
  */
 int mime_new(struct mime_table **table, const char *file);
 void mime_free(struct mime_table *table);
 
-/** The value of Content-Type for a path, by what follows the last '.' of its last segment. */
+/** The value of Content-Type for a path, by the suffix of its last segment. */
 const char *mime_type(const struct mime_table *table, const char *path, size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notice.c: see notice.h. The only mutable globals of sws: when each kind was last reported, and
- * how many have been left out since.
+ * notice.c: rate-limited error messages. It holds the only mutable globals of sws: when each kind
+ * may be reported again, and the number suppressed since its last report.
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,16 +19,16 @@ static _Atomic(uint64_t) next_ns[SWS_NOTICE_KINDS];
 static _Atomic(uint64_t) left_out[SWS_NOTICE_KINDS];
 
 static const char *const texts[SWS_NOTICE_KINDS] = {
-	[SWS_NOTICE_ACCEPT] = "can not accept a connection",
-	[SWS_NOTICE_FILES] = "can not open a file",
-	[SWS_NOTICE_CONNECTION] = "can not serve a connection",
+	[SWS_NOTICE_ACCEPT] = "cannot accept a connection",
+	[SWS_NOTICE_FILES] = "cannot open a file",
+	[SWS_NOTICE_CONNECTION] = "cannot serve a connection",
 };
 
 void
 sws_notice(enum sws_notice_kind kind, int error)
 {
 	uint64_t now = mely_now_ns();
-	/* relaxed: nothing but the words themselves is passed on. */
+	/* relaxed: the words publish no other data. */
 	uint64_t next = atomic_load_explicit(&next_ns[kind], memory_order_relaxed), missed;
 	char buf[128];
 
@@ -39,6 +39,6 @@ sws_notice(enum sws_notice_kind kind, int error)
 		return;
 	}
 	missed = atomic_exchange_explicit(&left_out[kind], 0, memory_order_relaxed);
-	fprintf(stderr, "sws: %s: %s (%llu more since the last such line)\n", texts[kind],
+	fprintf(stderr, "sws: %s: %s (%llu more since the last report)\n", texts[kind],
 	    strerror_r(error, buf, sizeof buf), (unsigned long long)missed);
 }

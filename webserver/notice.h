@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notice.h: saying on stderr what went wrong, each thing at most once in ten seconds. Any thread.
+ * notice.h: error messages on stderr, each kind at most once in ten seconds. Any thread.
  */
 #ifndef SWS_NOTICE_H
 #define SWS_NOTICE_H
@@ -12,7 +12,7 @@ enum sws_notice_kind {
 	SWS_NOTICE_KINDS
 };
 
-/** Report the errno code error; silent when the same kind was reported just before. */
+/** Report the errno code error, unless the same kind was reported in the last ten seconds. */
 void sws_notice(enum sws_notice_kind kind, int error);
 
 #endif

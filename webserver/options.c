@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.c: see options.h.
+ * options.c: parsing the command line of sws.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,18 +15,18 @@
 
 static const char help[] =
     "usage: sws [options] DIR\n"
-    "Serve the files beneath DIR over HTTP/1.1.\n"
+    "Serve the files below DIR over HTTP/1.1. Defaults are in parentheses.\n"
     "\n"
-    "  --port N              port; 0: any free one (8080)\n"
-    "  --bind ADDRESS        address; '*' or ::: all (127.0.0.1)\n"
-    "  --cores N             cores to run on (all this process may use)\n"
-    "  --max-clients N       most connections at a time (from the descriptor limit)\n"
-    "  --cache-size BYTES    most memory for prebuilt responses; k, m, g (64m)\n"
+    "  --port N              TCP port; 0 picks a free one (8080)\n"
+    "  --bind ADDRESS        address to listen on; '*' or '::' for all (127.0.0.1)\n"
+    "  --cores N             number of cores (all that this process may use)\n"
+    "  --max-clients N       maximum number of connections (from the descriptor limit)\n"
+    "  --cache-size BYTES    maximum size of all prebuilt responses; suffix k, m, g (64m)\n"
     "  --cache-file-size BYTES\n"
-    "                        larger files are sent from the disk cache (64k)\n"
-    "  --header-timeout S    seconds a request head may take (10)\n"
+    "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
+    "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
-    "  --drain-timeout S     seconds that running answers get at SIGTERM (30)\n"
+    "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
     "  --help, --version\n";
 
 enum option_id {
@@ -58,7 +58,7 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0}
 };
 
-/* A whole number from min to max; false after a message. */
+/* Parse a whole number from min to max; false after a message. */
 static bool
 number(const char *name, const char *text, long min, long max, long *value)
 {
@@ -67,14 +67,14 @@ number(const char *name, const char *text, long min, long max, long *value)
 	errno = 0;
 	*value = strtol(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || *value < min || *value > max) {
-		fprintf(stderr, "sws: %s: '%s' is no number from %ld to %ld\n", name, text, min,
-		    max);
+		fprintf(stderr, "sws: %s: '%s' is not a number between %ld and %ld\n", name, text,
+		    min, max);
 		return false;
 	}
 	return true;
 }
 
-/* Bytes with an optional k, m or g. */
+/* Parse a size in bytes with an optional suffix k, m or g; false after a message. */
 static bool
 bytes(const char *name, const char *text, size_t *value)
 {
@@ -101,14 +101,14 @@ bytes(const char *name, const char *text, size_t *value)
 	}
 	if (errno != 0 || shift < 0 || text[0] == '-' || (shift > 0 && end[1] != '\0')
 	    || n > (SIZE_MAX >> 1 >> shift)) {
-		fprintf(stderr, "sws: %s: '%s' is no size\n", name, text);
+		fprintf(stderr, "sws: %s: '%s' is not a size in bytes\n", name, text);
 		return false;
 	}
 	*value = (size_t)n << shift;
 	return true;
 }
 
-/* Seconds, with a fraction where needed. */
+/* Parse a time in seconds, possibly with a fraction; false after a message. */
 static bool
 seconds(const char *name, const char *text, uint64_t *ns)
 {
@@ -118,8 +118,8 @@ seconds(const char *name, const char *text, uint64_t *ns)
 	errno = 0;
 	s = strtod(text, &end);
 	if (errno != 0 || end == text || *end != '\0' || !(s >= 0.001 && s <= 86400)) {
-		fprintf(stderr, "sws: %s: '%s' is no time from 0.001 to 86400 seconds\n", name,
-		    text);
+		fprintf(stderr, "sws: %s: '%s' is not a time between 0.001 and 86400 seconds\n",
+		    name, text);
 		return false;
 	}
 	*ns = (uint64_t)(s * 1e9);
@@ -172,6 +172,7 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 		.idle_timeout_ns = UINT64_C(60000000000),
 		.drain_timeout_ns = UINT64_C(30000000000),
 	};
+	opterr = 0;
 	while ((id = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		switch (id) {
 		case OPT_HELP:
@@ -181,7 +182,12 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 			printf("sws %s\n", mely_version());
 			return SWS_OPTIONS_DONE;
 		case '?':
-			fputs("sws: see sws --help\n", stderr);
+			if (optopt != 0 && optopt < OPT_PORT)
+				fprintf(stderr, "sws: invalid option '-%c' (try --help)\n", optopt);
+			else
+				fprintf(stderr, "sws: %s '%s' (try --help)\n", optopt == 0
+				    ? "invalid option" : "invalid or missing argument of",
+				    argv[optind - 1]);
 			return SWS_OPTIONS_USAGE;
 		default:
 			if (!one_option(o, id, optarg))
@@ -189,7 +195,8 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 		}
 	}
 	if (optind != argc - 1) {
-		fputs("sws: usage: sws [options] DIR\n", stderr);
+		fputs(optind == argc ? "sws: DIR is missing (try --help)\n"
+		    : "sws: more than one DIR (try --help)\n", stderr);
 		return SWS_OPTIONS_USAGE;
 	}
 	o->root = argv[optind];

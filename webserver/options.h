@@ -12,20 +12,20 @@ struct sws_options {
 	const char *root;
 	const char *bind;
 	int port;
-	int cores;                /**< 0: as the runtime chooses */
+	int cores;                /**< 0: the runtime's default */
 	long clients_max;         /**< 0: from the limit of descriptors */
-	size_t cache_size;        /**< bytes of prebuilt responses, all together */
-	size_t cache_file_size;   /**< files up to this size are prebuilt */
+	size_t cache_size;        /**< most bytes of all prebuilt responses */
+	size_t cache_file_size;   /**< largest file that is prebuilt */
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;
 	uint64_t drain_timeout_ns;
 };
 
-/** What main does after the command line has been read. */
+/** What main does after it has parsed the command line. */
 enum sws_options_result {
 	SWS_OPTIONS_RUN,
 	SWS_OPTIONS_DONE,  /**< --help or --version: exit 0 */
-	SWS_OPTIONS_USAGE  /**< one line was written to stderr: exit 2 */
+	SWS_OPTIONS_USAGE  /**< invalid, reported in one line on stderr: exit 2 */
 };
 
 enum sws_options_result sws_options_parse(struct sws_options *options, int argc, char **argv);

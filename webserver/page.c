@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.c: see page.h.
+ * page.c: building the text of prebuilt responses, and reading the bodies.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "mime.h"
 #include "page.h"
 
-/* Long enough for every head but that of a redirection. */
+/* Long enough for every head except that of a redirection. */
 #define HEAD_ROOM 1024
 #define DATE_ROOM "Ddd, 00 Mmm 0000 00:00:00 GMT"
-/* Times of files have the grain of the clock tick, and some file systems' that of two seconds. */
+/* File times have the resolution of the clock tick; on some file systems, of two seconds. */
 #define YOUNG_S 2
 #define READ_TRIES 3
 
@@ -49,14 +49,14 @@ page_new(const char *key, size_t key_len, size_t head_len, size_t body_len)
 void
 sws_page_unref(struct sws_page *page)
 {
-	/* acq_rel: the last one must see that all others are done with the bytes. */
+	/* acq_rel: the thread that frees the page must see all others done with its bytes. */
 	uint32_t before = atomic_fetch_sub_explicit(&page->refs, 1, memory_order_acq_rel);
 
 	SWS_ASSERT(before > 0);
 	if (before != 1)
 		return;
 	if (page->account != NULL)
-		/* release pairs with the load in store.c:make_room: what is counted as free is. */
+		/* release pairs with store.c:make_room: the bytes count as free only after this. */
 		atomic_fetch_sub_explicit(page->account, page->size, memory_order_release);
 	free(page);
 }
@@ -90,7 +90,7 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 	SWS_ASSERT(h->len < sizeof h->text);
 }
 
-/* Read size bytes from the start; false when there are fewer or the read fails. */
+/* Read size bytes from the start; false when the file is shorter or a read fails. */
 static bool
 read_all(int fd, char *to, size_t size)
 {
@@ -149,7 +149,7 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 		memcpy((char *)page->head, h.text, h.len);
 		if (!in_memory)
 			break;
-		/* The bytes count only if the file was the same before and after. */
+		/* The bytes are of one version only if the file is the same before and after. */
 		read_ok = read_all(fd, (char *)page->body, body);
 		if (fstat(fd, &after) != 0)
 			read_ok = false;
@@ -199,7 +199,7 @@ reason(int status)
 	}
 }
 
-/* A page with a short text; extra: further field lines. */
+/* A page with a short text; extra is further field lines. */
 static int
 text_page(struct sws_page **out, int status, const char *extra)
 {
@@ -248,7 +248,7 @@ sws_page_redirect(struct sws_page **page, const char *path, size_t len, const ch
 	if (extra == NULL)
 		return -ENOMEM;
 	memcpy(extra, name, n);
-	/* The path in normal form and not as it was asked for: "//host" would be another site. */
+	/* Not the path as the client sent it: "//host" would name another site. */
 	n += http_path_encode(path, len, extra + n);
 	extra[n++] = '/';
 	SWS_ASSERT(n + query_len + 3 <= room);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.c: see server.h.
+ * server.c: start and end of the server.
  *
- * NOTE(drain): the first SIGTERM or SIGINT, in the control color,
- *   a. sets draining: answers from now on say "Connection: close";
- *   b. posts to each listener's color, which closes its socket and posts to the color of each
- *      of its connections; those that are idle get half a second for a request on its way;
- *   c. sets the deadline, which ends everything, as a second signal does at once.
- * Whoever takes down the last connection or closes the last listener ends the runtime.
+ * NOTE(drain): the handler of the first SIGTERM or SIGINT, in the control color,
+ *   a. sets draining: from then on answers say "Connection: close";
+ *   b. starts the timer of the deadline, which stops the runtime, as a second signal does at
+ *      once;
+ *   c. posts to each listener's color, which closes its socket and posts to the color of each of
+ *      its connections; an idle one gets half a second for a request that is on its way.
+ * The handler that ends the last connection or closes the last listener stops the runtime.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,7 +27,7 @@
 #include "listener.h"
 #include "server.h"
 
-/* Descriptors that are not for clients; each client can need one for a file. */
+/* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
 #define OTHER_DESCRIPTORS 64
 
 static const int statuses[SWS_ERRORS] = {
@@ -55,7 +56,8 @@ sws_server_error(const struct sws_server *server, int status)
 void
 sws_server_check_drained(struct sws_server *server)
 {
-	/* acquire pairs with listener.c:drain_fn and give_place: the last one sees the others. */
+	/* acquire pairs with listener.c:drain_fn and give_place: the last of them sees the writes
+	 * of the others. */
 	if (atomic_load_explicit(&server->draining, memory_order_acquire)
 	    && atomic_load_explicit(&server->listeners_open, memory_order_acquire) == 0
 	    && atomic_load_explicit(&server->clients, memory_order_acquire) == 0)
@@ -102,7 +104,7 @@ complain(const char *what, const char *name, int status)
 	return -1;
 }
 
-/* As many descriptors as we may have; how many clients that is. */
+/* Raise the limit of descriptors; the number of clients that it allows. */
 static long
 clients_max(long wanted)
 {
@@ -122,7 +124,7 @@ clients_max(long wanted)
 	return most > 1 ? most : 1;
 }
 
-/* The address of --bind and --port. False when it is none. */
+/* The address of --bind and --port; false if --bind is not an address. */
 static bool
 address_of(const struct sws_options *o, struct sockaddr_storage *addr, socklen_t *len)
 {
@@ -167,7 +169,7 @@ set_port(struct sockaddr_storage *addr, int port)
 		((struct sockaddr_in6 *)addr)->sin6_port = htons((uint16_t)port);
 }
 
-/* The port a socket was given. */
+/* The port that a socket is bound to. */
 static int
 port_of(int fd)
 {
@@ -189,8 +191,10 @@ listen_all(struct sws_server *server)
 	char where[80];
 	int fd = -EINVAL, status;
 
-	if (!address_of(o, &addr, &len))
-		return complain("no address:", o->bind, -EINVAL);
+	if (!address_of(o, &addr, &len)) {
+		fprintf(stderr, "sws: --bind: '%s' is not an IP address\n", o->bind);
+		return -1;
+	}
 	snprintf(where, sizeof where, "%.60s port %d", o->bind, o->port);
 	for (int i = 0; i < server->listeners_count; i++) {
 		fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
@@ -205,14 +209,14 @@ listen_all(struct sws_server *server)
 			    server->listeners_count > 1);
 		}
 		if (fd < 0)
-			return complain("can not listen on", where, fd);
+			return complain("cannot listen on", where, fd);
 		if (i == 0) {
 			server->port = port_of(fd);
 			set_port(&addr, server->port);
 		}
 		status = sws_listener_new(&server->listeners[i], server, i, fd);
 		if (status != 0)
-			return complain("can not listen on", where, status);
+			return complain("cannot listen on", where, status);
 	}
 	return 0;
 }
@@ -237,8 +241,7 @@ init_runtime(struct sws_server *server)
 
 	if (server->options.cores > 0)
 		config.cores = server->options.cores;
-	/* A request that comes while a core goes to sleep is in the socket: spinning for it costs
-	 * more than the wake-up. */
+	/* Spinning for a request before a core sleeps costs more than the wake-up. */
 	if (getenv("MELY_SPIN_US") == NULL)
 		config.spin_us_max = 0;
 	status = mely_runtime_new(&server->rt, &config);
@@ -281,20 +284,20 @@ sws_server_init(struct sws_server *server, const struct sws_options *options)
 	server->root_fd = -1;
 	status = sws_root_open(options->root, &server->root_fd);
 	if (status != 0)
-		return complain("can not serve", options->root, status);
+		return complain("cannot serve", options->root, status);
 	server->clients_max = clients_max(options->clients_max);
 	if (getrandom(&server->hash_seed, sizeof server->hash_seed, 0) < 0)
 		server->hash_seed = mely_now_ns();
 	status = init_pages(server);
 	if (status != 0)
-		return complain("can not start", "", status);
+		return complain("cannot start", "", status);
 	status = init_runtime(server);
 	if (status != 0)
-		return complain("can not start", "", status);
+		return complain("cannot start", "", status);
 	if (listen_all(server) != 0)
 		return -1;
 	status = init_signals(server);
-	return status != 0 ? complain("can not watch signals", "", status) : 0;
+	return status != 0 ? complain("cannot watch signals", "", status) : 0;
 }
 
 int
@@ -306,7 +309,7 @@ sws_server_run(struct sws_server *server)
 void
 sws_server_fini(struct sws_server *server)
 {
-	/* Events that are left go first: they are part of connections. */
+	/* The runtime first: its events are parts of the connections. */
 	mely_runtime_free(server->rt);
 	for (int i = 0; server->listeners != NULL && i < server->listeners_count; i++)
 		sws_listener_free(server->listeners[i]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.h: what one running sws consists of, and its life: start, drain, end.
+ * server.h: one running sws and its life: start, drain, end.
  *
- * Read-only while the runtime runs, except for the atomic words and what belongs to a core
- * (struct sws_core) or to a listener's color (struct sws_listener).
+ * Read-only while the runtime runs, except for the atomic words and the data of cores
+ * (struct sws_core) and of listeners' colors (struct sws_listener).
  */
 #ifndef SWS_SERVER_H
 #define SWS_SERVER_H
@@ -41,22 +41,22 @@ struct sws_server {
 	mely_watch deadline;
 
 	_Atomic(bool) draining;
-	/* Connections of all listeners: one write when one comes and one when it goes, none for a
+	/* Connections of all listeners. Written when a connection begins or ends, not for a
 	 * request. */
 	_Alignas(64) _Atomic(long) clients;
 	_Atomic(int) listeners_open;
 };
 
-/** Everything up to listening sockets and watchers; 0, or -1 after a line on stderr. */
+/** Prepare everything, including listening sockets and watchers; 0, or -1 and a line on stderr. */
 int sws_server_init(struct sws_server *server, const struct sws_options *options);
-/** Until it has been told to end. 0 or a negative errno. */
+/** Serve until a signal ends the server. 0 or a negative errno. */
 int sws_server_run(struct sws_server *server);
 void sws_server_fini(struct sws_server *server);
 
-/** Draining, and the last connection and listener are gone: end. Any handler. */
+/** Stop the runtime if it drains and no connection or listener is left. Any handler. */
 void sws_server_check_drained(struct sws_server *server);
 
-/** The page for a status, the one for 500 where there is none. */
+/** The page for a status; the one for 500 if the status has none. */
 struct sws_page *sws_server_error(const struct sws_server *server, int status);
 
 #endif

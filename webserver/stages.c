@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stages.c: from input to answers: ReadRequest, ParseRequest, BadRequest. Each is a handler that
+ * stages.c: from input to requests: ReadRequest, ParseRequest, BadRequest. Each is a handler that
  * runs in the connection's color and queues the next one.
  *
- * All complete requests of the input go through the stages together, up to SWS_BURST_MAX, so
- * that pipelined requests share events and one write; answers leave in the order of requests.
- * After an error of framing nothing that follows is looked at.
+ * Up to SWS_BURST_MAX complete requests of the input pass through the stages together, so that
+ * pipelined requests share events and one write. Answers leave in the order of the requests.
+ * After a framing error no further input is parsed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ struct mely_handler sws_bad_request = {
 
 /* ---- ReadRequest --------------------------------------------------------------------------- */
 
-/* The watcher's handler: edge-triggered, so what is not read now is ours to remember. */
+/* The watcher is edge-triggered and does not report unread input again: remember it. */
 static void
 readable_fn(void *arg)
 {
@@ -50,7 +50,7 @@ readable_fn(void *arg)
 		sws_conn_linger_read(conn);
 }
 
-/* Nothing is left to do: give the burst back, unless it holds half a head. */
+/* Become idle. Return the burst unless it holds an incomplete head. */
 static inline void
 rest(struct sws_conn *conn, struct sws_core *core)
 {
@@ -63,11 +63,11 @@ rest(struct sws_conn *conn, struct sws_core *core)
 		conn->burst = NULL;
 		conn->head_ns = 0;
 		conn->head_timed = false;
-		/* relaxed: the drain event, or the timer, comes in any case. */
+		/* relaxed: a connection that misses the flag gets the drain event. */
 		if (atomic_load_explicit(&conn->server->draining, memory_order_relaxed))
 			sws_conn_drain(conn);
 	} else if (!conn->head_timed) {
-		/* Half a head is rare enough to set the timer for it. */
+		/* An incomplete head is rare enough to set the timer for it. */
 		conn->head_timed = true;
 		sws_conn_time_head(conn);
 	}
@@ -89,7 +89,7 @@ read_request_fn(void *arg)
 			return;
 		}
 	}
-	/* No room would make recv return 0, which means the end of the stream. */
+	/* Without room recv would return 0, as it does at the end of the stream. */
 	SWS_ASSERT(burst->in_len < HTTP_HEAD_MAX);
 	room = HTTP_HEAD_MAX - (size_t)burst->in_len;
 	n = sws_recv(conn->fd, burst->in + burst->in_len, room);
@@ -98,14 +98,14 @@ read_request_fn(void *arg)
 			conn->unread = false;
 			rest(conn, core);
 		} else {
-			/* The end, perhaps in the middle of a head: there is nothing to answer. */
+			/* The end, possibly inside a head, which then gets no answer. */
 			sws_conn_close(conn);
 		}
 		return;
 	}
 	sws_core_tick(core);
-	/* A short read has emptied the socket; what comes later makes an edge of its own. The end
-	 * of the stream may have come with the bytes, and makes no other edge. */
+	/* A short read has emptied the socket, and later input makes a new edge. The end of the
+	 * stream may share the edge of the bytes before it. */
 	conn->unread = (size_t)n == room || (mely_fd_ready() & MELY_READY_HANGUP) != 0;
 	conn->since_ns = core->now_ns;
 	if (burst->in_len == 0)
@@ -117,7 +117,7 @@ read_request_fn(void *arg)
 
 /* ---- ParseRequest -------------------------------------------------------------------------- */
 
-/* Throw away what is there of a body. */
+/* Discard the part of a body that has arrived. */
 static void
 skip_body(struct sws_conn *conn, struct sws_burst *burst)
 {
@@ -157,23 +157,23 @@ parse_input(struct sws_conn *conn, struct sws_burst *burst)
 		conn->skip = asked->request.body_len;
 		if (!(asked->request.flags & HTTP_KEEP)) {
 			conn->closing = true;
-			/* Whoever sends a body and then closes may still be sending it. */
+			/* The client may still be sending the body. */
 			conn->linger = conn->skip > 0;
 			return;
 		}
 	}
 }
 
-/* Move the input that is not parsed yet to the front; requests and answers are done with. */
+/* Move unparsed input to the front and clear the requests and answers. */
 static inline void
 compact(struct sws_burst *burst)
 {
 	size_t left = (size_t)(burst->in_len - burst->in_at);
 
-	/* Each request has had exactly one answer, and that is sent. */
+	/* Each request has exactly one answer, and all are sent. */
 	SWS_ASSERT(burst->checked == burst->count && burst->out == burst->count);
 	if (left > 0) {
-		/* With what has been understood of a head that is there in part. */
+		/* The parser's state refers to what it has understood of an incomplete head. */
 		burst->asked[0].request = burst->asked[burst->count].request;
 		memmove(burst->in, burst->in + burst->in_at, left);
 	}
@@ -188,7 +188,7 @@ sws_conn_continue(struct sws_conn *conn, struct sws_core *core)
 {
 	struct sws_burst *burst = conn->burst;
 
-	/* A head that is there in part began, as far as we know, with the last bytes that came. */
+	/* Count an incomplete head from the last read, which probably brought its first byte. */
 	if (burst->count > 0)
 		conn->head_ns = conn->since_ns;
 	compact(burst);
@@ -221,7 +221,7 @@ parse_request_fn(void *arg)
 
 /* ---- BadRequest ---------------------------------------------------------------------------- */
 
-/* The answer to what can not be read as a request, behind those to the requests before it. */
+/* Add the error answer for unparsable input after the answers to the requests before it. */
 static void
 bad_request_fn(void *arg)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stages.h: what the stages of a request have of each other. All in the connection's color.
+ * stages.h: calls between the stages of a request. All run in the connection's color.
  */
 #ifndef SWS_STAGES_H
 #define SWS_STAGES_H
 
 #include "conn.h"
 
-/** The answers are sent: parse on, read on or rest. */
+/** All answers of the burst are sent: parse more input, read more or become idle. */
 void sws_conn_continue(struct sws_conn *conn, struct sws_core *core);
 
-/** Half a head is there: have the timer ring when it must be complete. */
+/** An incomplete head has arrived: set the timer to its deadline. */
 void sws_conn_time_head(struct sws_conn *conn);
 
-/** The server drains and the connection is idle: give it a short while. */
+/** The server drains and the connection is idle: set the timer to its short grace. */
 void sws_conn_drain(struct sws_conn *conn);
 
 #endif

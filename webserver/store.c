@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store.c: see store.h. Pages leave by second chance: a hand goes round, spares what was used
- * since it came by last, and takes the first that was not. The store holds one reference to each
- * of its pages; memory counts as free only when a page is, so that the cap is strict.
+ * store.c: eviction is by second chance: a hand goes round the pages, spares each page that was
+ * used since the hand last passed it, and evicts the first that was not. The store holds one
+ * reference to each of its pages. The bytes of a page count until the page is freed, so the cap
+ * is strict.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "assertion.h"
 #include "store.h"
 
-/* Pages looked at for one new one, so that a put is bounded. */
+/* Most steps of the hand for one new page; bounds the time of a put. */
 #define HAND_STEPS_MAX 256
 
 int
@@ -42,7 +43,7 @@ find(struct sws_store *store, uint64_t hash, const char *key, size_t key_len)
 	return link;
 }
 
-/* Unlink a page and give up the store's reference. With the lock held. */
+/* Unlink a page and drop the store's reference. With the lock held. */
 static void
 take_out(struct sws_store *store, struct sws_page **link)
 {
@@ -59,8 +60,8 @@ take_out(struct sws_store *store, struct sws_page **link)
 			store->hand = page->newer;
 	}
 	store->pages--;
-	/* release pairs with the acquire in index.h:sws_index_find: a core that sees it dead asks
-	 * the store again and finds what has replaced it. */
+	/* release pairs with the acquire in check.c:is_fresh: a core that sees the page dead asks
+	 * the store again and finds the replacement. */
 	atomic_store_explicit(&page->dead, true, memory_order_release);
 	sws_page_unref(page);
 }
@@ -78,7 +79,7 @@ sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t ke
 	return page;
 }
 
-/* Let the hand go round until need bytes fit. With the lock held. */
+/* Evict pages until need bytes fit. With the lock held. */
 static bool
 make_room(struct sws_store *store, size_t need)
 {
@@ -92,7 +93,7 @@ make_room(struct sws_store *store, size_t need)
 		if (page == NULL)
 			return false;
 		if (atomic_load_explicit(&page->used, memory_order_relaxed)) {
-			/* relaxed: a hint of how lately it was used, nothing depends on it. */
+			/* relaxed: a hint about recent use; nothing depends on it. */
 			atomic_store_explicit(&page->used, false, memory_order_relaxed);
 			store->hand = page->newer;
 		} else {
@@ -109,7 +110,7 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 	size_t before;
 	bool room;
 
-	/* One store has it once. */
+	/* A page is added to one store, once. */
 	SWS_ASSERT(page->account == NULL);
 	*crowded = false;
 	if (page->size > store->cap)
@@ -133,7 +134,7 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 		}
 		store->pages++;
 		page->account = &store->bytes;
-		/* relaxed: added to only with the lock held. */
+		/* relaxed: it grows only with the lock held. */
 		before = atomic_fetch_add_explicit(&store->bytes, page->size,
 		    memory_order_relaxed);
 		SWS_ASSERT(before + page->size <= store->cap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store.h: the prebuilt responses of the process, by path, under one cap of memory. Its lock is
- * taken only when a core's own index (index.h) does not know a path; nothing blocks under it.
+ * store.h: the prebuilt responses of the process, by path, under one memory cap. A core takes the
+ * lock only for a path that its own index (index.h) does not have; nothing blocks under the lock.
  * Any thread.
  */
 #ifndef SWS_STORE_H
@@ -16,26 +16,26 @@ struct sws_store {
 	struct sws_page **buckets;
 	size_t buckets_mask;
 	size_t cap;
-	_Atomic(size_t) bytes;    /* of all pages not yet freed, dead ones included */
-	struct sws_page *hand;    /* of the second-chance ring; NULL: empty */
+	_Atomic(size_t) bytes;    /* of all pages that are not freed, dead ones included */
+	struct sws_page *hand;    /* of the second-chance ring; NULL when it is empty */
 	size_t pages;
 };
 
 int sws_store_init(struct sws_store *store, size_t cap);
 void sws_store_fini(struct sws_store *store);
 
-/** The page of a path with a reference for the caller, or NULL. */
+/** The page of a path, with a reference for the caller, or NULL. */
 struct sws_page *sws_store_get(struct sws_store *store, uint64_t hash, const char *key,
     size_t key_len);
 
 /**
- * Put a page in, in place of one with the same path. False when there is no room for it: dead
- * pages are still referred to (*crowded, the cores should look through their indexes), or it is
- * too large. The caller keeps its reference either way.
+ * Add a page, replacing the one with the same path. False when it does not fit: it is larger than
+ * the cap, or dead pages still have references (then *crowded is true, and the cores should sweep
+ * their indexes). The caller keeps its reference either way.
  */
 bool sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded);
 
-/** Take a page out, if it is still in; it is dead then. */
+/** Remove a page, unless it has left the store already; it is dead afterwards. */
 void sws_store_remove(struct sws_store *store, struct sws_page *page);
 
 #endif

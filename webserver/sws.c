@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sws.c: the program: command line, one line when it serves, exit status.
+ * sws.c: the program: command line, one line on stdout when it is ready, exit status.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "server.h"
 
-/* The address that a person can type into a browser. */
+/* Print a URL that a browser accepts. */
 static void
 print_ready(const struct sws_server *server)
 {

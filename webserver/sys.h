@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h: the two system calls of every request, without what the C library puts around them: its
- * recv and send are cancellation points, which costs two atomic exchanges a call in a process
- * of several threads. No thread here is ever cancelled. Any thread; errors are in errno.
+ * sys.h: the two system calls of every request, without the wrappers of the C library. Its recv
+ * and send are cancellation points, which costs two atomic exchanges a call in a process with
+ * several threads, and sws never cancels a thread. Any thread; errors are in errno.
  */
 #ifndef SWS_SYS_H
 #define SWS_SYS_H

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write.c: WriteResponse: the answers of a burst, in order, in as few system calls as can be.
+ * write.c: WriteResponse: sends the answers of a burst, in order, in as few system calls as
+ * possible.
  *
- * Heads, with the date of this second, and small bodies are put together in the core's scratch;
- * larger bodies are sent from where they are. Should the client not take it all, nothing is
- * kept but a place: which answer, and how many of its bytes have gone. The next time the answer
- * is put together again, with the same date, and its first bytes are left out.
+ * Heads, with the current date, and small bodies are gathered in the core's scratch buffer; larger
+ * bodies are sent from the page. When the client does not take everything, the burst records
+ * only a position: the answer, and how many of its bytes are sent. The next call builds that
+ * answer again, with the same date, and skips its first bytes.
  *
- * The body of a file that is no page goes from the descriptor that was opened, looked at and
- * told of in the head. When the file has become shorter, the connection is cut: nothing is ever
- * filled up.
+ * A body that is not in memory is sent from the descriptor that the head was built from. If the
+ * file has become shorter, the connection is closed; sws never pads a body.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 /* Bodies up to this size are copied. */
 #define COPY_MAX 4096
 #define PIECES_MAX 64
-/* Sent from files in one event, so that other colors come to their turn. */
+/* Most bytes sent from a file in one event; other colors run in between. */
 #define FILE_BYTES_MAX (1 << 20)
 
 static void write_response_fn(void *arg);
@@ -38,12 +38,12 @@ static struct mely_handler writable = {
 	.fn = writable_fn, .name = "WriteResponse", .time_ns = 5000
 };
 
-/* What goes out with one call. */
+/* The data of one call of send or sendmsg. */
 struct gather {
 	char *scratch;       /* of the core */
 	const char *date;
-	size_t used;         /* of scratch */
-	size_t piece_from;   /* where the piece in scratch begins that is not closed yet */
+	size_t used;         /* bytes of scratch */
+	size_t piece_from;   /* where the open piece of scratch begins */
 	size_t total;
 	size_t pieces;
 	struct iovec iov[PIECES_MAX + 2];
@@ -56,7 +56,7 @@ enum progress {
 	YIELD
 };
 
-/* ---- putting together ---------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------ */
 
 static inline void
 add(struct gather *g, const char *bytes, size_t len)
@@ -71,7 +71,7 @@ add_literal(struct gather *g, const char *text)
 	add(g, text, strlen(text));
 }
 
-/* The head of an answer into scratch. */
+/* Add the head of an answer to scratch. */
 static inline void
 add_head(struct gather *g, const struct sws_answer *a)
 {
@@ -106,7 +106,7 @@ close_piece(struct gather *g)
 	g->piece_from = g->used;
 }
 
-/* Put an answer together, without its first skip bytes. */
+/* Add an answer without its first skip bytes. */
 static inline void
 add_answer(struct gather *g, struct sws_answer *a, size_t skip)
 {
@@ -139,7 +139,7 @@ add_answer(struct gather *g, struct sws_answer *a, size_t skip)
 	SWS_ASSERT(g->used <= SWS_SCRATCH);
 }
 
-/* Is there room for one more answer? For the first there always is. */
+/* Is there room for one more answer? The first one always fits. */
 static inline bool
 has_room(const struct gather *g, const struct sws_answer *a)
 {
@@ -148,8 +148,8 @@ has_room(const struct gather *g, const struct sws_answer *a)
 }
 
 /*
- * Put together what may leave with one call: from the first answer not sent to the end, to where
- * there is no more room, or to the first whose body is in a file. Returns where it ended.
+ * Gather the answers for one call: from the first unsent one to the end of the burst, to the end
+ * of the room, or to the first whose body is in a file. Returns the number after the last.
  */
 static unsigned
 gather(struct gather *g, struct sws_burst *burst)
@@ -185,7 +185,7 @@ send_gathered(int fd, struct gather *g, int flags)
 	return sendmsg(fd, &msg, flags);
 }
 
-/* n bytes have left: give up the answers that are done. One with a file keeps its place. */
+/* n bytes are sent: release the answers that are complete. One with a file remains. */
 static void
 advance(struct sws_burst *burst, size_t n, int core)
 {
@@ -205,7 +205,7 @@ advance(struct sws_burst *burst, size_t n, int core)
 	burst->out_at = 0;
 }
 
-/* The body of answer out from its file. */
+/* Send the body of answer number out from its file. */
 static enum progress
 send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 {
@@ -225,7 +225,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		if (n == 0)
-			return FAILED; /* it has become shorter */
+			return FAILED; /* the file has become shorter */
 		a->file_at += (uint64_t)n;
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
@@ -236,7 +236,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 	return SENT;
 }
 
-/* Is the head of answer out sent, and a file to follow? */
+/* Is the head of answer number out sent, and its body in a file? */
 static inline bool
 at_file(const struct sws_burst *burst)
 {
@@ -273,7 +273,7 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 		if (g.date == core->date && (size_t)n < g.total)
 			memcpy(burst->date, core->date, HTTP_DATE_LEN);
 		advance(burst, (size_t)n, core->number);
-		/* A short write: the next one would say EAGAIN. */
+		/* After a short write the next one would fail with EAGAIN. */
 		if ((size_t)n < g.total)
 			return BLOCKED;
 	}
@@ -293,7 +293,7 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 		conn->sent_before = conn->sent;
 		status = mely_fd_watch(&conn->color, conn->fd, MELY_FD_WRITE | MELY_FD_EDGE,
 		    &writable, conn, &conn->writable);
-		/* A blocked connection's deadline may be nearer than what the timer is set to. */
+		/* The deadline of a blocked connection may be earlier than the timer's time. */
 		mely_timer_again(core->server->rt, conn->timer, UINT64_C(1000000000),
 		    UINT64_C(1000000000));
 	}
@@ -334,7 +334,7 @@ write_response_fn(void *arg)
 		sws_conn_continue(conn, core);
 }
 
-/* The client takes more. An edge that comes while a stage is queued tells nothing new. */
+/* The client reads more. While a stage is queued, an edge adds no information. */
 static void
 writable_fn(void *arg)
 {

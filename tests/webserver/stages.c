@@ -174,7 +174,7 @@ bursts_are_bounded(void **state)
 		assert_false(burst->stalled);
 		answer_all(burst);
 		assert_ptr_equal(taken(), &sws_parse_request);
-		assert_int_equal(burst->in_len, (count - (size_t)(i + 1) * SWS_BURST_MAX) * GET_LEN);
+		assert_int_equal(burst->in_len, (count - (i + 1u) * SWS_BURST_MAX) * GET_LEN);
 		assert_int_equal(burst->in_at + burst->count + burst->checked + burst->out, 0);
 	}
 	parse_request_fn(&conn);

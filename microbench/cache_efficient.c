@@ -2,8 +2,8 @@
 /*
  * cache-efficient: the paper's Table 6. A round begins with a hundred events A on every second
  * core. Each makes an array and posts two events B of different colors, which sort its halves;
- * each B posts an event C of A's color, and the second C merges the halves. The cores that had no
- * A steal; the nearer the thief, the cheaper the way of the data.
+ * each B posts an event C of A's color, and the second C merges the halves. Cores without an A
+ * steal; the nearer the thief, the cheaper the transfer of the data.
  *
  * The paper does not give the size of the array; its 12 to 13 misses an event, five events an
  * array, are the 64 lines of 4 KB that go over once.
@@ -59,7 +59,7 @@ merge(uint32_t *to, const uint32_t *a, const uint32_t *b, uint32_t n)
 	bool second;
 
 	while (a < a_end && b < b_end) {
-		/* No branch: nobody could predict it. */
+		/* Without a branch, which would be unpredictable. */
 		second = *b < *a;
 		*to++ = second ? *b : *a;
 		b += second;
@@ -121,7 +121,7 @@ make(struct pile *pile)
 	pile->sum = sum;
 }
 
-/* Merge the halves, and look at the result. */
+/* Merge the halves, and check the result. */
 static void
 finish(struct pile *pile)
 {
@@ -287,7 +287,7 @@ end(struct mb_tally *tally)
 		    pile->synced != HALVES * n || pile->merged != n)
 			mb_fail("an event did not run exactly once a round", 0);
 		tally->events += EVENTS;
-		/* Relaxed, both: pairs with count_away; the round is over. */
+		/* Relaxed, both: pairs with count_away; the round has ended. */
 		tally->away_events += atomic_load_explicit(&pile->away, memory_order_relaxed);
 		atomic_store_explicit(&pile->away, 0, memory_order_relaxed);
 		mb_rounds_home(&pile->color, pile->home);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chain: K colors, each with one event that posts itself again. What an event costs when nothing
- * is done in it, and whether the colors get on equally.
+ * chain: K colors, each with one event that posts itself again. The cost of an event that does
+ * nothing, and whether all colors advance equally.
  */
 #include "mb_mely.h"
 

@@ -80,7 +80,7 @@ static struct mely_handler accept_handler = MELY_HANDLER(echo_accept);
 
 /* ---- a run -------------------------------------------------------------------------------- */
 
-/* End of file: the load has what it wants. */
+/* End of file: the load has finished. */
 static void
 wait_end(void *ctx)
 {
@@ -112,19 +112,19 @@ int
 main(int argc, char **argv)
 {
 	static const struct mb_switch switches[] = {
-		{"skewed", "all connections on core 0 at the start (default: dealt out)",
+		{"skewed", "all connections on core 0 at the start (default: distributed)",
 		    &server.skewed},
 		{"alone", "without the bare epoll loop", &server.alone},
 		{0},
 	};
 	static const struct mb_program program = {
 		.name = "echo",
-		.what = "An echo server, a color for each connection, and K connections on\n"
-		    "loopback which send 64 bytes as soon as the last 64 have come back: the\n"
-		    "processor time of the server's process for a request, in microseconds, and\n"
-		    "requests a second. By turns the same from a bare epoll loop with as many\n"
-		    "threads; the ratio is to that. Two threads make the load, on the same\n"
-		    "processors.",
+		.what = "An echo server with a color for each connection. Each of K loopback\n"
+		    "connections sends 64 bytes as soon as the last 64 have come back. Reports\n"
+		    "the processor time of the server's process for a request, in microseconds,\n"
+		    "and requests a second. Runs of a bare epoll loop with as many threads\n"
+		    "alternate with them; the ratio is to that loop. Two threads make the load,\n"
+		    "on the same processors.",
 		.colors_help = "connections",
 		.colors_default = 64,
 		.colors_max = 10000,

@@ -2,7 +2,7 @@
 /*
  * fan: one producing handler posts an event to each of 1,024 colors in turn; each spins for
  * 100 ns. Eight rounds are outstanding: the last color returns one credit for each event it
- * runs. How much of the processors' time the work gets when one core has to feed the others.
+ * runs. How much of the processors' time the work gets when one core feeds the others.
  */
 #include "mb_mely.h"
 

@@ -8,7 +8,7 @@ import sys
 
 
 def builddir(program):
-    """Where to look for the programs unless told: below here, else in build/ of the checkout."""
+    """The default folder of the programs: below the current one, else build/ of the checkout."""
     if os.access(os.path.join("microbench", program), os.X_OK):
         return "microbench"
     here = os.path.dirname(os.path.abspath(__file__))
@@ -24,7 +24,7 @@ def say(text):
 
 
 def run(argv, env=None, timeout=1800):
-    """What a program prints; its own words on stderr come through. env: over our own."""
+    """The output of a program; its stderr is passed on. env: added to the environment."""
     done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, timeout=timeout, check=False,
                           env=dict(os.environ, **env) if env else None)
     if done.returncode != 0:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_bare.c: the floor under every web server: per thread a listening socket (SO_REUSEPORT)
- * and an epoll loop that reads, takes whatever came for requests (one for each empty line) and
- * writes the canned answer as often. It parses nothing, knows no files and no deadlines.
+ * http_bare.c: a lower bound for every web server: each thread has a listening socket
+ * (SO_REUSEPORT) and an epoll loop that reads, counts one request for each empty line, and writes
+ * a fixed answer for each. It does no parsing and has no files or deadlines.
  *
  *   http_bare [--port N] [--threads N] [--body BYTES] [--edge]
  *

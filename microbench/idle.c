@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle: a runtime that has worked and has nothing more to do. What its process takes: CPU time
- * and system calls, seen from outside.
+ * idle: CPU time and system calls, measured from outside, of a process whose runtime has worked and
+ * has nothing more to do.
  */
 #include "mb_mely.h"
 
@@ -37,7 +37,7 @@ step(void *arg)
 		mb_must(mely_post_id(bench.rt, link->id, &step_handler, link), "mely_post_id");
 		return;
 	}
-	/* Relaxed: only the number matters; who comes last reports. */
+	/* Relaxed: only the number matters; the last event reports. */
 	if (atomic_fetch_sub_explicit(&bench.working, 1, memory_order_relaxed) == 1 &&
 	    write(bench.ready_fd, "r", 1) != 1)
 		mb_fail("write to the observer", errno);

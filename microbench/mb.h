@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb.h: what the microbenchmarks share: options, windows of time, samples, reports. It knows
- * nothing of libmely, so that the peers in microbench/peers/ are driven, timed and reported by
- * the very same code. Readable as C11 and C++17.
+ * mb.h: what the microbenchmarks share: options, windows of time, samples, reports. It does not
+ * depend on libmely, so that the same code drives, times and reports the peers in
+ * microbench/peers/. Valid as C11 and C++17.
  *
- * Every run is made in a child process of its own: no run inherits another one's pools, colors
- * or threads, and a hang ends in an alarm, not in a benchmark that never returns.
+ * Every run is a separate child process: no run inherits pools, colors or threads from another,
+ * and a hang ends in an alarm, not in a benchmark that never returns.
  */
 #ifndef MB_H
 #define MB_H
@@ -31,10 +31,10 @@ struct mb_options {
 	int runs;
 	bool json;
 	const char *config; /* --config: one of the program's configs */
-	uint64_t events; /* chain --events: not 0: fixed work instead of a window */
+	uint64_t events; /* --events: fixed work instead of a window; 0: not given */
 };
 
-/* An option of one program, without argument. */
+/* An option of one program that takes no argument. */
 struct mb_switch {
 	const char *name;
 	const char *help;
@@ -48,13 +48,13 @@ struct mb_program {
 	int colors_default;
 	int colors_max;
 	double seconds_default;
-	bool has_events; /* --events is an option of it */
+	bool has_events; /* it has the option --events */
 	const struct mb_switch *switches; /* ended by a NULL name; may be NULL */
-	const char *const *configs; /* what --config takes, ended by NULL; NULL: no such option */
-	const char *configs_help;   /* lines about each of them, for --help */
+	const char *const *configs; /* values of --config, ended by NULL; NULL: no such option */
+	const char *configs_help;   /* a line for each of them, for --help */
 };
 
-/* Fill opt from the command line. Exits 0 after --help and --version, 2 for a bad option. */
+/* Fill opt from the command line. Exits 0 after --help and --version, 2 on a bad option. */
 void mb_options_parse(const struct mb_program *program, int argc, char **argv,
     struct mb_options *opt);
 
@@ -79,7 +79,7 @@ mb_ticks(void)
 #endif
 }
 
-/* Keep the processor busy for so many ticks: the work of the fan benchmark. */
+/* Keep the processor busy for a number of ticks: the work of the fan benchmark. */
 static inline void
 mb_spin(uint64_t ticks)
 {
@@ -96,18 +96,18 @@ void mb_nap(double seconds);
 
 /* The processors this process may use; returns their number, at most max of them in cpu[]. */
 int mb_processors(int *cpu, int max);
-/* Move the calling thread to one processor. Fatal when that can not be. */
+/* Move the calling thread to one processor; a failure is fatal. */
 void mb_pin_self(int cpu);
 
 /* Resident memory of this process in bytes, exact where the kernel has smaps_rollup. */
 double mb_rss_bytes(void);
 
-/* Say what went wrong and exit 1. errnum 0: no errno text. */
+/* Report an error and exit 1. errnum 0: no errno text. */
 void mb_fail(const char *what, int errnum) __attribute__((noreturn, cold));
 
 /* ---- samples and reports ------------------------------------------------------------------ */
 
-/* What one run says. Fields that do not apply are NAN. */
+/* The results of one run. Fields that do not apply are NAN. */
 struct mb_sample {
 	double value;
 	double fairness; /* events of the slowest color / of the fastest, in the window */
@@ -120,9 +120,9 @@ struct mb_sample {
 	double steals;   /* per second */
 	double stolen_events; /* a steal */
 	double stolen_cycles; /* a steal: cycles of work in those events */
-	double steal_cycles;  /* a steal: cycles of the thief, vain tries included */
-	double lock_pct;      /* of the cores' time: waiting for each other's locks */
-	double cache_misses;  /* an event, last level, as the processor counts them */
+	double steal_cycles;  /* a steal: cycles of the thief, failed attempts included */
+	double lock_pct;      /* share of the cores' time spent waiting for locks of other cores */
+	double cache_misses;  /* an event: last level, counted by the processor */
 	int cores;
 };
 
@@ -132,16 +132,16 @@ struct mb_series {
 	const char *peer;
 	const char *variant; /* NULL: the plain one */
 	const char *unit;
-	const char *method;  /* how it was counted; NULL: as the unit says */
+	const char *method;  /* how it was counted; NULL: the unit implies it */
 	int colors;
-	double ratio;        /* to the yardstick of the same run; NAN: none */
+	double ratio;        /* to the reference measured in the same run; NAN: none */
 	int count;
 	struct mb_sample *samples;
 };
 
 /* All fields NAN, cores 0. */
 void mb_sample_clear(struct mb_sample *sample);
-/* A series with room for runs samples; fatal without memory. */
+/* A series with room for runs samples; lack of memory is fatal. */
 void mb_series_init(struct mb_series *series, const char *bench, const char *peer,
     const char *unit, int colors, int runs);
 void mb_series_add(struct mb_series *series, const struct mb_sample *sample);
@@ -152,25 +152,25 @@ void mb_series_report(struct mb_series *series, bool json);
 /* ---- runs --------------------------------------------------------------------------------- */
 
 /*
- * Call fn(ctx, out) in a child process and bring its count samples home. Fatal when the child
- * fails or hangs much longer than the seconds it is meant to take. abandon: the child leaves by
- * _exit, with threads still running; otherwise by exit, so that leak checkers see it.
+ * Call fn(ctx, out) in a child process and return its count samples. A child that fails or takes
+ * much longer than seconds is fatal. abandon: the child ends by _exit, with threads still running;
+ * otherwise by exit, so that leak checkers run.
  */
 void mb_child_run(void (*fn)(void *ctx, struct mb_sample *out), void *ctx, double seconds,
     bool abandon, struct mb_sample *out, int count);
 
-/* A benchmark whose runs bring one sample each. */
+/* A benchmark whose runs return one sample each. */
 struct mb_bench {
 	const char *name;
 	const char *peer;
 	const char *variant; /* NULL: the plain one */
 	const char *unit;
 	void (*run)(void *ctx, struct mb_sample *out); /* one run, in a child */
-	int *colors;  /* where run finds how many; set before each configuration */
+	int *colors;  /* the number of colors; set for run before each configuration */
 	bool abandon; /* as in mb_child_run */
 };
 
-/* All runs of all configurations that the options name, and a report of each. */
+/* Run all configurations that the options name, and report each. */
 void mb_bench_runs(const struct mb_bench *bench, const struct mb_options *opt);
 
 /* A window of time over counters that the program increments. */
@@ -182,12 +182,12 @@ struct mb_window {
 	double seconds;
 };
 
-/* The usual warm-up; also what a skewed start may take to balance itself. */
+/* The usual warm-up; also the time that a skewed start has to balance itself. */
 #define MB_WARMUP_S 0.1
 
 /*
- * The other way to measure: a fixed amount of work, done when every color has run its share.
- * Starving some of them does not help here, they still have to be run. Any thread.
+ * The other way to measure: a fixed amount of work that is done when every color has run its
+ * share. Starving some colors gains nothing here, because they must run in the end. Any thread.
  */
 struct mb_fixed;
 struct mb_fixed *mb_fixed_new(int colors);
@@ -212,12 +212,12 @@ enum mb_wake_contender { /* in the order of the samples */
 struct mb_wake;
 
 /*
- * Prepare, in the child, before the runtime starts. cross: the calling thread, and with it the
- * threads it makes, moves to the last processor, and posts will come from the first, which
- * stays busy until the event has run. Otherwise nothing is pinned and the poster sleeps.
+ * Prepare, in the child, before the runtime starts. cross: the calling thread, and so the threads
+ * that it makes, moves to the last processor; the poster runs on the first and stays busy until
+ * the event has run. Otherwise nothing is pinned and the poster sleeps.
  */
 struct mb_wake *mb_wake_new(bool cross, double seconds);
-/* The runtime's event has come: called by its handler. */
+/* The runtime's event runs: its handler calls this. */
 void mb_wake_hit(struct mb_wake *wake);
 /* Wake the runtime with post(ctx), and the two bare threads, in turn, for the seconds given. */
 void mb_wake_measure(struct mb_wake *wake, void (*post)(void *ctx), void *ctx,
@@ -225,7 +225,7 @@ void mb_wake_measure(struct mb_wake *wake, void (*post)(void *ctx), void *ctx,
 void mb_wake_free(struct mb_wake *wake);
 /*
  * All runs of the wake benchmark, both modes, and their reports. fn(ctx, out) makes one run;
- * *cross says which. The bare threads are reported when bare is true.
+ * *cross selects the mode. The bare threads are reported if bare is true.
  */
 void mb_wake_bench(const struct mb_options *opt, const char *peer, bool bare, bool abandon,
     bool *cross, void (*fn)(void *ctx, struct mb_sample *out), void *ctx);
@@ -235,15 +235,15 @@ void mb_wake_bench(const struct mb_options *opt, const char *peer, bool bare, bo
 /*
  * One run of the idle benchmark: child(ctx, ready_fd, end_fd) runs in a child process, does some
  * work, writes a byte to ready_fd when all is done, blocks in read(end_fd) until end of file,
- * and stops. The CPU time it takes in between is read from outside; value is in percent of one
- * processor. System calls: with strace every one of them, otherwise voluntary context switches,
- * which are a lower bound.
+ * and stops. The parent reads the CPU time that it takes in between; value is in percent of one
+ * processor. System calls: with strace all of them, otherwise voluntary context switches, which
+ * are a lower bound.
  */
 void mb_idle_run(void (*child)(void *ctx, int ready_fd, int end_fd), void *ctx, double seconds,
     bool strace, bool abandon, struct mb_sample *out);
-/* Can strace be used here? */
+/* Does strace work here? */
 bool mb_idle_has_strace(void);
-/* All runs of the idle benchmark and their report; one more with strace where it is. */
+/* All runs of the idle benchmark and their report; one more with strace where it works. */
 void mb_idle_bench(const struct mb_options *opt, const char *peer, int cores, int colors,
     bool abandon, void (*child)(void *ctx, int ready_fd, int end_fd), void *ctx);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_config.c: configurations by name. The switches of the heuristics are environment variables
- * because that is how any program is switched without being changed; the scheduler of
- * libasync-smp is the library libmely-libasync, which has the same interface and is put in front
- * of libmely by the dynamic linker. Main thread only.
+ * mb_config.c: configurations by name. Environment variables switch the heuristics, as for any
+ * program. The scheduler of libasync-smp is the library libmely-libasync, which has the same
+ * interface as libmely; the dynamic linker loads it first. Main thread only.
  */
 #include "mb_config.h"
 
@@ -24,11 +23,11 @@ const char *const mb_config_names[] = {"libasync", "libasync-ws", "mely", "mely-
 
 const char mb_config_help[] =
     "      libasync      libasync-smp's scheduler, without stealing\n"
-    "      libasync-ws   the same with its stealing\n"
+    "      libasync-ws   libasync-smp's scheduler with its stealing\n"
     "      mely          Mely without stealing\n"
     "      mely-base-ws  Mely with stealing and no heuristic\n"
     "      time-left, penalty, locality\n"
-    "                    the same with this heuristic\n"
+    "                    Mely with stealing and this heuristic\n"
     "      all           everything on, handlers annotated\n"
     "      auto          everything on, handlers not annotated: times are measured\n";
 
@@ -55,7 +54,7 @@ set(const char *name, bool on)
 		mb_fail("setenv", errno);
 }
 
-/* The file that the runtime's functions come from: a library, or this program. */
+/* The file that contains the runtime's functions: a library, or this program. */
 static const char *
 library(void)
 {
@@ -68,7 +67,7 @@ library(void)
 static void __attribute__((noreturn))
 missing(const char *name)
 {
-	fprintf(stderr, "%s: --config %s: left out, there is no %s beside libmely.so\n",
+	fprintf(stderr, "%s: --config %s: skipped, no %s beside libmely.so\n",
 	    program_invocation_short_name, name, LIBASYNC);
 	exit(MB_CONFIG_MISSING);
 }
@@ -85,9 +84,9 @@ run_with_libasync(const char *name, char **argv)
 	if (base == NULL || snprintf(path, sizeof(path), "%.*s/%s", (int)(base - mely), mely,
 	    LIBASYNC) >= (int)sizeof(path) || access(path, R_OK) != 0)
 		missing(name);
-	/* The dynamic linker takes a blank or a colon for the end of a name. */
+	/* In LD_PRELOAD a blank or a colon ends a name. */
 	if (strpbrk(path, " :") != NULL)
-		mb_fail("a path with blanks or colons can not be in LD_PRELOAD", 0);
+		mb_fail("LD_PRELOAD cannot hold a path with blanks or colons", 0);
 	if (setenv("LD_PRELOAD", path, 1) != 0)
 		mb_fail("setenv", errno);
 	execv("/proc/self/exe", argv);
@@ -127,7 +126,7 @@ mb_config_enter(const char *name, char **argv)
 	if (config->libasync && !libasync)
 		run_with_libasync(name, argv);
 	if (!config->libasync && libasync)
-		mb_fail("LD_PRELOAD has another scheduler than --config asks for", 0);
+		mb_fail("LD_PRELOAD has another scheduler than --config", 0);
 	mb_config_set(config);
 	return config;
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Exit status of a program whose configuration needs a library that is not there. */
+/* Exit status of a program whose configuration needs a library that is not installed. */
 #define MB_CONFIG_MISSING 77
 
 struct mb_config {
@@ -26,7 +26,7 @@ extern const char mb_config_help[];
 
 /* By name; NULL when there is none. */
 const struct mb_config *mb_config_find(const char *name);
-/* Its switches go into the environment, whatever the library. */
+/* Set the environment variables of a configuration; the library does not change. */
 void mb_config_set(const struct mb_config *config);
 
 /*

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_echo.c: the echo benchmark's load, and the server that is the floor under every other: an
- * epoll loop per thread, connections dealt out in turn, nothing in between.
+ * mb_echo.c: the load of the echo benchmark, and the bare server, a lower bound for every other:
+ * one epoll loop per thread, with the connections distributed round-robin.
  *
- * A request is its number over and over; the answer must be the same. On a machine where load
- * and server share the processors, requests a second say as much about the load as about the
- * server: what counts is the processor time of the server's process.
+ * A request repeats its number; the answer must be identical. Where load and server share the
+ * processors, requests a second depend on the load as much as on the server, so the figure that
+ * counts is the processor time of the server's process.
  */
 #include "mb_echo.h"
 
@@ -87,8 +87,8 @@ struct load {
 /* When to end; set before the threads of the load start, but for ending. */
 static struct {
 	atomic_bool ending;     /* at once */
-	uint64_t limit;         /* a connection after so many answers; 0: never */
-	struct mb_fixed *fixed; /* with a limit: who waits for that */
+	uint64_t limit;         /* answers of a connection until it ends; 0: no limit */
+	struct mb_fixed *fixed; /* with a limit: counts the connections that have reached it */
 } end;
 
 static void
@@ -140,7 +140,7 @@ load_run(void *arg)
 
 	for (i = 0; i < load->count; i++)
 		request(&load->callers[i]);
-	/* Relaxed: nothing but the end itself is told. */
+	/* Relaxed: the word publishes no other data. */
 	while (!atomic_load_explicit(&end.ending, memory_order_relaxed)) {
 		n = epoll_wait(load->epoll, ready, READY_MAX, 100);
 		for (i = 0; i < n; i++)

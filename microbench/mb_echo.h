@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_echo.h: the frame of the echo benchmark: a server in a process of its own, and a load of
- * connections on loopback of which each sends a request when it has its answer. It knows nothing
- * of libmely. Main thread only. Readable as C11 and C++17.
+ * mb_echo.h: the frame of the echo benchmark: a server in a separate process, and a load of
+ * loopback connections, each of which sends a request as soon as it has the previous answer. It
+ * does not depend on libmely. Main thread only. Valid as C11 and C++17.
  */
 #ifndef MB_ECHO_H
 #define MB_ECHO_H
@@ -23,14 +23,14 @@ struct mb_echo {
 	int cores;        /* threads of the bare loop, which has as many as the runtime */
 	int load_threads;
 	bool bare;        /* measure the bare loop too */
-	/* In the server's process: echo what comes over connections that lfd (non-blocking,
-	 * listening) accepts, until end_fd comes to its end of file. */
+	/* In the server's process: echo the input of all connections that lfd (non-blocking,
+	 * listening) accepts, until end_fd is at end of file. */
 	void (*serve)(int lfd, int end_fd);
 };
 
 /*
- * All runs of one number of connections, and their reports: the server's processor time for a
- * request, in microseconds, and requests a second; of the bare loop too, by turns.
+ * All runs with one number of connections, and their reports: the server's processor time for a
+ * request, in microseconds, and requests a second. Runs of the bare loop alternate with them.
  */
 void mb_echo_bench(const struct mb_echo *echo, const char *variant);
 

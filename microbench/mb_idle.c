@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_idle.c: what a process costs while it has nothing to do. Looked at from outside, by the
- * parent, so that the looking costs the idle process nothing: its CPU clock, the voluntary
- * context switches of its threads (each a system call that slept: a lower bound), and in a run
- * of its own, because tracing disturbs, strace. Main thread only.
+ * mb_idle.c: what a process costs while it has nothing to do. The parent measures it, so that the
+ * measurement costs the idle process nothing: its CPU clock, the voluntary context switches of its
+ * threads (each is a system call that slept, so they are a lower bound), and, in a separate run
+ * because tracing disturbs the process, strace. Main thread only.
  */
 #include "mb.h"
 
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* After the work, what is still going on may come to rest. */
+/* Time for the process to become idle after its work. */
 #define SETTLE_S 0.3
 
 /* Strace needs this long at most to attach to all threads. */

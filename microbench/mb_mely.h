@@ -16,9 +16,8 @@
 #define MB_APART _Alignas(128)
 
 /*
- * One more. Only the events of one color write a counter, so a plain load and store will do;
- * relaxed, because the measuring thread wants no more than some recent value (pairs with
- * mb_counted).
+ * Increment a counter. Only the events of one color write it, so a plain load and store suffice;
+ * relaxed, because the measuring thread needs only a recent value (pairs with mb_counted).
  */
 static inline void
 mb_count(_Atomic uint64_t *counter)
@@ -55,12 +54,12 @@ mb_color_id(int i, bool scattered)
 	return scattered ? n * 2654435761u : n;
 }
 
-/* Put a color by id on a core, free to go: pinned there, and let go again. */
+/* Move a color id to a core without pinning it: pin it there, then unpin it. */
 void mb_color_start_on(struct mely_runtime *rt, uint32_t id, int core);
 
 /*
- * What a run of counting colors has to do: count for a window of time or, with --events, until
- * each of the counters has come to its share.
+ * The work of a run of counting colors: count for a window of time or, with --events, until each
+ * counter has reached its share.
  */
 struct mb_work {
 	uint64_t limit;         /* of one counter; without --events, beyond reach */
@@ -70,7 +69,7 @@ struct mb_work {
 
 void mb_work_init(struct mb_work *work, const struct mb_options *opt, int counters);
 
-/* One more. False when it was the counter's last. */
+/* Increment a counter; false at its last event. */
 static inline bool
 mb_work_count(struct mb_work *work, _Atomic uint64_t *counter)
 {
@@ -81,16 +80,16 @@ mb_work_count(struct mb_work *work, _Atomic uint64_t *counter)
 	return false;
 }
 
-/* What a report calls it; NULL: the plain one. */
+/* Its name in a report; NULL: the plain variant. */
 const char *mb_work_variant(const struct mb_options *opt, bool objects);
 
-/* A runtime with so many cores, or as many as it chooses when cores is 0. */
+/* A runtime with this number of cores; 0: its default. */
 struct mely_runtime *mb_runtime_new(int cores);
 
-/* How many cores that will be. */
+/* The number of cores that mb_runtime_new(cores) makes. */
 int mb_runtime_cores(int cores);
 
-/* Run rt on this thread until side(ctx), on a thread of its own, returns; then free rt. */
+/* Run rt on this thread until side(ctx) returns on another thread; then free rt. */
 void mb_runtime_run(struct mely_runtime *rt, void (*side)(void *ctx), void *ctx);
 
 /* What is counted: counters 0 to count - 1, as read(NULL, i) reads them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_options.c: the command line of a microbenchmark: the options that all of them take and the
- * switches of each. Main thread only.
+ * mb_options.c: the command line of a microbenchmark: the options of all of them and the switches
+ * of each. Main thread only.
  */
 #include "mb.h"
 
@@ -23,7 +23,7 @@ enum {
 	SECONDS_MAX = 3600
 };
 
-/* The first value of getopt_long's val that is a switch: beyond every character. */
+/* Values of getopt_long's val from here on are switches: greater than any character. */
 #define SWITCH_VAL 1000
 
 static void
@@ -38,9 +38,9 @@ usage(const struct mb_program *program, FILE *to)
 	    program->colors_default);
 	fprintf(to, "  --seconds S    length of a measured window (default %g)\n",
 	    program->seconds_default);
-	fprintf(to, "  --runs R       runs of each configuration, each in a process of its"
-	    " own (default %d)\n", RUNS_DEFAULT);
-	fprintf(to, "  --json         one JSON object a line and configuration\n");
+	fprintf(to, "  --runs R       runs of each configuration, each in a separate process"
+	    " (default %d)\n", RUNS_DEFAULT);
+	fprintf(to, "  --json         print one JSON object a line for each configuration\n");
 	if (program->has_events)
 		fprintf(to, "  --events N     fixed work: until each of K colors has run N/K"
 		    " events; no window\n");
@@ -48,19 +48,19 @@ usage(const struct mb_program *program, FILE *to)
 		fprintf(to, "  --%-12s %s\n", s->name, s->help);
 	if (program->configs != NULL)
 		fprintf(to, "  --config NAME  one of (default: all)\n%s", program->configs_help);
-	fprintf(to, "  --help         this text\n");
-	fprintf(to, "  --version      the version of the project\n");
+	fprintf(to, "  --help         print this text\n");
+	fprintf(to, "  --version      print the version of the project\n");
 }
 
 static void __attribute__((noreturn))
 bad(const struct mb_program *program, const char *option, const char *text)
 {
-	fprintf(stderr, "%s: --%s %s: not a value for this option (try --help)\n", program->name,
-	    option, text);
+	fprintf(stderr, "%s: --%s: invalid value '%s' (try --help)\n", program->name, option,
+	    text);
 	exit(2);
 }
 
-/* A whole number from text up to the character that ends it, which is handed out. */
+/* Parse a whole number; *end is the first character after it. NULL: it must end the text. */
 static int
 number(const struct mb_program *program, const char *option, const char *text, int max,
     const char **end)
@@ -197,7 +197,7 @@ mb_options_parse(const struct mb_program *program, int argc, char **argv,
 	while ((which = getopt_long(argc, argv, "", all, NULL)) != -1)
 		parse_one(program, which, opt);
 	if (optind < argc) {
-		fprintf(stderr, "%s: %s: no such argument (try --help)\n", program->name,
+		fprintf(stderr, "%s: unexpected argument '%s' (try --help)\n", program->name,
 		    argv[optind]);
 		exit(2);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_paper.h: the sizes of the paper's microbenchmarks (section 5.2), for the programs that run
- * here and for the simulation (sim/workload_*.c), which must mean the same by them. Where the
- * paper gives no size, the program of that name says how it was chosen.
+ * mb_paper.h: the sizes of the paper's microbenchmarks (section 5.2), shared by the programs here
+ * and by the simulation (sim/workload_*.c). Where the paper gives no size, the program of that
+ * name explains the choice.
  */
 #ifndef MB_PAPER_H
 #define MB_PAPER_H
@@ -48,8 +48,8 @@ mb_paper_draw(uint32_t *state)
 enum { MB_PAPER_DRAW_FIRST = 12345 };
 
 /*
- * Cycles of the next event of unbalanced, when left events are to be drawn and *longs of them must
- * be long: as many long ones as there must be, anywhere.
+ * Cycles of the next event of unbalanced, of which left events remain to be drawn. Exactly *longs
+ * of these are long, at random places.
  */
 static inline uint32_t
 mb_paper_unbalanced(uint32_t *state, uint32_t left, uint32_t *longs)

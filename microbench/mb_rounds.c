@@ -25,7 +25,7 @@ static struct rounds {
 	uint32_t reports;
 	int count;
 	bool running;   /* there is a round to be ended */
-	bool measuring; /* the warm-up is over */
+	bool measuring; /* the warm-up has ended */
 	uint64_t begin, elapsed, wanted;
 	struct mely_counters before; /* when the round began */
 	uint64_t steals, stealing_ns, lock_wait_ns;
@@ -75,7 +75,7 @@ counters(void)
 	return total;
 }
 
-/* Add what the counters have come to since the round began. */
+/* Add the growth of the counters since the round began. */
 static void
 count_round(void)
 {
@@ -180,7 +180,7 @@ run(void *ctx, struct mb_sample *out)
 
 /* ---- the program -------------------------------------------------------------------------- */
 
-/* Cycles of one mb_spin(ticks) among many: the least of several trials. */
+/* Cycles of one mb_spin(ticks) among many: the minimum of several trials. */
 static double
 spin_cost(uint64_t ticks)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mb_rounds.h: the frame of the paper's microbenchmarks (section 5.2): rounds of fork and join.
- * An event of core 0 posts what a round begins with; when the last of it has been reported, what
- * came of it is checked, the colors that were stolen go home, and the next round begins. Checking
- * and going home are not timed: the paper's rounds begin with everything on its first core.
+ * An event of core 0 posts the first events of a round. After the last event has reported, core 0
+ * checks the results, stolen colors return to their first core, and the next round begins. The
+ * check and the return are not timed: the paper's rounds begin with everything on one core.
  */
 #ifndef MB_ROUNDS_H
 #define MB_ROUNDS_H
@@ -11,10 +11,10 @@
 #include "mb_config.h"
 #include "mb_mely.h"
 
-/* What a round came to. */
+/* The totals of a round. */
 struct mb_tally {
 	uint64_t events; /* run, all in all */
-	uint64_t cycles; /* of work asked for in them; 0: not known */
+	uint64_t cycles; /* of work requested in them; 0: not known */
 	uint64_t away_events; /* of these, run on another core than the first of their kind */
 	uint64_t away_cycles;
 };
@@ -48,12 +48,12 @@ void mb_rounds_home(struct mely_color *color, int core);
 /* An annotation in ns from a time in cycles, at least 1. */
 uint32_t mb_rounds_ns(uint64_t cycles);
 
-/* What mb_burn takes over and above what it is asked for; set by mb_rounds_main. */
+/* Cycles that mb_burn takes beyond its argument; set by mb_rounds_main. */
 extern uint64_t mb_burn_excess;
 
 /*
- * Work for so many cycles of the machine's clock, calls and readings of the clock included: on
- * average neither more nor less, as far as the clock can be read that finely.
+ * Work for a number of cycles of the machine's clock, including the calls and clock readings; exact
+ * on average, within the resolution of the clock.
  */
 static inline void
 mb_burn(uint64_t cycles)

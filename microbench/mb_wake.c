@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mb_wake.c: how long a post from outside takes to reach a handler of an idle runtime, against
- * the same for two bare threads, one in epoll_wait and one in read, both on an eventfd. The
- * three are woken in turn, so that whatever the machine does, it does to all of them.
+ * mb_wake.c: the time from a post by an outside thread to its handler in an idle runtime, compared
+ * with the wake-up of two bare threads, one in epoll_wait and one in read, both on an eventfd. The
+ * poster wakes the three in turn, so that disturbances of the machine affect all of them.
  *
  * Threads: mb_wake_new and mb_wake_free on the thread that starts the runtime, mb_wake_measure
  * on the poster's, mb_wake_hit anywhere.
@@ -24,7 +24,7 @@ enum {
 	ROUNDS_MIN = 10
 };
 
-/* How long the poster leaves everybody asleep after a wake-up. */
+/* How long the poster lets all threads sleep after a wake-up. */
 #define GAP_S 0.001
 
 struct bare {
@@ -36,7 +36,7 @@ struct bare {
 };
 
 struct mb_wake {
-	/* Ticks when the handler ran, 0 before. Alone in its line: the poster looks at it. */
+	/* Ticks when the handler ran, 0 before. Alone in its cache line: the poster polls it. */
 	_Alignas(128) _Atomic uint64_t hit;
 	_Alignas(128) atomic_bool ending;
 	bool cross;

@@ -149,8 +149,8 @@ measure(void *ctx)
 {
 	(void)ctx;
 	/*
-	 * What the first posts, from outside and from a handler, and the first look at /proc bring
-	 * with them is not counted: it is there once, however many colors there are.
+	 * Memory that the first posts (from outside and from a handler) and the first reading of
+	 * /proc allocate is not counted: it does not depend on the number of colors.
 	 */
 	mb_must(mely_post_id(bench.rt, 0, &first_handler, NULL), "mely_post_id");
 	wait_done();
@@ -209,7 +209,7 @@ main(int argc, char **argv)
 		    "that has run an event, and per pending event. On one core unless --cores\n"
 		    "is given; --seconds does not matter.",
 		.colors_help = "colors, or events",
-		/* Many, so that what an allocator takes once, whatever the number, is lost. */
+		/* Many, so that the constant overhead of an allocator is negligible. */
 		.colors_default = 1000000,
 		.colors_max = 10000000,
 		.seconds_default = 1,

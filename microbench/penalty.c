@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * penalty: the paper's Table 5. A round begins with K events A of K colors on core 0. Each makes
- * an array, and then events B of its color, one after another, read it through slice by slice.
- * An idle core can steal either; who steals an A computes where its data will be, who steals a B
- * leaves the array behind. B says so by a penalty of 1,000.
+ * an array; then events B of its color, one after another, read the array slice by slice. An idle
+ * core can steal either. The thief of an A makes the data in its own cache; the thief of a B reads
+ * an array that is in the victim's cache, hence the penalty of 1,000 of B.
  *
  * The paper does not give the sizes. 32 KB fit in the first cache of any core, and in the 6 MB
  * that two of the paper's share there is room for all arrays of a round; 1 KB a slice makes a B
@@ -78,7 +78,7 @@ penalty_b(void *arg)
 	struct parent *parent = arg;
 
 	if (!slice_right(parent->array, parent->at, parent->seed))
-		mb_fail("an event saw other data than its parent had written", 0);
+		mb_fail("an event read other data than its parent wrote", 0);
 	parent->read++;
 	parent->away += mely_current_core() != 0;
 	if (++parent->at < SLICES) {
@@ -193,7 +193,7 @@ main(int argc, char **argv)
 		.what = "Rounds of K events A of K colors, all on core 0. Each makes an array of\n"
 		    "32 KB, which 32 events B of its color then read, 1 KB each, one after\n"
 		    "another; stealing penalty of B: 1,000. Events a second.",
-		.colors_help = "events A of a round, each of a color of its own",
+		.colors_help = "events A of a round, each of its own color",
 		.colors_default = PENALTY_COLORS,
 		.colors_max = 100000,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pingpong: pairs of colors that post to each other in turn. What an event costs when its post
- * goes to another color, and often to another core.
+ * pingpong: pairs of colors that post to each other in turn. The cost of an event that is posted to
+ * another color, often on another core.
  */
 #include "mb_mely.h"
 

@@ -16,7 +16,7 @@ def program(builddir):
 
 
 def simulate(sim, programs, configs):
-    """results[program, config]: what a prediction says, with the names that a run's JSON has."""
+    """results[program, config]: the values of a prediction, with the names of a run's JSON."""
     results = {}
     for count, which in enumerate(programs, 1):
         for config in configs:

@@ -4,7 +4,7 @@
 # smoke.sh: every microbenchmark runs, prints JSON with the keys that others read, and takes and
 # refuses options as it should. Nothing is said about speed.
 set -u
-# A program of compat ends by exit in a callback: nobody joins the threads, which are parked.
+# A program of compat calls exit in a callback, so its threads are parked and never joined.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-}:report_thread_leaks=0"
 
 dir=${top_builddir:-.}/microbench
@@ -26,8 +26,8 @@ status() {
 	[ "$got" = "$want" ] || bad "$*: exit $got, not $want: $(head -c 300 "$scratch/err")"
 }
 
-# json LINES "KEY..." PROGRAM ARGS: so many lines, each an object with the common keys and these
-# in place, with numbers where numbers belong, and a median above nought (idle: not below).
+# json LINES "KEY..." PROGRAM ARGS: the output has LINES lines. Each is an object with the common
+# keys and these, with numbers where numbers belong, and a median above 0 (idle: at least 0).
 json() {
 	local lines=$1 keys=$2
 	shift 2
@@ -115,7 +115,7 @@ for config in mely mely-base-ws time-left penalty locality all auto; do
 done
 json 1 "$keys" cache-efficient $quick --cores 5 --colors 10
 json 1 "$keys" penalty $quick --cores 1 --colors 1
-# libasync-smp's scheduler where it has been built. A sanitizer wants to be loaded first itself.
+# libasync-smp's scheduler where it is built. A sanitizer runtime must itself be loaded first.
 for program in unbalanced penalty cache-efficient; do
 	if [ -n "${INSTRUMENT_FLAGS:-}" ]; then
 		continue
@@ -173,7 +173,7 @@ if command -v python3 >/dev/null; then
 	for want in onoff.csv onoff.json; do
 		[ -s "$scratch/onoff/$want" ] || bad "onoff: no $want"
 	done
-	# The same settings on both sides come to the same number of instructions, nearly.
+	# With equal settings on both sides the numbers of instructions are nearly equal.
 	if command -v valgrind >/dev/null && [ -z "${INSTRUMENT_FLAGS:-}" ]; then
 		onoff --instructions --only chain --b MELY_STEAL=1
 		grep -q '^chain .*no difference' "$scratch/out" ||
@@ -189,7 +189,7 @@ fi
 for program in chain $compat echo pingpong fan wake memory idle stuck unbalanced penalty \
 	cache-efficient; do
 	status 0 $program --help
-	grep -q -- '--colors' "$scratch/out" || bad "$program --help says nothing of --colors"
+	grep -q -- '--colors' "$scratch/out" || bad "$program --help does not mention --colors"
 	status 0 $program --version
 	grep -q "^$program (mely) [0-9]" "$scratch/out" || bad "$program --version: odd"
 	for args in "--no-such" "--cores" "--cores 0" "--cores x" "--colors 1,,2" "--colors -1" \

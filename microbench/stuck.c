@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck: one core computes for a second; how long until what else is there for that core has run
- * elsewhere. The handler that computes ends when it has, or after the second.
+ * stuck: one core computes for up to a second; the time until other work of that core has run on
+ * another core. The handler that computes ends then, or after the second.
  *
  * queued      an event for another color of the same core, posted by the handler as it begins
- * outside     the same, posted by a thread outside
+ * outside     an event for another color of the same core, posted by an outside thread
  * descriptor  readiness of a descriptor in that core's poller
  * timer       a timer of that core, due at once
  */
@@ -43,7 +43,7 @@ static struct {
 	const struct mb_options *opt;
 	struct mb_sample *out;   /* median and worst of each kind */
 	struct mely_color *busy;
-	struct round **rounds;   /* kept until the runtime is gone */
+	struct round **rounds;   /* kept until the runtime is freed */
 	size_t rounds_count;
 } bench;
 
@@ -203,11 +203,11 @@ main(int argc, char **argv)
 {
 	static const struct mb_program program = {
 		.name = "stuck",
-		.what = "One core's handler computes for up to a second. From its beginning until\n"
-		    "something else meant for that core has run on another, in milliseconds:\n"
-		    "an event queued there, one posted from outside, readiness in\n"
-		    "its poller, a timer. The median of all rounds, and the worst of them.\n"
-		    "MELY_STUCK_MS in the environment says when a core is stuck (4).",
+		.what = "A handler of one core computes for up to a second. The time from its\n"
+		    "start until other work of that core has run on another, in milliseconds:\n"
+		    "a queued event, an event posted from outside, readiness in its poller,\n"
+		    "and a timer. Median and maximum of all rounds. A core is stuck after\n"
+		    "MELY_STUCK_MS milliseconds (environment; default 4).",
 		.colors_help = "accepted and not used",
 		.colors_default = 1,
 		.colors_max = 1,
@@ -221,7 +221,7 @@ main(int argc, char **argv)
 
 	mb_options_parse(&program, argc, argv, &opt);
 	if (opt.cores == 1) {
-		fprintf(stderr, "stuck: --cores 1: nobody else is there to run anything\n");
+		fprintf(stderr, "stuck: --cores: needs at least 2 cores\n");
 		return 2;
 	}
 	if (opt.cores == 0 && mb_runtime_cores(0) < 2)

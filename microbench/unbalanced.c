@@ -119,7 +119,7 @@ main(int argc, char **argv)
 		.what = "Rounds of K events of K colors, all posted by core 0 and living there:\n"
 		    "98 % take 100 cycles, 2 % 10,000 to 50,000. Events a second, and the ideal:\n"
 		    "cycles the handlers were asked to burn, over cores x elapsed cycles.",
-		.colors_help = "events of a round, each of a color of its own",
+		.colors_help = "events of a round, each of its own color",
 		.colors_default = UNBALANCED_EVENTS,
 		.colors_max = 10000000,
 	};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake: a thread that is no core posts to a runtime in which everything sleeps. How long until
- * the handler runs, against a bare eventfd.
+ * wake: an outside thread posts to a runtime in which all cores sleep. The time until the handler
+ * runs, compared with a bare eventfd.
  *
- * free: nothing is pinned (unless MELY_PIN says so), the poster goes to sleep after the post, so
- * that the kernel may run the woken core where the poster was. cross: one core on the last
- * processor, the poster on the first, busy until the event has run.
+ * free: nothing is pinned (unless MELY_PIN is set), and the poster sleeps after the post, so the
+ * kernel may run the woken core on the poster's processor. cross: one core runs on the last
+ * processor, and the poster on the first, busy until the event has run.
  */
 #include "mb_mely.h"
 

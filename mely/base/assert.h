@@ -3,9 +3,8 @@
  * assert.h: what the library does when it finds a fault, its own or the program's. Any thread.
  *   MELY_ASSERT        an invariant of the library; always on, costs a compare
  *   MELY_DEBUG_ASSERT  an invariant that costs too much for every build; on with --enable-developer
- *   MELY_MISUSE        a fault of the program that returns no error by its nature; developer builds
- *                      print one line and abort, release builds go on: the caller of the macro then
- *                      returns an error or does nothing, and counts it (rt->misuses)
+ *   melyint_misuse     a fault of the program; developer builds print one line and abort, release
+ *                      builds return an error or do nothing instead: color/misuse.h
  * Asserted expressions have no side effects. They read atomics with MELY_PEEK.
  */
 #ifndef MELYINT_BASE_ASSERT_H
@@ -33,17 +32,11 @@ void melyint_say(const char *format, ...) MELY_PRINTF(1, 2);
 		if (MELY_UNLIKELY(!(cond))) \
 			melyint_bug(__FILE__, __LINE__, #cond); \
 	} while (0)
-#define MELY_MISUSE(...) melyint_misuse(__VA_ARGS__)
 #else
 #define MELY_DEBUG_ASSERT(cond) \
 	do { \
 		if (0) \
 			(void)(cond); \
-	} while (0)
-#define MELY_MISUSE(...) \
-	do { \
-		if (0) \
-			melyint_misuse(__VA_ARGS__); \
 	} while (0)
 #endif
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * color.c: color objects, pins, and what can be asked of a color. Any thread.
+ * color.c: making, releasing and pinning colors, and the calls that describe one. Any thread. The
+ * state and the flags of a color change under the lock of the core that owns it.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "check/check.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
@@ -16,16 +18,16 @@ void
 melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,
     unsigned flags)
 {
-	/* Not the owner: where the color is to be, look-ups may be looking at it already. */
+	/* The owner comes last: a look-up may read this place of a chunk already. */
 	color->_tails = NULL;
 	color->_next = color->_prev = NULL;
 	color->_id = id;
 	color->_priority = 0;
 	memset(&color->_u, 0, sizeof color->_u);
-	/* relaxed, both: published by the owner */
+	/* relaxed, all: the store of the owner publishes them */
 	MELY_STORE(&color->_heads, NULL, relaxed);
 	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
-	MELY_STORE(&color->_flags, (uint16_t)flags, relaxed); /* published by the owner */
+	MELY_STORE(&color->_flags, (uint16_t)flags, relaxed);
 	/* release: pairs with the acquire in color/table.h, where an owner makes a color exist */
 	MELY_STORE(&color->_owner, owner, release);
 }
@@ -33,7 +35,9 @@ melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32
 int
 mely_color_init_on(struct mely_color *color, struct mely_runtime *rt, int core)
 {
-	if (core < 0 || core >= rt->cores_count || ((uintptr_t)color & (MELY_CACHE_LINE - 1)) != 0)
+	melyint_examine_runtime(__func__, rt);
+	if (color == NULL || rt == NULL || core < 0 || core >= rt->cores_count ||
+	    ((uintptr_t)color & (MELY_CACHE_LINE - 1)) != 0)
 		return -EINVAL;
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
@@ -47,9 +51,12 @@ mely_color_init(struct mely_color *color, struct mely_runtime *rt)
 {
 	struct melyint_core *self = melyint_self;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	if (self != NULL && self->rt == rt)
 		return mely_color_init_on(color, rt, self->index);
-	/* relaxed: only spreads them */
+	/* relaxed: only spreads the colors over the cores */
 	return mely_color_init_on(color, rt,
 	    (int)(MELY_ADD(&rt->flow.placed, 1, relaxed) % (uint32_t)rt->cores_count));
 }
@@ -61,10 +68,13 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	unsigned flags;
 	bool idle;
 
+	melyint_examine_color(__func__, color);
+	if (color == NULL)
+		return -EINVAL;
 	melyint_outbox_deliver_all(mely_color_runtime(color), self); /* E of NOTE(outbox) */
 	owner = melyint_color_lock(color);
-	flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock, as all below */
-
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	flags = MELY_LOAD(&color->_flags, relaxed); /* relaxed, all: under the lock */
 	if (!(flags & MELYINT_COLOR_OBJECT) || (flags & MELYINT_COLOR_RELEASED)) {
 		melyint_lock_drop(&owner->lock);
 		return flags & MELYINT_COLOR_OBJECT ? -EALREADY : -EINVAL;
@@ -76,18 +86,19 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	color->_u._release._fn = fn;
 	color->_u._release._arg = arg;
 	idle = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_IDLE;
+	MELY_DEBUG_ASSERT(!idle || (MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL));
 	melyint_lock_drop(&owner->lock);
 	if (idle)
 		melyint_color_finish(color);
 	return 0;
 }
 
-/* Nobody may give back what somebody has the address of. */
+/* The caller gets the address of the color, so a trim must not free it. */
 static void
 hold(struct mely_color *color)
 {
-	/* relaxed, both: set under the table's mutex or in a handler of the color, when no trim can
-	 * take it */
+	/* relaxed, both: set under the table's mutex or in a handler of the color, while no trim can
+	 * take the color */
 	if (!(MELY_LOAD(&color->_flags, relaxed) &
 	    (MELYINT_COLOR_OBJECT | MELYINT_COLOR_HELD | MELYINT_COLOR_PINNED)))
 		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
@@ -99,6 +110,9 @@ mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color
 	struct melyint_core *self = melyint_self;
 	bool dead;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL || color == NULL)
+		return -EINVAL;
 	do {
 		struct melyint_core *owner;
 		int error = melyint_colortab_enter(rt, self, id, color);
@@ -146,27 +160,32 @@ mely_current_core(void)
 uint32_t
 mely_color_id(const struct mely_color *color)
 {
-	return color->_id;
+	melyint_examine_color(__func__, color);
+	return color != NULL ? color->_id : 0;
 }
 
 int
 mely_color_is_object(const struct mely_color *color)
 {
-	return (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT) != 0; /* never changes */
+	melyint_examine_color(__func__, color);
+	/* relaxed: the bit never changes */
+	return color != NULL && (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT) != 0;
 }
 
 struct mely_runtime *
 mely_color_runtime(const struct mely_color *color)
 {
+	melyint_examine_color(__func__, color);
 	/* acquire: as in melyint_color_lock */
-	return MELY_LOAD(&color->_owner, acquire)->rt;
+	return color != NULL ? MELY_LOAD(&color->_owner, acquire)->rt : NULL;
 }
 
 int
 mely_color_core(const struct mely_color *color)
 {
+	melyint_examine_color(__func__, color);
 	/* acquire: as in melyint_color_lock */
-	return MELY_LOAD(&color->_owner, acquire)->index;
+	return color != NULL ? MELY_LOAD(&color->_owner, acquire)->index : -1;
 }
 
 /* ---- pins ------------------------------------------------------------------------------------ */
@@ -177,15 +196,17 @@ melyint_color_arrive(struct mely_color *color)
 	struct melyint_core *home = melyint_color_lock(color);
 	bool woken;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&home->lock));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_MOVING);
 	melyint_core_link(home, color);
-	/* relaxed: the drain looks under all locks */
+	/* relaxed: the drain reads it under all locks */
 	MELY_SUB(&home->rt->flow.arriving, 1, relaxed);
 	woken = melyint_wake_locked(home);
 	melyint_lock_drop(&home->lock);
 	if (woken)
 		melyint_wake_finish(melyint_self, home);
 	else
-		melyint_offer(melyint_self, home); /* it may have been unpinned on its way */
+		melyint_offer(melyint_self, home); /* another thread may have unpinned it in between */
 }
 
 int
@@ -196,6 +217,8 @@ mely_color_pin(struct mely_color *color, int core)
 	unsigned flags, state;
 	bool moves;
 
+	if (rt == NULL)
+		return -EINVAL;
 	if (core != MELY_ANY_CORE && (core < 0 || core >= rt->cores_count))
 		return -EINVAL;
 	owner = melyint_color_lock(color);
@@ -205,7 +228,7 @@ mely_color_pin(struct mely_color *color, int core)
 	home = core == MELY_ANY_CORE ? owner : &rt->cores[core];
 	moves = home != owner &&
 	    (state == MELYINT_COLOR_IDLE || state == MELYINT_COLOR_QUEUED);
-	/* Out and in again, as the hints count pinned ones apart. */
+	/* Unlink it and link it again, because the hints count pinned colors separately. */
 	if (state == MELYINT_COLOR_QUEUED)
 		melyint_core_unlink(owner, color);
 	if (core == MELY_ANY_CORE)
@@ -217,7 +240,7 @@ mely_color_pin(struct mely_color *color, int core)
 		melyint_core_link(owner, color);
 	if (state == MELYINT_COLOR_QUEUED && moves) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
-		MELY_ADD(&rt->flow.arriving, 1, relaxed); /* in no queue: a drain must know of it */
+		MELY_ADD(&rt->flow.arriving, 1, relaxed); /* in no queue: a drain must wait for it */
 	}
 	if (moves) {
 		/* release: pairs with the acquire in melyint_color_lock */
@@ -227,6 +250,6 @@ mely_color_pin(struct mely_color *color, int core)
 	if (moves && state == MELYINT_COLOR_QUEUED)
 		melyint_color_arrive(color);
 	else if (core == MELY_ANY_CORE && state == MELYINT_COLOR_QUEUED)
-		melyint_offer(melyint_self, owner); /* others may take it now */
+		melyint_offer(melyint_self, owner); /* thieves may take it now */
 	return 0;
 }

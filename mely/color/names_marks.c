@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ext.c: names and high-water marks of colors, in a small hash table per runtime, behind a
- * mutex; colors without either never come here. Any thread.
+ * names_marks.c: the names and high-water marks of colors, in a small hash table per runtime, under
+ * a mutex. A color without either has no entry and never takes the mutex. Any thread; posts and
+ * release functions are called without the mutex.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "base/assert.h"
 #include "check/check.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "sched/post.h"
 #include "look/trace/tracer.h"
@@ -96,7 +98,7 @@ melyint_colorext_unlock(struct melyint_colorext *table)
 static struct melyint_colorext *
 table_of(const struct mely_color *color)
 {
-	/* acquire: as in melyint_color_lock; only the runtime is taken from it */
+	/* acquire: as in melyint_color_lock; only the runtime is read, which all owners share */
 	return MELY_LOAD(&color->_owner, acquire)->rt->colorext;
 }
 
@@ -117,7 +119,7 @@ grow(struct melyint_colorext *t)
 	struct entry **buckets = calloc(count, sizeof *buckets);
 
 	if (buckets == NULL)
-		return; /* longer chains, no harm */
+		return; /* the chains only get longer */
 	for (i = 0; i < t->buckets_count; i++) {
 		while (t->buckets[i] != NULL) {
 			struct entry *e = t->buckets[i];
@@ -133,7 +135,7 @@ grow(struct melyint_colorext *t)
 	t->buckets_count = count;
 }
 
-/* The entry of a color, made when missing. Under the table's lock. */
+/* The entry of a color; makes one when it is missing. NULL: no memory. Under the table's lock. */
 static struct entry *
 obtain(struct melyint_colorext *t, const struct mely_color *color)
 {
@@ -156,6 +158,7 @@ set_flag(struct mely_color *color, unsigned flag, bool on)
 {
 	struct melyint_core *owner = melyint_color_lock(color);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
 	if (on)
 		MELY_OR(&color->_flags, (uint16_t)flag, relaxed); /* under the lock */
 	else
@@ -166,10 +169,15 @@ set_flag(struct mely_color *color, unsigned flag, bool on)
 int
 mely_color_set_name(struct mely_color *color, const char *name)
 {
-	struct melyint_colorext *t = table_of(color);
-	char *copy = name != NULL ? strdup(name) : NULL;
+	struct melyint_colorext *t;
 	struct entry *e;
+	char *copy;
 
+	melyint_examine_color(__func__, color);
+	if (color == NULL)
+		return -EINVAL;
+	t = table_of(color);
+	copy = name != NULL ? strdup(name) : NULL;
 	if (name != NULL && copy == NULL)
 		return -ENOMEM;
 	pthread_mutex_lock(&t->lock);
@@ -210,6 +218,9 @@ melyint_colorext_each_name(struct melyint_colorext *t,
 int
 mely_color_name(const struct mely_color *color, char *buf, size_t size)
 {
+	melyint_examine_color(__func__, color);
+	if (color == NULL || (buf == NULL && size > 0))
+		return -EINVAL;
 	return melyint_colorext_name(table_of(color), color, buf, size);
 }
 
@@ -234,11 +245,15 @@ int
 mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
     struct mely_color *drained_color, struct mely_event *drained)
 {
-	struct melyint_colorext *t = table_of(color);
+	struct melyint_colorext *t;
 	struct entry *e;
 
+	melyint_examine_color(__func__, color);
+	if (color == NULL)
+		return -EINVAL;
+	t = table_of(color);
 	melyint_check_promise(drained);
-	/* relaxed: posts from now on count, soon enough */
+	/* relaxed: posts count from about now on */
 	MELY_STORE(&mely_color_runtime(color)->flow.marks, true, relaxed);
 	pthread_mutex_lock(&t->lock);
 	e = obtain(t, color);
@@ -294,7 +309,7 @@ melyint_mark_ran(struct mely_color *color)
 		}
 	}
 	pthread_mutex_unlock(&t->lock);
-	/* -EALREADY: the program has not come to run the last one yet; it is told anyway */
+	/* -EALREADY: the event of an earlier crossing is still queued and reports this one, too */
 	if (drained != NULL && drained_color != NULL)
 		(void)melyint_post(drained_color, drained, MELYINT_POST_INTERNAL);
 }
@@ -305,7 +320,9 @@ melyint_color_finish(struct mely_color *color)
 	void (*fn)(void *arg) = color->_u._release._fn;
 	void *arg = color->_u._release._arg;
 
-	/* relaxed: no core knows the color any more */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_flags) & MELYINT_COLOR_RELEASED);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_IDLE);
+	/* relaxed: no core refers to the color any more */
 	if (MELY_LOAD(&color->_flags, relaxed) & (MELYINT_COLOR_NAMED | MELYINT_COLOR_MARKED)) {
 		struct melyint_colorext *t = table_of(color);
 		struct entry **slot, *e;

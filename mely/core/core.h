@@ -331,6 +331,7 @@ struct mely_runtime {
 	                                                                     * a steal; thieves */
 	struct melyint_samples samples; /* of handlers: measure.h */
 	struct melyint_outside outside;
+	_Atomic uint64_t misuses;  /* by the program; any thread: color/misuse.h */
 	struct melyint_flow flow;
 	_Alignas(MELY_CACHE_LINE) struct melyint_idle idle;
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "color/misuse.h"
 #include "color/table.h"
 #include "core/core.h"
 #include "look/trace/observe.h"
@@ -33,9 +34,13 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 {
 	/* relaxed, all: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
 	unsigned state = MELY_LOAD(&color->_state, relaxed);
+	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
 
-	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD))
+	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
+	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_RELEASED) &&
+	    !melyint_released_admits(color, ev, (flags & MELYINT_POST_INTERNAL) != 0))
+		return MELYINT_APPEND_RELEASED;
 	MELY_STORE(&ev->_color, color, release); /* pairs with the acquire in cancel.c */
 	if (flags & MELYINT_POST_HEAD)
 		ev->_flags |= MELYINT_EV_HEAD;
@@ -100,7 +105,9 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 		melyint_wake_finish(self, owner);
 	else if (how == MELYINT_APPEND_LINKED)
 		melyint_offer(self, owner);
-	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
+	if (MELY_LIKELY(how < MELYINT_APPEND_DEAD))
+		return 0;
+	return how == MELYINT_APPEND_DEAD ? -ESTALE : -EINVAL;
 }
 
 #include "sched/post_rules.h" /* uses enqueue */
@@ -140,7 +147,7 @@ mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	struct mely_color *color;
 	int error;
 
-	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+	if (MELY_UNLIKELY(self == NULL || self->rt != rt || handler == NULL))
 		return post_id_slow(self, rt, id, handler, arg, 0);
 	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 	if (MELY_UNLIKELY(color == NULL))

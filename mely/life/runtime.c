@@ -22,6 +22,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "check/check.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
 #include "sched/loop.h"
@@ -194,6 +195,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = cores_new(rt);
 	if (error == 0)
+		melyint_runtime_known(rt);
+	if (error == 0)
 		error = melyint_topo_place(rt);
 	if (error == 0)
 		switched(rt);
@@ -217,6 +220,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		melyint_monitor_free(rt);
 		melyint_colorext_free(rt->colorext);
 		melyint_colortab_free(rt->colors);
+		melyint_runtime_unknown(rt);
 		cores_free(rt);
 		free(rt);
 		return error;
@@ -263,6 +267,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_live_free(rt);
 	melyint_colorext_free(rt->colorext);
 	melyint_colortab_free(rt->colors);
+	melyint_runtime_unknown(rt);
 	cores_free(rt);
 	pthread_mutex_destroy(&rt->walks.lock);
 	pthread_mutex_destroy(&rt->life.lock);

@@ -234,6 +234,7 @@ head(struct melyint_text *t, const struct mely_stats *stats)
 	number(t, "outside_posts", stats->outside_posts);
 	number(t, "outside_wakeups", stats->outside_wakeups);
 	number(t, "outside_refused", stats->outside_refused);
+	number(t, "misuses", stats->misuses);
 	number(t, "colors_asked", stats->colors_asked);
 	number(t, "colors_found", stats->colors_found);
 	melyint_text_add(t, "\"total\":{");

@@ -402,6 +402,7 @@ put_head(struct making *m, uint32_t colors_max)
 	head->outside_posts = READ(&m->rt->outside.posts);
 	head->outside_wakeups = READ(&m->rt->outside.wakeups);
 	head->outside_refused = READ(&m->rt->outside.refused);
+	head->misuses = READ(&m->rt->misuses);
 }
 
 /* The names and the size in the head. */

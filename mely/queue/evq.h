@@ -15,8 +15,13 @@
 
 /* ev->_state */
 enum {
+#ifdef MELY_DEVELOPER
+	MELYINT_EV_MAGIC = 0x4d00, /* memory that was not an event hardly ever has one of the states */
+#else
+	MELYINT_EV_MAGIC = 0,
+#endif
 	MELYINT_EV_IDLE = 0,  /* belongs to the program */
-	MELYINT_EV_QUEUED,    /* in a color-queue; changes under the lock of the color's owner */
+	MELYINT_EV_QUEUED = MELYINT_EV_MAGIC + 1, /* in a color-queue; changes under the lock of the color's owner */
 	MELYINT_EV_PRIVATE,   /* in the batch of the running core; that core alone changes it */
 	MELYINT_EV_CANCELLED, /* was PRIVATE; the running core will drop it */
 	MELYINT_EV_CLAIMED,   /* a thread is posting or cancelling it */
@@ -34,11 +39,34 @@ enum {
 	/* the upper four bits: a shift, A of NOTE(weight) */
 };
 
+/* Can an event be at this address? Memory that was freed holds other words than links. */
+MELY_INLINE bool
+melyint_evq_plausible(const struct mely_event *ev)
+{
+	return ev != NULL && (uintptr_t)ev % _Alignof(struct mely_event) == 0 &&
+	    (uint64_t)(uintptr_t)ev >> 56 == 0;
+}
+
 /* Do the neighbours of ev point back to it? */
 MELY_INLINE bool
 melyint_evq_linked(const struct mely_event *ev)
 {
-	return ev->_next->_prev == ev && ev->_prev->_next == ev;
+	return melyint_evq_plausible(ev->_next) && melyint_evq_plausible(ev->_prev) &&
+	    ev->_next->_prev == ev && ev->_prev->_next == ev;
+}
+
+/* Developer builds: the links of ev, which is in a list, must be sound. If not, the program most
+ * likely freed or reused the memory of an embedded event. */
+MELY_INLINE void
+melyint_evq_examine(const struct mely_event *ev)
+{
+#ifdef MELY_DEVELOPER
+	if (MELY_UNLIKELY(!melyint_evq_linked(ev)))
+		melyint_misuse("event %p, or one next to it, was freed or overwritten while it "
+		    "was queued", (const void *)ev);
+#else
+	(void)ev;
+#endif
 }
 
 /* Do all links of the list agree? For tests. */
@@ -67,7 +95,8 @@ melyint_evq_append(struct mely_event *first, struct mely_event *ev)
 		ev->_next = ev->_prev = ev;
 		return ev;
 	}
-	MELY_DEBUG_ASSERT(ev != first && melyint_evq_linked(first));
+	MELY_DEBUG_ASSERT(ev != first);
+	melyint_evq_examine(first);
 	last = first->_prev;
 	ev->_prev = last;
 	ev->_next = first;
@@ -80,7 +109,7 @@ melyint_evq_append(struct mely_event *first, struct mely_event *ev)
 MELY_INLINE struct mely_event *
 melyint_evq_remove(struct mely_event *first, struct mely_event *ev)
 {
-	MELY_DEBUG_ASSERT(melyint_evq_linked(ev));
+	melyint_evq_examine(ev);
 	if (ev->_next == ev)
 		return NULL;
 	ev->_prev->_next = ev->_next;
@@ -101,7 +130,8 @@ melyint_evq_remove_from(struct mely_event **lists[], int count, struct mely_even
 		}
 	}
 	/* It is not the first of a list, so it has neighbours. */
-	MELY_DEBUG_ASSERT(ev->_next != ev && melyint_evq_linked(ev));
+	MELY_DEBUG_ASSERT(ev->_next != ev);
+	melyint_evq_examine(ev);
 	ev->_prev->_next = ev->_next;
 	ev->_next->_prev = ev->_prev;
 }
@@ -126,7 +156,9 @@ melyint_evq_join(struct mely_event *a, struct mely_event *b)
 		return b;
 	if (b == NULL)
 		return a;
-	MELY_DEBUG_ASSERT(a != b && melyint_evq_linked(a) && melyint_evq_linked(b));
+	MELY_DEBUG_ASSERT(a != b);
+	melyint_evq_examine(a);
+	melyint_evq_examine(b);
 	a_last = a->_prev;
 	b_last = b->_prev;
 	a_last->_next = b;
@@ -143,7 +175,9 @@ melyint_evq_cut(struct mely_event *first, struct mely_event *ev)
 {
 	struct mely_event *last = first->_prev, *before = ev->_prev;
 
-	MELY_DEBUG_ASSERT(ev != first && melyint_evq_linked(first) && melyint_evq_linked(ev));
+	MELY_DEBUG_ASSERT(ev != first);
+	melyint_evq_examine(first);
+	melyint_evq_examine(ev);
 	first->_prev = before;
 	before->_next = first;
 	ev->_prev = last;

@@ -19,6 +19,7 @@
 #include "sched/cancel.h"
 #include "base/assert.h"
 #include "check/check.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "core/core.h"
 #include "sched/post.h"
@@ -173,6 +174,13 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 int
 mely_event_cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done)
 {
+	melyint_examine_event(__func__, ev);
+	if (done != NULL) {
+		melyint_examine_event(__func__, done);
+		melyint_examine_color(__func__, done_color);
+	}
+	if (MELY_UNLIKELY(ev == NULL || (done != NULL && done_color == NULL)))
+		return -EINVAL;
 	return cancel(ev, done_color, done, true);
 }
 

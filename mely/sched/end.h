@@ -6,6 +6,7 @@
 #ifndef MELYINT_SCHED_END_H
 #define MELYINT_SCHED_END_H
 
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "core/core.h"
 
@@ -33,6 +34,7 @@ melyint_event_enter(struct melyint_core *core, struct mely_event *ev, unsigned f
 	if (!(flags & MELYINT_EV_POOLED)) {
 		/* relaxed: a cancel from elsewhere that we just miss has said -EINPROGRESS */
 		if (MELY_UNLIKELY(MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_PRIVATE)) {
+			melyint_examine_taken(ev);
 			melyint_event_drop(core, ev);
 			return false;
 		}

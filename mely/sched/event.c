@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "color/misuse.h"
 #include "core/core.h"
 #include "sched/post.h"
 
 void
 mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg), const char *name)
 {
+	if (handler == NULL)
+		return;
 	memset(handler, 0, sizeof *handler);
 	handler->fn = fn;
 	handler->name = name;
@@ -20,12 +23,15 @@ mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg), const cha
 void
 mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
 {
+	if (ev == NULL)
+		return;
+	melyint_examine_init(ev);
 	ev->_next = ev->_prev = NULL;
 	ev->_handler = handler;
 	ev->_arg = arg;
 	ev->_time = 0;
 	ev->_flags = 0;
-	/* relaxed, both: nobody else has it queued */
+	/* relaxed, both: the event is not queued, so no other thread uses it */
 	MELY_STORE(&ev->_color, NULL, relaxed);
 	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, relaxed);
 }
@@ -33,8 +39,11 @@ mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
 void
 mely_event_set_time(struct mely_event *ev, uint32_t time_ns)
 {
-	/* What it was counted with is kept there: A of NOTE(weight). relaxed: the caller sees to it
-	 * that nobody posts it meanwhile */
+	melyint_examine_event(__func__, ev);
+	if (ev == NULL)
+		return;
+	/* A queued event keeps its weight there: A of NOTE(weight). relaxed: the caller sees to it
+	 * that no thread posts the event meanwhile */
 	if (MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE)
 		return;
 	ev->_time = time_ns;
@@ -44,14 +53,15 @@ mely_event_set_time(struct mely_event *ev, uint32_t time_ns)
 int
 mely_event_pending(const struct mely_event *ev)
 {
-	return MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE; /* a hint */
+	melyint_examine_event(__func__, ev);
+	return ev != NULL && MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE; /* a hint */
 }
 
 int
 mely_join_init(struct mely_join *join, uint32_t count, struct mely_color *color,
     struct mely_event *ev)
 {
-	if (count == 0)
+	if (join == NULL || count == 0 || color == NULL || ev == NULL)
 		return -EINVAL;
 	join->_color = color;
 	join->_event = ev;
@@ -63,6 +73,8 @@ mely_join_init(struct mely_join *join, uint32_t count, struct mely_color *color,
 void
 mely_join_add(struct mely_join *join, uint32_t count)
 {
+	if (join == NULL)
+		return;
 	/* relaxed: the caller holds one count, so the last report comes after this */
 	MELY_ADD(&join->_left, count, relaxed);
 }
@@ -72,10 +84,14 @@ mely_join_done(struct mely_join *join)
 {
 	int error;
 
+	if (join == NULL)
+		return -EINVAL;
 	melyint_check_promise(join->_event);
 	/* acq_rel: release what this party did, acquire for the last what all did */
 	if (MELY_SUB(&join->_left, 1, acq_rel) != 1)
 		return 0;
+	melyint_examine_color(__func__, join->_color);
+	melyint_examine_event(__func__, join->_event);
 	error = melyint_post(join->_color, join->_event, MELYINT_POST_INTERNAL);
 	return error == 0 ? 1 : error;
 }

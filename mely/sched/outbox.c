@@ -20,6 +20,8 @@
  *      released once every outbox has been emptied. Where no core has ever opened one, that is a
  *      look at one word.
  */
+#include <stdlib.h>
+
 #include "base/assert.h"
 #include "color/table.h"
 #include "core/core.h"
@@ -85,6 +87,8 @@ deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head
 		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
 		if (how == MELYINT_APPEND_DEAD)
 			continue;
+		if (MELY_UNLIKELY(how == MELYINT_APPEND_RELEASED))
+			free(out->ring[i].ev); /* pooled, as all of them */
 		linked |= how == MELYINT_APPEND_LINKED;
 		out->ring[i].color = NULL;
 	}

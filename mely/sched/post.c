@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "check/check.h"
+#include "color/misuse.h"
 #include "color/table.h"
 #include "core/core.h"
 #include "look/trace/observe.h"
@@ -84,6 +85,15 @@ weigh_posted(struct melyint_core *owner, struct mely_color *color, struct mely_e
 		color->_u._worth._time_left += melyint_weigh(owner->rt, weighing, ev);
 }
 
+/* May a post be appended to a color that is dead or released? */
+static MELY_NOINLINE bool
+admits_slow(const struct mely_color *color, const struct mely_event *ev, unsigned color_flags,
+    unsigned flags)
+{
+	return !(color_flags & MELYINT_COLOR_DEAD) &&
+	    melyint_released_admits(color, ev, (flags & MELYINT_POST_INTERNAL) != 0);
+}
+
 int
 melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev, unsigned flags)
@@ -92,9 +102,12 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
 	unsigned state = MELY_LOAD(&color->_state, relaxed);
 
-	/* C of NOTE(colortab): the caller looks up anew */
-	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
-		return MELYINT_APPEND_DEAD;
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	/* C of NOTE(colortab): the caller looks the color up again */
+	if (MELY_UNLIKELY(color_flags & (MELYINT_COLOR_DEAD | MELYINT_COLOR_RELEASED)) &&
+	    !admits_slow(color, ev, color_flags, flags))
+		return color_flags & MELYINT_COLOR_DEAD ? MELYINT_APPEND_DEAD :
+		    MELYINT_APPEND_RELEASED;
 	raise_priority(owner, color, melyint_priority_of(ev));
 	weigh_posted(owner, color, ev, color_flags);
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
@@ -220,7 +233,9 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 		melyint_wake_finish(self, owner);
 	else if (how == MELYINT_APPEND_LINKED)
 		melyint_offer(self, owner);
-	return how == MELYINT_APPEND_DEAD ? -ESTALE : 0;
+	if (MELY_LIKELY(how < MELYINT_APPEND_DEAD))
+		return 0;
+	return how == MELYINT_APPEND_DEAD ? -ESTALE : -EINVAL;
 }
 
 /* A of NOTE(post) in a batch that is observed: B of NOTE(observe). */
@@ -354,36 +369,66 @@ post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler
 	return enqueue_observed(self, self->batch.color, ev, 0);
 }
 
-int
-mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+/* mely_post_id by a core of rt, not to its running color. */
+static MELY_NOINLINE int
+post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg,
+    struct melyint_core *self)
 {
-	struct melyint_core *self = melyint_self;
 	struct mely_color *color;
 	struct mely_event *ev;
 	int error;
 
-	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+	if (MELY_UNLIKELY(handler == NULL))
+		return -EINVAL;
+	if (MELY_UNLIKELY(self->sampling.observe != 0))
+		return post_observed(rt, id, handler, arg);
+	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
+	if (MELY_UNLIKELY(color == NULL))
 		return post_id_slow(self, rt, id, handler, arg, 0);
-	if (MELY_LIKELY(self->batch.color_id == id)) {
-		color = NULL;
-	} else {
-		if (MELY_UNLIKELY(self->sampling.observe != 0))
-			return post_observed(rt, id, handler, arg);
-		color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
-		if (MELY_UNLIKELY(color == NULL))
-			return post_id_slow(self, rt, id, handler, arg, 0);
-	}
 	ev = melyint_pool_get(&self->pool);
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
 	fill(ev, handler, arg, 0);
-	if (MELY_LIKELY(color == NULL)) {
-		self->batch.own = melyint_evq_append(self->batch.own, ev);
-		return 0;
-	}
 	error = post_inside(self, color, ev, 0);
 	if (MELY_LIKELY(error == 0))
 		return 0;
 	free(ev);
 	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+}
+
+/* A of NOTE(post): a pooled event to the running color, whose batch is not observed. */
+MELY_INLINE int
+post_own(struct melyint_core *self, struct mely_handler *handler, void *arg)
+{
+	struct mely_event *ev = melyint_pool_get(&self->pool);
+
+	if (MELY_UNLIKELY(ev == NULL))
+		return -ENOMEM;
+	fill(ev, handler, arg, 0);
+	self->batch.own = melyint_evq_append(self->batch.own, ev);
+	return 0;
+}
+
+static MELY_NOINLINE int
+post_own_slow(struct melyint_core *self, struct mely_handler *handler, void *arg)
+{
+	if (MELY_UNLIKELY(handler == NULL))
+		return -EINVAL;
+	return post_own(self, handler, arg);
+}
+
+int
+mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
+{
+	struct melyint_core *self = melyint_self;
+
+	melyint_examine_handler(__func__, handler);
+	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
+		return post_id_slow(self, rt, id, handler, arg, 0);
+	if (self->batch.color_id != id)
+		return post_id_away(rt, id, handler, arg, self);
+	/* No call on this path, so that the compiler saves no registers. */
+	if (MELY_UNLIKELY(handler == NULL || self->pool.count == 0))
+		return post_own_slow(self, handler, arg);
+	return post_own(self, handler, arg);
 }

@@ -19,7 +19,8 @@ enum {
 	/* The color was idle and is in the core-queue now, or has become worth more to a
 	 * thief: the owner may need help (melyint_offer). */
 	MELYINT_APPEND_LINKED,
-	MELYINT_APPEND_DEAD    /* nothing done: the color was given back */
+	MELYINT_APPEND_DEAD,   /* nothing done: the color was given back */
+	MELYINT_APPEND_RELEASED /* nothing done: the program misused a released color */
 };
 
 /* Append a claimed or pooled event to a color. Under the lock of owner, who owns the color. */

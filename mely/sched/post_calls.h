@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "color/misuse.h"
 #include "color/table.h"
 #include "sched/post.h"
 
@@ -18,6 +19,10 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 	struct mely_color *color;
 	int error;
 
+	melyint_examine_runtime("mely_post_id", rt);
+	melyint_examine_handler("mely_post_id", handler);
+	if (rt == NULL || handler == NULL)
+		return -EINVAL;
 	do {
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
@@ -37,12 +42,20 @@ mely_post_head_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *han
 int
 mely_post(struct mely_color *color, struct mely_handler *handler, void *arg)
 {
+	melyint_examine_color(__func__, color);
+	melyint_examine_handler(__func__, handler);
+	if (MELY_UNLIKELY(color == NULL || handler == NULL))
+		return -EINVAL;
 	return post_pooled(melyint_self, color, handler, arg, 0, 0);
 }
 
 int
 mely_post_head(struct mely_color *color, struct mely_handler *handler, void *arg)
 {
+	melyint_examine_color(__func__, color);
+	melyint_examine_handler(__func__, handler);
+	if (MELY_UNLIKELY(color == NULL || handler == NULL))
+		return -EINVAL;
 	return post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
 }
 
@@ -50,6 +63,10 @@ int
 mely_post_timed(struct mely_color *color, struct mely_handler *handler, void *arg,
     uint32_t time_ns)
 {
+	melyint_examine_color(__func__, color);
+	melyint_examine_handler(__func__, handler);
+	if (MELY_UNLIKELY(color == NULL || handler == NULL))
+		return -EINVAL;
 	return post_pooled(melyint_self, color, handler, arg, time_ns, 0);
 }
 
@@ -58,12 +75,20 @@ mely_post_timed(struct mely_color *color, struct mely_handler *handler, void *ar
 int
 mely_event_post(struct mely_color *color, struct mely_event *ev)
 {
+	melyint_examine_color(__func__, color);
+	melyint_examine_event(__func__, ev);
+	if (MELY_UNLIKELY(color == NULL || ev == NULL))
+		return -EINVAL;
 	return melyint_post(color, ev, 0);
 }
 
 int
 mely_event_post_head(struct mely_color *color, struct mely_event *ev)
 {
+	melyint_examine_color(__func__, color);
+	melyint_examine_event(__func__, ev);
+	if (MELY_UNLIKELY(color == NULL || ev == NULL))
+		return -EINVAL;
 	return melyint_post(color, ev, MELYINT_POST_HEAD);
 }
 
@@ -74,6 +99,10 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 	struct mely_color *color;
 	int error;
 
+	melyint_examine_runtime(__func__, rt);
+	melyint_examine_event(__func__, ev);
+	if (MELY_UNLIKELY(rt == NULL || ev == NULL))
+		return -EINVAL;
 	if (self != NULL && self->batch.color_id == id && self->rt == rt)
 		return melyint_post(mely_current_color(), ev, 0); /* held, as in append */
 	do {

@@ -254,6 +254,7 @@ take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 	if (first == NULL)
 		return NULL;
 	do {
+		melyint_evq_examine(ev);
 		if (*room == 0) {
 			if (ev == first) {
 				*rest = first;
@@ -264,6 +265,7 @@ take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 		}
 		--*room;
 		if (!(ev->_flags & MELYINT_EV_POOLED)) {
+			melyint_examine_queued(ev);
 			/* relaxed: cancels read it under the lock, which we hold */
 			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
 		}

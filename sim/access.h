@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * access.h: the atomics of mely/base/atomic.h when the library is compiled for the simulation
- * (-DMELYINT_SIM). Every macro first comes to sim_access, where another virtual thread may go on;
- * nothing comes between that and the operation itself. Each place in the source has a record of
- * its own in the section sim_sites, so that what was never reached can be told.
+ * access.h: the atomics of mely/base/atomic.h in a simulation (-DMELYINT_SIM). Every macro first
+ * calls sim_access, where another virtual thread may run; nothing comes between that call and the
+ * operation. Each place in the source has a record in the section sim_sites, so a hunt can list the
+ * places it never reached.
  */
 #ifndef SIM_ACCESS_H
 #define SIM_ACCESS_H
@@ -32,7 +32,7 @@ struct sim_site {
 void sim_access(struct sim_site *site, const void *p);
 /* After a compare and exchange, which counts as a relaxed load when it failed. */
 void sim_access_cas(const struct sim_site *site, const void *p, bool done);
-/* A moment of waiting in a spin: others go on. */
+/* A pause in a spin: other threads run first. */
 void sim_relax(void);
 
 /* Virtual threads see each store at once. */
@@ -49,7 +49,7 @@ void sim_relax(void);
 		SIM_POINT_AT(p, SIM_LOAD, order, id); \
 		atomic_load_explicit((p), memory_order_##order); \
 	})
-/* The value first: it may have interleaving points of its own. */
+/* Evaluate the value first: it may contain interleaving points. */
 #define SIM_STORE_(p, v, order, id) \
 	({ \
 		__auto_type sim_value_##id = (v); \
@@ -71,7 +71,7 @@ void sim_relax(void);
 		sim_access_cas(&sim_site_##id, (const void *)(uintptr_t)(p), sim_done_##id); \
 		sim_done_##id; \
 	})
-/* Between its load and its store: a counter that has two writers after all loses a count. */
+/* Between the load and the store: a counter with two writers loses a count. */
 #define SIM_COUNT_(p, n, id) \
 	({ \
 		__auto_type sim_value_##id = \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost.h: what an access to memory costs on the simulated machine. Every cache line that is
- * touched has a state: which caches hold it, and who has modified it. An access finds the line at
- * some level, brings it nearer, takes it away from others when it writes, and throws out what has
- * not been used for longest.
+ * cost.h: the cost of memory accesses on the simulated machine. Every touched cache line has a
+ * state: the caches that hold it, and the cpu that modified it. An access finds the line at some
+ * level, brings it nearer, invalidates other copies if it writes, and evicts the least recently
+ * used line.
  *
- * Lines are numbered in the order of their first use and everything is decided by these numbers,
- * nothing by addresses, which differ from run to run. One thread.
+ * Lines have numbers in the order of their first use. The costs depend only on these numbers, not
+ * on addresses, which differ from run to run. One thread.
  */
 #ifndef SIM_COST_H
 #define SIM_COST_H
@@ -22,10 +22,10 @@ enum sim_cost_kind {
 	SIM_COST_RMW /* atomic read-modify-write */
 };
 
-/* What has happened so far on one cpu. */
+/* The totals of one cpu. */
 struct sim_cost_count {
 	uint64_t accesses;
-	uint64_t misses;    /* not found in the last cache of this cpu's own */
+	uint64_t misses;    /* not found in any cache of this cpu */
 	uint64_t transfers; /* of these, brought from another cpu's cache */
 	uint64_t waits_ps;  /* for lines on their way to others, and for the bus */
 };
@@ -37,16 +37,16 @@ int sim_cost_new(struct sim_cost **cost, const struct sim_machine *machine,
     const struct sim_shape *shape);
 void sim_cost_free(struct sim_cost *cost);
 
-/* The picoseconds that cpu takes for an access at this moment of its clock. */
+/* The picoseconds of an access by cpu at the current time of its clock. */
 uint64_t sim_cost_access(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
     enum sim_cost_kind kind);
-/* The same for bytes in a row, one access a line: what a handler's data costs. */
+/* The picoseconds of a range of bytes, one access a line: the cost of a handler's data. */
 uint64_t sim_cost_range(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr,
     size_t bytes, enum sim_cost_kind kind);
-/* The line has been asked for ahead of its use: it comes while the cpu goes on. */
+/* Prefetch the line: it arrives while the cpu goes on. */
 void sim_cost_prefetch(struct sim_cost *cost, int cpu, uint64_t now_ps, const void *addr);
 
-/* Picoseconds of so many cycles of the machine. */
+/* The picoseconds of a number of cycles of the machine. */
 uint64_t sim_cost_cycles(const struct sim_cost *cost, uint64_t cycles);
 /* An access that needs no line: a stack, a register's spill. */
 uint64_t sim_cost_step(const struct sim_cost *cost);

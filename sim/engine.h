@@ -5,11 +5,11 @@
  * each atomic of it calls sim_access (access.h), each call of the system a shim (shim.h).
  *
  * NOTE(modes)
- *   HUNT     who goes on at an access is drawn from the seed; one clock for all, which a step
- *            moves by a little, and which jumps when all wait.
- *   PREDICT  each thread has a processor and a time of its own, the one that is least advanced
- *            goes on, and what an access costs is asked of the hooks.
- * Nothing depends on an address, on the real time or on what ran before: a seed is a trace.
+ *   HUNT     the seed chooses the thread that runs next at an access; one clock for all threads,
+ *            which advances a little with each step and jumps when all threads wait.
+ *   PREDICT  each thread has its own processor and time, the least advanced thread runs next, and
+ *            the hooks give the cost of an access.
+ * Nothing depends on an address, on real time or on earlier runs: a seed always gives one trace.
  */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
@@ -38,13 +38,13 @@ enum sim_state { SIM_RUNNABLE, SIM_BLOCKED, SIM_QUIET_WAIT, SIM_ENDED };
 struct sim_thread {
 	struct sim_fiber fiber;
 	int id;                  /* in the order of creation, from 0 */
-	int cpu;                 /* its processor: the same, unless set */
+	int cpu;                 /* its processor: id, unless set */
 	uint8_t state;           /* enum sim_state */
-	bool relaxing;           /* it spins: anybody else first */
-	bool timed_out;          /* why it is not blocked any more */
+	bool relaxing;           /* it spins: any other thread runs first */
+	bool timed_out;          /* the deadline unblocked it */
 	uint32_t priority;       /* HUNT */
 	int place;               /* in the heap, PREDICT; -1: not in it */
-	const void *waits_on;    /* BLOCKED: what it waits for */
+	const void *waits_on;    /* BLOCKED: the key of its wait */
 	uint64_t time_ps;        /* PREDICT: its own time */
 	uint64_t deadline_ps;    /* BLOCKED: until then at most */
 	void *(*fn)(void *arg);
@@ -52,7 +52,7 @@ struct sim_thread {
 	char tls[SIM_TLS_MAX];   /* the library's variables of this thread, while another runs */
 };
 
-/* What PREDICT asks; all times in ps. */
+/* The costs of PREDICT; all times in ps. */
 struct sim_hooks {
 	/* An access to p by the thread's processor. */
 	uint64_t (*access)(struct sim_thread *thread, const struct sim_site *site, const void *p);
@@ -66,16 +66,16 @@ struct sim_hooks {
 struct sim_setup {
 	enum sim_mode mode;
 	uint64_t seed;
-	uint64_t steps_max;      /* more accesses than that are a failure; 0: no limit */
+	uint64_t steps_max;      /* more accesses are a failure; 0: no limit */
 	const struct sim_hooks *hooks; /* PREDICT */
-	/* HUNT: all threads wait, and time is about to jump to until_ps (SIM_NEVER: nobody has a
+	/* HUNT: all threads wait, and time is about to jump to until_ps (SIM_NEVER: no thread has a
 	 * deadline). May call sim_fail. */
 	void (*still)(uint64_t until_ps);
-	/* HUNT: now and then, between two steps. */
+	/* HUNT: sometimes, between two steps. */
 	void (*look)(void);
 };
 
-/* What a run was. */
+/* The result of a run. */
 struct sim_outcome {
 	bool failed;
 	char text[SIM_TEXT_MAX]; /* why */
@@ -87,7 +87,7 @@ struct sim_outcome {
 void sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
     struct sim_outcome *outcome);
 
-/* Something is wrong: the run ends here. */
+/* Report a failure and end the run. */
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The last accesses of the last run, oldest first; hunting only. */
@@ -95,34 +95,34 @@ void sim_history(FILE *out, int count);
 
 /* ---- for virtual threads --------------------------------------------------------------------- */
 
-extern struct sim_thread *sim_self; /* the one that runs; NULL outside a run */
+extern struct sim_thread *sim_self; /* the running thread; NULL outside a run */
 
 int sim_thread_new(void *(*fn)(void *arg), void *arg); /* its id */
-/* One that ends with the run, whatever it does then. */
+/* A thread that the end of the run ends, at any point. */
 void sim_thread_service(void *(*fn)(void *arg));
 void sim_thread_join(int id);
 int sim_threads(void);
 struct sim_thread *sim_thread_at(int id);
 
-/* Wait until sim_wake of key, or until deadline_ps. False: it was the deadline. */
+/* Wait until sim_wake of key, or until deadline_ps. False: the deadline passed. */
 bool sim_block(const void *key, uint64_t deadline_ps);
-/* Those who wait for key: the first (all: each of them) goes on. False: nobody does. */
+/* Unblock the first thread (all: every thread) that waits for key. False: no thread waits. */
 bool sim_wake(const void *key, bool all);
-/* Others may go on here. */
+/* Other threads may run here. */
 void sim_yield(void);
-/* Compute for so long. */
+/* Compute for a time. */
 void sim_work(uint64_t ps);
-/* HUNT: wait until nobody else can run any more, or until deadline_ps (false). */
+/* HUNT: wait until no other thread can run, or until deadline_ps (false). */
 bool sim_wait_still(uint64_t deadline_ps);
-/* A call of the system: it has a price, and others may go on. */
+/* A system call: it has a price, and other threads may run. */
 void sim_call(const char *name);
 uint64_t sim_now_ps(void);
-/* PREDICT: the calling thread's time goes on by ps. */
+/* PREDICT: advance the calling thread's time by ps. */
 void sim_spend(uint64_t ps);
-/* HUNT: until it is told otherwise, what is called only looks at the library: its accesses are no
- * steps of the run. */
+/* HUNT: until the next call, the caller only inspects the library: its accesses are not steps of the
+ * run. */
 void sim_looking(bool looking);
-/* HUNT: a draw for what the machine decides, not the program. */
+/* HUNT: a random number for a choice of the machine, not of the program. */
 uint32_t sim_draw(uint32_t n);
 
 /* ---- coverage -------------------------------------------------------------------------------- */

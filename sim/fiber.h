@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber.h: a stack of its own and the switch from one to another, without a system call. All in
- * one thread of the operating system.
+ * fiber.h: separate stacks, and switches between them without a system call. All in one thread of
+ * the operating system.
  */
 #ifndef SIM_FIBER_H
 #define SIM_FIBER_H
@@ -14,7 +14,7 @@
 #endif
 
 struct sim_fiber {
-	void *sp;            /* where it was left; the saved registers are on top */
+	void *sp;            /* where it stopped; the saved registers are on top */
 	char *stack;         /* lowest address; NULL for the thread's own */
 	size_t size;
 	void (*fn)(void *arg);
@@ -30,7 +30,7 @@ void sim_fiber_adopt(struct sim_fiber *fiber);
 /* A stack, used again by every sim_fiber_start. False: no memory. */
 int sim_fiber_new(struct sim_fiber *fiber, size_t size);
 void sim_fiber_free(struct sim_fiber *fiber);
-/* When it is switched to next, it calls fn(arg), which must not return. */
+/* At the next switch to it, it calls fn(arg), which must not return. */
 void sim_fiber_start(struct sim_fiber *fiber, void (*fn)(void *arg), void *arg);
 void sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap.h: the threads of a prediction by how far their time has gone: a thread that runs by its
- * own time, one that is blocked by its deadline. Equal times go by the thread's number.
+ * heap.h: the threads of a prediction, ordered by time: a running thread by its own time, a blocked
+ * thread by its deadline. Threads of equal time are ordered by number.
  */
 #ifndef SIM_HEAP_H
 #define SIM_HEAP_H
@@ -10,12 +10,12 @@
 
 void sim_heap_begin(void);
 void sim_heap_add(struct sim_thread *thread);
-/* Its time, its state or its deadline is another. */
+/* The time, state or deadline of a thread has changed. */
 void sim_heap_changed(struct sim_thread *thread);
 struct sim_thread *sim_heap_first(void);
-/* SIM_NEVER where there is none. */
+/* SIM_NEVER without a thread. */
 uint64_t sim_heap_key(const struct sim_thread *thread);
-/* Of the second in order: until then the first may run. */
+/* The time of the second thread: the first may run until then. */
 uint64_t sim_heap_second_key(void);
 
 #endif

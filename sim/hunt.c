@@ -55,17 +55,18 @@ static void
 usage(FILE *out)
 {
 	fprintf(out, "usage: %s hunt [OPTION]...\n"
-	    "Run random programs under random schedules and check what must always hold.\n"
-	    "Seed after seed from the first one on; each is a program and a schedule.\n\n"
-	    "  --schedules N  so many (default 10000; 0: until --seconds or an interrupt)\n"
-	    "  --seconds N    no longer than that\n"
+	    "Run random programs under random schedules and check the invariants. Each seed gives\n"
+	    "a program and a schedule.\n\n"
+	    "  --schedules N  number of schedules (default 10000; 0: until --seconds or an\n"
+	    "                 interrupt)\n"
+	    "  --seconds N    stop after this time\n"
 	    "  --seed SEED    the first seed (default: a random one, which is printed)\n"
-	    "  --jobs N       processes (default 1)\n"
-	    "  --progress     a line on stderr every two seconds\n"
-	    "  --no-shrink    print a failure as it is\n"
+	    "  --jobs N       number of processes (default 1)\n"
+	    "  --progress     print a line on stderr every two seconds\n"
+	    "  --no-shrink    do not make a failing program smaller\n"
 	    "  --verbose      also list the places that were never reached\n"
-	    "  --help\n\n"
-	    "Exit status: 0 nothing found, 1 a failure, 2 wrong use.\n", MELY_SIM_NAME);
+	    "  --help         this text\n\n"
+	    "Exit status: 0 no failure, 1 a failure, 2 invalid command line.\n", MELY_SIM_NAME);
 }
 
 static int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hunt.h: the commands that look for failures. Every schedule runs in a child process, so that
- * one that goes wrong, in whichever way, leaves nothing behind.
+ * hunt.h: the commands that search for failures. Every schedule runs in a child process, so a
+ * failing schedule leaves nothing behind.
  */
 #ifndef SIM_HUNT_H
 #define SIM_HUNT_H
@@ -19,7 +19,7 @@ struct hunt_case {
 
 struct hunt_result {
 	bool failed;
-	uint64_t schedule;      /* the one that failed */
+	uint64_t schedule;      /* the failing one */
 	struct sim_outcome outcome;
 };
 
@@ -27,11 +27,11 @@ void hunt_case_init(struct hunt_case *c, uint64_t seed);
 void hunt_case_make(const struct hunt_case *c, struct program *program);
 /* Run it in a child under up to tries schedules, from its own on, until one fails. */
 void hunt_case_try(const struct hunt_case *c, int tries, struct hunt_result *result);
-/* The command line that does it again. */
+/* The command line that repeats it. */
 void hunt_case_print(const struct hunt_case *c, FILE *out);
-/* Do two failures look like the same? */
+/* Are two failures alike? */
 bool hunt_same_failure(const char *a, const char *b);
-/* Leave out all that can be left out of what fails like text. */
+/* Leave out operations and cores while it still fails like text. */
 void hunt_shrink(struct hunt_case *c, const char *text, bool progress);
 
 /* The subcommands; what main returns. */

@@ -155,7 +155,7 @@ check_begin(int color, struct post *post)
 	if (!sim_word_write(sim_self->id, &wc->data))
 		sim_fail("color %d: what its last event did is not visible to the next", color);
 	if (mely_current_core() < 0)
-		sim_fail("an event of color %d runs on a thread that is no core", color);
+		sim_fail("an event of color %d runs on a thread that is not a core", color);
 	if (post != NULL)
 		check_order(wc, post);
 	check_patience(color);
@@ -368,7 +368,7 @@ check_worthy(int runtime, const struct mely_runtime *rt)
 		return;
 	}
 	if (rt->idle.sentries == 0)
-		sim_fail("%u colors wait behind busy cores, a core sleeps and nobody watches",
+		sim_fail("%u colors wait behind busy cores, a core sleeps and no core watches",
 		    behind);
 	if (*since_ps == 0)
 		*since_ps = sim_now_ps();
@@ -434,7 +434,7 @@ check_idle(void)
 		const struct world_fd *wf = &world.fd[i];
 
 		if (wf->started && !wf->busy && sim_fd_ready(wf->fd) && runs_on(wf->color))
-			sim_fail("descriptor %d is ready and nobody looks", i);
+			sim_fail("descriptor %d is ready and no thread polls it", i);
 	}
 	for (i = 0; i < world.program->timers; i++) {
 		const struct world_timer *wt = &world.timer[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linetab.h: the cache lines that a simulation has touched, found by their address. They are made
- * known a page at a time, and numbered in that order, from 1. One thread.
+ * linetab.h: the cache lines that a simulation has touched, by address. It adds them a page at a
+ * time and numbers them in that order, from 1. One thread.
  */
 #ifndef SIM_LINETAB_H
 #define SIM_LINETAB_H
@@ -12,8 +12,8 @@
 enum { SIM_PAGE_LINES = 64 };
 
 struct sim_line {
-	uint64_t free_ps;  /* no transfer of it is under way from then on */
-	int32_t dirty;     /* the cpu that alone has it, modified; -1: nobody */
+	uint64_t free_ps;  /* the end of its last transfer */
+	int32_t dirty;     /* the cpu that holds it modified, or -1 */
 	uint32_t number;   /* from 1 */
 	uint64_t holders[]; /* a bit for each cache */
 };
@@ -30,8 +30,8 @@ struct sim_linetab {
 /* words: of a set of caches, 64 bits each. 0 or -ENOMEM. */
 int sim_linetab_init(struct sim_linetab *tab, int words);
 void sim_linetab_fini(struct sim_linetab *tab);
-/* The lines of a page, which is made known at its first use. Aborts without memory: a simulation
- * that runs out of it has no result. */
+/* The lines of a page, which is added at its first use. Aborts without memory: the simulation would
+ * have no result. */
 char *sim_linetab_page(struct sim_linetab *tab, uint64_t page);
 /* A number that looks like chance. */
 uint64_t sim_mixed(uint64_t x);

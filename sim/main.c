@@ -14,9 +14,9 @@ static const struct {
 	int (*fn)(int argc, char **argv);
 	const char *what;
 } commands[] = {
-	{"hunt", hunt_main, "random programs under random schedules, all invariants checked"},
-	{"replay", replay_main, "one program and schedule of a hunt again"},
-	{"predict", predict_main, "the paper's microbenchmarks on a simulated machine"},
+	{"hunt", hunt_main, "run random programs under random schedules and check all invariants"},
+	{"replay", replay_main, "repeat one program and schedule of a hunt"},
+	{"predict", predict_main, "run the paper's microbenchmarks on a simulated machine"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -27,11 +27,11 @@ usage(FILE *out)
 	int i;
 
 	fprintf(out, "usage: %s COMMAND [OPTION]...\n"
-	    "The code of libmely on virtual cores, under virtual time and a seeded schedule.\n\n",
+	    "Run the code of libmely on virtual cores, under virtual time and a seeded schedule.\n\n",
 	    MELY_SIM_NAME);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);
-	fprintf(out, "\n  --help     this text; COMMAND --help: that of a command\n"
+	fprintf(out, "\n  --help     this text; COMMAND --help: the help of a command\n"
 	    "  --version\n");
 }
 
@@ -56,7 +56,7 @@ main(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].fn(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "%s: %s is no command; see %s --help\n", MELY_SIM_NAME, argv[1],
+	fprintf(stderr, "%s: invalid command '%s' (try %s --help)\n", MELY_SIM_NAME, argv[1],
 	    MELY_SIM_NAME);
 	return 2;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h: the library's memory while it is simulated. When hunting it comes from one area that
- * is used anew by every run and, within a run, never twice, so that what is used after it was
- * freed is seen, and what was not freed is counted. When predicting it is malloc's.
+ * memory.h: the library's memory in a simulation. A hunt takes it from one area, which every run
+ * reuses, and no run reuses a block, so the hunt sees a use after a free and counts what was not
+ * freed. A prediction uses malloc.
  */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
@@ -21,18 +21,18 @@ void *sim_realloc(void *p, size_t size);
 char *sim_strdup(const char *text);
 void sim_free(void *p);
 
-/* In place of mmap and munmap of anonymous memory; zero. */
+/* Replace mmap and munmap of anonymous memory; zero. */
 void *sim_pages(size_t size);
 int sim_pages_free(void *p, size_t size);
 
-/* What is allocated now: blocks and bytes. */
+/* The blocks and bytes allocated now. */
 size_t sim_memory_blocks(void);
 size_t sim_memory_bytes(void);
-/* Hunting: the area, and how much of it is in use; 0 of it otherwise. */
+/* Hunting: the area, and how much of it is in use; otherwise 0. */
 extern char *sim_memory_base;
 extern size_t sim_memory_top;
 
-/* Where p lies in the area, from 0 on; SIZE_MAX: nowhere. */
+/* The offset of p in the area; SIZE_MAX: p is not in the area. */
 static inline size_t
 sim_memory_place(const void *p)
 {
@@ -41,7 +41,7 @@ sim_memory_place(const void *p)
 	return place < sim_memory_top ? place : SIZE_MAX;
 }
 
-/* How large the area is. */
+/* The size of the area. */
 size_t sim_memory_area(void);
 
 #endif

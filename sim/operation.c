@@ -366,7 +366,7 @@ do_outside(const struct doer *doer, const struct op *op)
 	}
 }
 
-/* A look at the runtime, colors included: what it shows is well formed, whatever goes on. */
+/* A snapshot of the runtime, with colors: it is well formed whatever runs meanwhile. */
 static void
 do_look(const struct op *op)
 {
@@ -377,7 +377,7 @@ do_look(const struct op *op)
 	if (mely_stats_take(rt, op->value & MELY_STATS_BY_AGE, op->value % 8, &stats) != 0)
 		sim_fail("mely_stats_take failed");
 	if (mely_stats_check(stats, (size_t)stats->size) != 0)
-		sim_fail("a look that is none");
+		sim_fail("a malformed snapshot");
 	for (i = 0; i < stats->colors_count; i++) {
 		const struct mely_stats_color *c = mely_stats_color_row(stats, i);
 
@@ -479,7 +479,7 @@ this_color(void)
 		    !mely_color_is_object(color) && mely_color_id(color) == wc->id)
 			return i;
 	}
-	sim_fail("an event runs in a color that is none of the program's");
+	sim_fail("an event runs in a color that the program does not have");
 }
 
 void
@@ -504,7 +504,7 @@ world_done_handler(void *arg)
 	int color = this_color();
 
 	if (!we->done_out)
-		sim_fail("event %d: a completion that nobody waits for",
+		sim_fail("event %d: a completion that was not requested",
 		    (int)(we - world.event));
 	check_begin(color, NULL);
 	/* Now it is known whether the event has run or was dropped. */

@@ -21,7 +21,7 @@ option_number(const char *name, const char *text, uint64_t min, uint64_t max, ui
 {
 	if (number(text, value) && *value >= min && *value <= max)
 		return true;
-	fprintf(stderr, "%s: %s %s: a number from %llu to %llu is wanted\n", MELY_SIM_NAME, name,
+	fprintf(stderr, "%s: %s: '%s' is not a number between %llu and %llu\n", MELY_SIM_NAME, name,
 	    text, (unsigned long long)min, (unsigned long long)max);
 	return false;
 }

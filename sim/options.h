@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* options.h: numbers on a command line. What is none is said on stderr. */
+/* options.h: numbers on a command line. An invalid one prints an error on stderr. */
 #ifndef SIM_OPTIONS_H
 #define SIM_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The name of the program: the library it is made of shows in it. */
+/* The name of the program, which depends on its library. */
 #ifdef MELYINT_LIBASYNC
 #define MELY_SIM_NAME "mely-sim-libasync"
 #else

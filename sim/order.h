@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * order.h: what happens before what, by vector clocks: each virtual thread has one, and each word
- * that somebody has released keeps the clock it was released with. An acquire that reads it takes
- * it over. A plain access to data that is not ordered behind the last write of another thread is
- * a failure: a memory order weaker than it must be is seen, although the run itself is one
- * interleaving of whole steps.
+ * order.h: happens-before, by vector clocks: each virtual thread has one, and each released word
+ * keeps the clock of its release, which an acquire that reads the word joins. A plain access that
+ * is not ordered behind the last write of another thread is a failure. So the hunt finds a memory
+ * order that is too weak, although the run itself interleaves whole steps.
  */
 #ifndef SIM_ORDER_H
 #define SIM_ORDER_H
@@ -15,30 +14,30 @@
 
 struct sim_site;
 
-enum { SIM_CLOCKS = 20 }; /* threads that take part; with more, nothing is checked */
+enum { SIM_CLOCKS = 20 }; /* the maximum of threads; with more, nothing is checked */
 
 void sim_order_begin(void);
-/* child is new, made by parent; all that a thread did is seen by who joins it. */
+/* parent creates child; the joining thread sees everything that the joined thread did. */
 void sim_order_fork(int parent, int child);
 void sim_order_join(int parent, int child);
 void sim_order_access(int thread, const struct sim_site *site, const void *p);
 void sim_order_cas(int thread, const struct sim_site *site, const void *p, bool done);
-/* A lock of the system's, or any other edge: as a release to or an acquire of a word at p. */
+/* A lock of the system, or any other edge: like a release or an acquire of a word at p. */
 void sim_order_release(int thread, const void *p);
 void sim_order_acquire(int thread, const void *p);
 
 /* A plain access of the library (plain_hunt.c). Bytes: as in plain.h */
 void sim_order_plain(const void *p, size_t bytes, bool write);
 void sim_order_plain_range(const void *p, size_t bytes, bool write);
-/* What looks at the library from outside may look at anything. */
+/* Code that inspects the library from outside may read everything. */
 void sim_order_ignore(bool ignore);
-/* Memory of the library goes back: nobody may touch it any more. */
+/* The library frees memory: no thread may touch it afterwards. */
 void sim_order_freed(const void *p, size_t bytes);
 
 /* Data that handlers keep. */
 struct sim_word {
 	uint32_t write_clock;
-	int8_t writer;          /* -1: nobody yet */
+	int8_t writer;          /* -1: no write yet */
 	uint8_t unused[3];
 	uint32_t read_clocks[SIM_CLOCKS];
 };

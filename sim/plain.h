@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.h: every plain access of the library, when its sources are compiled with
- * -fsanitize=thread, comes to these two, which each program defines: hunting looks whether it is
- * ordered (order.c), predicting what it costs.
+ * plain.h: the library's sources, compiled with -fsanitize=thread, call these two functions at
+ * every plain access. Each program defines them: a hunt checks the order of the access (order.c), a
+ * prediction adds its cost.
  */
 #ifndef SIM_PLAIN_H
 #define SIM_PLAIN_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes is 1, 2, 4, 8 or 16 where that is known, and the access does not cross 8 bytes then. */
+/* bytes is 1, 2, 4, 8 or 16 if known; then the access does not cross an 8-byte boundary. */
 void sim_plain(const void *p, size_t bytes, bool write);
 void sim_plain_range(const void *p, size_t bytes, bool write);
 

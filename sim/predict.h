@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * predict.h: one prediction: a workload in one configuration on a simulated machine. The engine
- * (engine.h) runs the library's code on virtual cores; here is what that costs.
+ * (engine.h) runs the library's code on virtual cores; this file adds the costs.
  *
  * NOTE(prices)
- *   A. Atomics come through the engine's hooks: the core that is least advanced goes on, so that
- *      they happen in the order of virtual time.
- *   B. Plain accesses of the library are seen because it is compiled with the compiler's
- *      instrumentation for data races, whose calls end here (plain.c) instead of in a
- *      race detector. They cost time on their core and no turn of others.
- *   C. A step (sim_machine.step_milli) stands for an access that finds its line in the first
- *      cache, and for the instructions around it. Stacks and thread-local variables are steps.
- *   D. What handlers do is declared by the workload: sim_touch, sim_compute.
- *   E. Between rounds, while the workload checks and takes colors home, what its core does costs
- *      next to nothing and moves no line: the next round finds all data where this one left it.
+ *   A. Atomics call the engine's hooks: the least advanced core runs next, so atomics happen in the
+ *      order of virtual time.
+ *   B. The compiler instruments plain accesses of the library as for data races, and its calls end
+ *      in plain.c. They take time on their core and do not let other cores run.
+ *   C. A step (sim_machine.step_milli) is the price of an access that finds its line in the first
+ *      cache, and of the instructions around it. Stacks and thread-local variables are steps.
+ *   D. The workload declares the work of handlers: sim_touch, sim_compute.
+ *   E. Between rounds, while the workload checks and moves colors home, its core's work costs next
+ *      to nothing and moves no line: the next round finds all data where this one left it.
  */
 #ifndef SIM_PREDICT_H
 #define SIM_PREDICT_H
@@ -28,11 +27,11 @@ struct sim_predict {
 	const struct sim_workload *workload;
 	const char *topology;
 	int cores;
-	uint64_t seed;          /* of the jitter in what misses and pauses take */
+	uint64_t seed;          /* of the jitter of misses and pauses */
 	struct sim_params params;
 };
 
-/* What the measured rounds came to. */
+/* The result of the measured rounds. */
 struct sim_prediction {
 	double seconds;         /* of virtual time, between begin and join of the rounds */
 	struct sim_tally tally;
@@ -43,18 +42,18 @@ struct sim_prediction {
 	uint64_t held_ps;       /* thieves holding others' locks */
 	uint64_t accesses, misses, transfers;
 	uint64_t switches;
-	uint64_t trace;         /* a hash of when everything happened */
+	uint64_t trace;         /* a hash of all events and times */
 };
 
-/* Once per process: what it allocates must lie where it does in any other. 0, or -EINVAL for a
- * topology that is none or is too small. */
+/* Once per process: its allocations must lie as in every other process. 0, or -EINVAL for an invalid
+ * or too small topology. */
 int sim_predict_run(const struct sim_predict *predict, struct sim_prediction *out);
 
-/* The library asks for a line ahead of its use. */
+/* The library prefetches a line. */
 void sim_prefetch(const void *p);
 /* The calling thread is this core (predict_steal.c). */
 void sim_on_core(int core);
-/* A thief, whose own lock this is, begins and ends its search (predict_steal.c). */
+/* A thief, named by its lock, begins and ends its search (predict_steal.c). */
 void sim_steal_begin(const void *own_lock);
 void sim_steal_end(void);
 /* A color has been stolen, and the victim's lock is still held. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predict_exec.c: "mely-sim predict" is a program of its own beside this one, whose library is
+ * predict_exec.c: "mely-sim predict" is a separate program beside this one, whose library is
  * compiled in another way (predict.am).
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * predict_main.c: the command line of predictions: "mely-sim predict". There is a program for each
- * scheduler; each prediction is made in a process of its own, so that it does not depend on what
+ * scheduler; each prediction runs in a separate process, so that it does not depend on what
  * was predicted before.
  */
 #include <errno.h>
@@ -82,31 +82,31 @@ usage(FILE *to)
 	const struct sim_machine *m;
 
 	fprintf(to, "usage: mely-sim predict [options]\n\n"
-	    "Runs the paper's microbenchmarks on a simulated machine: the runtime's own code on\n"
-	    "virtual cores, under virtual time. One line for each benchmark, configuration and\n"
-	    "number of cores. The same options, the same figures.\n\n"
+	    "Run the paper's microbenchmarks on a simulated machine: the runtime's own code on\n"
+	    "virtual cores, under virtual time. Print one line for each benchmark, configuration\n"
+	    "and number of cores. Equal options give equal figures.\n\n"
 	    "  --benchmark NAME,...  unbalanced, penalty, cache-efficient, or every (default:\n"
 	    "                        unbalanced)\n"
-	    "  --config NAME,...     one of those below, or every (default)\n%s"
+	    "  --config NAME,...     one of these, or every (default)\n%s"
 	    "      " FULL "\n"
-	    "                    libasync-ws scanning to the end of the queue in a steal\n"
-	    "  --machine NAME        of those below (default: paper)\n", mb_config_help);
+	    "                    libasync-ws with steals that scan to the end of the queue\n"
+	    "  --machine NAME        one of these (default: paper)\n", mb_config_help);
 	for (m = sim_machines; m->name != NULL; m++)
 		fprintf(to, "      %-14s%s;\n                    \"%s\"\n", m->name, m->what,
 		    m->topology);
 	fprintf(to,
 	    "  --topology TEXT       another topology: hwloc's synthetic description or an XML\n"
 	    "                        file\n"
-	    "  --cores N,...         the first N of them (default: all of the machine's)\n"
-	    "  --producers N         unbalanced: cores that each post a round's events, evenly\n"
-	    "                        spread; 0: one for every two cores (default 1)\n"
-	    "  --colors K            events or colors that a round begins with (default: the\n"
+	    "  --cores N,...         use the first N cores (default: all of the machine)\n"
+	    "  --producers N         unbalanced: the number of cores that post a round's events,\n"
+	    "                        evenly spread; 0: one for every two cores (default 1)\n"
+	    "  --colors K            events or colors at the start of a round (default: the\n"
 	    "                        benchmark's)\n"
 	    "  --rounds R            measured rounds, after one to warm up (default:\n"
 	    "                        unbalanced %d, others %d)\n"
-	    "  --seed N              of the jitter in what misses take (default 1)\n"
-	    "  --set NAME=VALUE      give one of the machine's times another value\n"
-	    "  --json                one JSON object a line\n"
+	    "  --seed N              the seed of the jitter of misses (default 1)\n"
+	    "  --set NAME=VALUE      change one of the machine's times\n"
+	    "  --json                print one JSON object a line\n"
 	    "  --help                this text\n"
 	    "  --version             the version of the project\n", ROUNDS_LARGE, ROUNDS_SMALL);
 }
@@ -116,7 +116,7 @@ usage(FILE *to)
 static void __attribute__((noreturn))
 bad(const char *option, const char *text)
 {
-	fprintf(stderr, "mely-sim predict: --%s %s: not a value for this option (try --help)\n",
+	fprintf(stderr, "mely-sim predict: --%s: invalid value '%s' (try --help)\n",
 	    option, text);
 	exit(2);
 }
@@ -191,7 +191,7 @@ parse(int argc, char **argv)
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "mely-sim predict: %s: no such argument (try --help)\n",
+		fprintf(stderr, "mely-sim predict: invalid argument '%s' (try --help)\n",
 		    argv[optind]);
 		exit(2);
 	}
@@ -199,7 +199,7 @@ parse(int argc, char **argv)
 		opt.topology = opt.machine.topology;
 }
 
-/* A list of names into its parts; "every": all of them. Returns how many. */
+/* Split a list of names; "every" means all of them. Returns their number. */
 static int
 split(const char *option, const char *text, const char *const *all, char list[][TEXT_MAX])
 {
@@ -318,7 +318,7 @@ predict_one(void)
 	if (setenv("MELY_LIBASYNC_SCAN", strcmp(opt.configs, FULL) == 0 ? "full" : "count", 1) != 0)
 		sim_wrong("setenv", errno);
 	if (sim_predict_run(&p, &r) != 0) {
-		fprintf(stderr, "mely-sim predict: --topology \"%s\": no topology of %d"
+		fprintf(stderr, "mely-sim predict: --topology \"%s\": not a topology of %d"
 		    " processing units\n", opt.topology, p.cores);
 		return 2;
 	}

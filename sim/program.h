@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.h: a random program: what is made, and lists of small operations, as data, so that a
- * failing one can be made smaller. An event runs a script; a script posts only later scripts, so
- * every program ends.
+ * program.h: a random program: its objects, and lists of small operations, as data, so a failing
+ * program can be made smaller. An event runs a script; a script posts only later scripts, so every
+ * program ends.
  */
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
@@ -18,12 +18,12 @@ enum {
 	PROGRAM_TIMERS = 4,
 	PROGRAM_FDS = 2,
 	PROGRAM_HANDLERS = 4,
-	PROGRAM_THREADS = 4,    /* that are no cores */
+	PROGRAM_THREADS = 4,    /* that are not cores */
 	PROGRAM_SCRIPTS = 24,
 	PROGRAM_OPS = 160
 };
 
-/* X(name, what it prints as) */
+/* X(name, printed name) */
 #define PROGRAM_OPERATIONS(X) \
 	X(NONE, "nothing") \
 	X(POST, "post") \
@@ -65,8 +65,8 @@ enum operation {
 struct op {
 	uint8_t kind;           /* enum operation */
 	uint8_t color;
-	uint8_t script;         /* what a posted event runs */
-	uint8_t item;           /* which embedded event or timer */
+	uint8_t script;         /* the script of a posted event */
+	uint8_t item;           /* the embedded event or timer */
 	uint32_t value;         /* ns, core, mark */
 };
 
@@ -80,15 +80,15 @@ enum color_kind { COLOR_OBJECT, COLOR_DENSE, COLOR_SCATTERED };
 struct color_plan {
 	uint8_t kind;           /* enum color_kind */
 	uint8_t runtime;
-	bool by_id;             /* the program never asks for its object unless it has to */
-	int16_t core;           /* where an object is made; -1: anywhere */
+	bool by_id;             /* the program uses the object only if it must */
+	int16_t core;           /* the core of an object; -1: any */
 	uint32_t id;
 };
 
 struct runtime_plan {
 	int cores;
 	bool once;              /* run by mely_run_once_for */
-	bool discard;           /* how it is stopped at the end */
+	bool discard;           /* the final stop discards */
 	int runs;
 	int topology;
 	int processors;
@@ -107,9 +107,9 @@ struct handler_plan {
 struct program {
 	uint64_t seed;
 	int runtimes, colors, events, timers, handlers, threads, scripts, ops;
-	uint32_t early_ns;      /* stopped so long after the threads have ended; 0: when idle */
-	int posts_max;          /* what comes after so many posts is left out */
-	bool priorities;        /* some handler has one */
+	uint32_t early_ns;      /* stop this long after the end of the threads; 0: when idle */
+	int posts_max;          /* leave out further posts */
+	bool priorities;        /* a handler has one */
 	struct runtime_plan runtime[PROGRAM_RUNTIMES];
 	struct color_plan color[PROGRAM_COLORS];
 	uint8_t event_script[PROGRAM_EVENTS];
@@ -124,7 +124,7 @@ void program_print(const struct program *program, FILE *out);
 const char *program_topology(int number);
 int program_topologies(void);
 
-/* Which operations the program has left: not NONE. */
+/* The operations that remain in the program: not NONE. */
 int program_size(const struct program *program);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rng.h: the one source of chance: xoshiro-like state from a 64-bit seed. Each use (the program,
- * the schedule, the settings) has a stream of its own, so that dropping an operation when a
- * program is shrunk does not change what the others draw.
+ * rng.h: the only source of randomness: xoshiro-like state from a 64-bit seed. Each use (the
+ * program, the schedule, the settings) has a separate stream, so shrinking a program by an
+ * operation does not change the numbers of the others.
  */
 #ifndef SIM_RNG_H
 #define SIM_RNG_H
@@ -45,7 +45,7 @@ sim_rng_between(struct sim_rng *rng, uint32_t low, uint32_t high)
 	return low + sim_rng_below(rng, high - low + 1);
 }
 
-/* True in so many of a hundred cases. */
+/* True in percent of all cases. */
 static inline bool
 sim_rng_percent(struct sim_rng *rng, uint32_t percent)
 {

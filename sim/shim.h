@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shim.h: comes before every source of the library when it is compiled for the simulation
- * (-include): the calls of the system go to virtual threads, virtual descriptors, virtual time.
- * All headers first, so that only the library's own lines see the other names.
+ * shim.h: precedes every source of the library in a simulation (-include): system calls use virtual
+ * threads, virtual descriptors and virtual time. It includes all headers first, so only the
+ * library's own lines see the replaced names.
  *
- * Left out of the simulation: signals and children of the process (their calls say that there are
- * none), forks, and the real machine (a topology is always given).
+ * Left out of the simulation: signals and children of the process (their calls find none), forks,
+ * and the real machine (the topology is always given).
  */
 #ifndef SIM_SHIM_H
 #define SIM_SHIM_H
@@ -61,7 +61,7 @@ int sim_clock_gettime(struct timespec *now);
 int sim_getaffinity(size_t size, cpu_set_t *mask);
 int sim_setaffinity(const cpu_set_t *mask);
 _Noreturn void sim_abort(void);
-extern int sim_processors; /* that the machine has */
+extern int sim_processors; /* of the machine */
 
 #define pthread_create(thread, attributes, fn, arg) sim_pthread_create((thread), (fn), (arg))
 #define pthread_join(thread, result) sim_pthread_join(thread)
@@ -81,7 +81,7 @@ extern int sim_processors; /* that the machine has */
 #define pthread_cond_timedwait(cond, mutex, until) sim_cond_wait((cond), (mutex), (until))
 #define pthread_cond_signal(cond) sim_cond_wake((cond), false)
 #define pthread_cond_broadcast(cond) sim_cond_wake((cond), true)
-/* What is done once is the same the second time. */
+/* Each run initializes again: pthread_once always calls fn. */
 #define pthread_once(once, fn) ((void)(once), (fn)())
 #define pthread_atfork(before, parent, child) \
 	((void)(before), (void)(parent), (void)(child), 0)
@@ -96,7 +96,7 @@ extern int sim_processors; /* that the machine has */
 #define sched_getaffinity(pid, size, mask) sim_getaffinity((size), (mask))
 #define sched_setaffinity(pid, size, mask) sim_setaffinity(mask)
 #define abort() sim_abort()
-/* No group of processes has a quota. */
+/* No cgroup has a quota. */
 #define fopen(path, mode) NULL
 
 /* ---- descriptors: shim_fd.c ------------------------------------------------------------------ */
@@ -111,17 +111,17 @@ int sim_poll(struct pollfd *fds, int count);
 ssize_t sim_read(int fd, void *buf, size_t size);
 ssize_t sim_write(int fd, const void *buf, size_t size);
 int sim_close(int fd);
-/* epoll_pwait2; any other is not there. */
+/* epoll_pwait2; other system calls do not exist. */
 int sim_syscall(long number, ...);
 /* Would sim_epoll_wait find anything? Until then, or deadline_ps. */
 bool sim_epoll_ready(int epfd);
 void sim_epoll_await(int epfd, uint64_t deadline_ps);
-/* Could fd be read? No step of the run. */
+/* Is fd readable? Not a step of the run. */
 bool sim_fd_ready(int fd);
 /* Descriptors open now. */
 int sim_fds_open(void);
 void sim_fds_begin(void);
-/* What the library said last, without the newline; "" when nothing. */
+/* The last message of the library, without the newline, or "". */
 const char *sim_said(void);
 
 #define eventfd(value, flags) sim_eventfd()

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker.h: the processes that try one schedule after the other, and what they tell the one that
- * started them through memory that both see.
+ * worker.h: the processes that try one schedule after another, and report to their parent through
+ * shared memory.
  */
 #ifndef SIM_WORKER_H
 #define SIM_WORKER_H
@@ -15,7 +15,7 @@ enum {
 	WORKERS_MAX = 64,
 	WORKER_SITES = 4096,
 	LENGTHS = 4096,         /* classes of schedules by their accesses ... */
-	LENGTH_STEP = 16        /* ... of so many each */
+	LENGTH_STEP = 16        /* ... the width of a class */
 };
 
 /* Written by the worker, read by all. */
@@ -40,9 +40,9 @@ struct traces {
 };
 
 struct worker_job {
-	uint64_t seed;          /* the first of all */
-	uint64_t schedules;     /* of all workers; 0: until told to end */
-	int workers, number;    /* this is number of so many */
+	uint64_t seed;          /* the first one */
+	uint64_t schedules;     /* of all workers; 0: until they must end */
+	int workers, number;    /* this worker has a number from 0 to workers - 1 */
 };
 
 struct traces *traces_new(uint64_t schedules);

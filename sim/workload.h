@@ -3,9 +3,8 @@
  * workload.h: the paper's microbenchmarks as programs for the simulated machine. Their events are
  * posted through the public interface to the real runtime, as in microbench/; but their handlers,
  * instead of working, declare what they touch (sim_touch) and how long they compute (sim_compute).
- * The frame is that of mb_rounds.c: rounds of fork and join, after each of which what was run is
- * checked and the colors that were stolen go home, outside the time that is measured. Round 0 is
- * the warm-up.
+ * The frame is that of mb_rounds.c: rounds of fork and join. After each round, outside the measured
+ * time, the workload checks the result and moves stolen colors home. Round 0 is the warm-up.
  */
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H
@@ -17,19 +16,19 @@
 
 #include "machine.h"
 
-/* What the handlers take, undisturbed, in cycles: of the machine, see machine.c. */
+/* The undisturbed times of the handlers, in cycles, come from the machine (machine.c). */
 struct sim_params {
 	const struct sim_machine *machine;
 	int producers;   /* unbalanced: cores that post a round's events, evenly spread */
-	int count;       /* events or colors that each begins with; 0: the benchmark's own */
+	int count;       /* events or colors at the start of each; 0: the benchmark's default */
 	bool annotated;  /* the handlers say how long they take, and their penalties */
 	int rounds;      /* measured, after one to warm up */
 };
 
-/* What the rounds came to. */
+/* The result of the rounds. */
 struct sim_tally {
 	uint64_t events;
-	uint64_t cycles;      /* asked for in them; 0: not known */
+	uint64_t cycles;      /* declared by them; 0: unknown */
 	uint64_t away_events; /* of these, run on another core than the first of their kind */
 	uint64_t away_cycles;
 };
@@ -70,9 +69,9 @@ void sim_rounds_free(void);
 int sim_producer_core(int producer);
 /* One report of the round; after the last of all producers it ends. */
 void sim_round_done(int producer);
-/* Post an event, at the price that the modelled machine's runtime has over ours. */
+/* Post an event, at the modelled runtime's extra price. */
 void sim_post(struct mely_color *color, struct mely_event *ev);
-/* A handler begins: the same for running one. */
+/* A handler begins: add the modelled runtime's extra price for running an event. */
 void sim_enter(void);
 /* An idle color lives on this core again, free to be stolen. */
 void sim_home(struct mely_color *color, int core);
@@ -86,11 +85,11 @@ void *sim_items(size_t count, size_t size);
 
 /* ---- the simulated machine (predict.c) ------------------------------------------------------ */
 
-/* The cpu computes for so many cycles. */
+/* The cpu computes for a number of cycles. */
 void sim_compute(uint64_t cycles);
 /* The handler reads, or writes, these bytes once. */
 void sim_touch(const void *at, size_t bytes, bool write);
-/* Say what is wrong and exit 1. */
+/* Print an error and exit with status 1. */
 void sim_wrong(const char *what, int error) __attribute__((noreturn, cold));
 
 static inline void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * world.h: a program while it runs: the runtimes, colors and events it has made, and what the
- * checks know of them. One world at a time.
+ * world.h: a running program: its runtimes, colors and events, and the state of the checks. One
+ * world at a time.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -17,7 +17,7 @@ enum {
 	WORLD_PRODUCERS = PROGRAM_COLORS + PROGRAM_THREADS + 1
 };
 
-/* What an event stands for. */
+/* The kind of an event. */
 enum handler_kind {
 	HANDLER_POST,
 	HANDLER_EVENT,
@@ -35,7 +35,7 @@ struct post {
 	struct world *world;
 	uint8_t state;          /* enum post_state */
 	bool head, made;        /* made: the call has returned 0 */
-	bool vague;             /* a head that a cancel is about: not counted among the heads */
+	bool vague;             /* a head that a cancel concerns: not counted among the heads */
 	uint8_t color, script;
 	int8_t item;            /* embedded event, or -1 */
 	uint8_t producer;
@@ -47,17 +47,17 @@ struct post {
 
 struct world_color {
 	struct world *world;
-	struct mely_color *color;  /* NULL: known by its id alone */
+	struct mely_color *color;  /* NULL: known only by its id */
 	struct mely_color *object; /* its memory, or NULL */
 	struct mely_runtime *rt;
 	uint32_t id;
 	bool running;
 	bool released, freed;
-	uint32_t posting;       /* calls under way that name it */
+	uint32_t posting;       /* running calls that name it */
 	uint32_t held;          /* timers and completions that may still name it */
-	uint32_t pins;          /* calls under way that move it in its queue */
+	uint32_t pins;          /* running calls that move it in its queue */
 	uint32_t pin_calls;     /* ever begun */
-	int pinned;             /* core + 1 that it is pinned to for certain; 0: not so */
+	int pinned;             /* core + 1 to which it is certainly pinned; 0: none */
 	uint32_t since_pin;     /* events begun since */
 	bool marked;            /* has had a high-water mark */
 	struct sim_word data;   /* every event of the color writes it */
@@ -71,16 +71,16 @@ struct world_color {
 struct world_event {
 	struct world *world;
 	struct mely_event *event; /* in the library's memory, so that its fields are checked */
-	struct post *post;      /* what is in flight, as far as is known */
-	uint32_t posting, cancelling; /* calls under way */
+	struct post *post;      /* the pending post, if known */
+	uint32_t posting, cancelling; /* running calls */
 	uint32_t calls;         /* ever begun */
 	uint32_t posted, ran, cancelled, handed_back;
-	struct mely_event *done;/* of a cancel that came too late */
+	struct mely_event *done;/* of a cancel that was too late */
 	bool done_out;          /* given to a cancel, or posted and not run */
 	bool done_posted;
 	struct world_runtime *done_runtime; /* that it is posted to */
-	bool done_inside;       /* asked for by a handler of that */
-	uint32_t pleas;         /* cancels that came too late: each may have dropped one */
+	bool done_inside;       /* a handler of done_runtime made the cancel */
+	uint32_t pleas;         /* cancels that were too late: each may have dropped one */
 	uint32_t plea_posted;   /* posted, when done was given */
 	uint32_t dropped;
 };
@@ -88,16 +88,16 @@ struct world_event {
 struct world_timer {
 	struct world *world;
 	mely_watch id;
-	bool started;           /* the id is one */
-	bool busy;              /* a call about it is under way */
+	bool started;           /* the id is valid */
+	bool busy;              /* a call about it is running */
 	bool running, repeats;
 	bool pushed;            /* mely_timer_again: it may run for the old time or the new */
 	uint8_t color;
 	uint32_t ran;           /* since it was started */
 	uint64_t due_ps;        /* not before */
-	bool awaited;           /* it is to run at late_ps or soon after */
+	bool awaited;           /* it must run at late_ps or soon after */
 	uint64_t late_ps, looked_ps;
-	uint32_t looks;         /* that have found it late behind a busy core */
+	uint32_t looks;         /* checks that found it late behind a busy core */
 };
 
 /* An event counter of the program's, watched for reading. */
@@ -105,7 +105,7 @@ struct world_fd {
 	struct world *world;
 	int fd;
 	mely_watch id;
-	bool started, busy, running; /* as of a timer */
+	bool started, busy, running; /* like those of a timer */
 	uint8_t color;
 };
 
@@ -114,11 +114,11 @@ struct world_runtime {
 	struct mely_runtime *rt;
 	unsigned stealing;      /* the bits given last */
 	int runner;             /* virtual thread */
-	bool stopping;          /* a stop has been asked for, or is just being */
+	bool stopping;          /* a stop has been requested, or is about to be */
 	bool once_stop;         /* to the runner: stop it */
 	bool running;           /* between the begin of mely_run and its end */
-	uint32_t outside, outside_begun; /* posts from elsewhere: under way, ever begun */
-	bool lenient;           /* a stop discarded, or a post from elsewhere met it */
+	uint32_t outside, outside_begun; /* posts from elsewhere: running, ever begun */
+	bool lenient;           /* a stop discarded, or overlapped a post from elsewhere */
 	uint32_t runs;
 };
 
@@ -135,13 +135,13 @@ struct world {
 	struct post post[WORLD_POSTS];
 	int posts;
 	uint32_t numbers, moments;
-	bool switches_stealing; /* some operation does */
-	uint64_t behind_since_ps[PROGRAM_RUNTIMES]; /* worthy work and a sleeper; 0: not so */
+	bool switches_stealing; /* an operation does */
+	uint64_t behind_since_ps[PROGRAM_RUNTIMES]; /* worthy work beside a sleeper; 0: none */
 };
 
 extern struct world world;
 
-/* Run the program under a schedule; the outcome says what went wrong. */
+/* Run the program under a schedule; the outcome names a failure. */
 void world_run(const struct program *program, uint64_t schedule, struct sim_outcome *outcome);
 
 /* ---- operations: operation.c ----------------------------------------------------------------- */
@@ -156,15 +156,15 @@ void world_timer_handler(void *arg);
 void world_done_handler(void *arg);
 void world_handback(void *ctx, const struct mely_handback *left);
 
-/* Who does an operation. */
+/* The actor of an operation. */
 struct doer {
-	int color;              /* -1: a thread that is no core */
+	int color;              /* -1: a thread that is not a core */
 	int producer;
 };
 
 /* NULL: no more posts, or not to this color. */
 struct post *world_new_post(const struct doer *doer, const struct op *op, bool head, int item);
-/* What a post may be refused for; fails for anything else. */
+/* The errors with which a post may be refused; any other fails the run. */
 void world_refused(const struct doer *doer, struct world_color *wc, int error);
 struct world_runtime *world_runtime_of(const struct world_color *wc);
 
@@ -189,24 +189,24 @@ void world_fds_close(void);
 /* An event of a color begins and ends. post: NULL for timers, completions, and where two threads
  * posted one event at the same time. */
 void check_begin(int color, struct post *post);
-/* How often an embedded event has been posted and has not ended in any way. */
+/* The number of posts of an embedded event that have not ended in any way. */
 uint32_t check_outstanding(const struct world_event *we);
-/* A cancel is about to be asked of it. */
+/* A cancel of it is about to start. */
 void check_vague(struct post *post);
-/* post is no longer to come: cancelled or handed back. */
+/* post will not run: it was cancelled or handed back. */
 void check_gone(struct post *post);
-/* Some color may have left its queue, and come back since. */
+/* A color may have left its queue and returned since. */
 void check_left(void);
 /* A call of a post has returned 0. */
 void check_posted(struct post *post);
 void check_end(int color);
-/* The queues of all cores whose locks are free. */
+/* Check the queues of all cores whose locks are free. */
 void check_structure(void);
 /* All threads wait, until until_ps. */
 void check_still(uint64_t until_ps);
-/* Nothing moves any more and nobody has a deadline. */
+/* All threads wait without a deadline. */
 void check_idle(void);
-/* All runtimes are gone. */
+/* All runtimes have been freed. */
 void check_over(void);
 
 /* ---- promises: promise.c --------------------------------------------------------------------- */

@@ -7,11 +7,11 @@
  *      A larger cache holds what the smaller ones below it hold (inclusive): what it throws out
  *      they lose, too. A hit in the first cache counts as a use only every few times: that is the
  *      simulation's own hot path.
- *   B. A line knows by a bit for each cache who holds it, and which cpu has modified it, if any.
+ *   B. A line has a bit for each cache that holds it, and the cpu that modified it, if any.
  *      A read that finds it modified elsewhere gets it from there and leaves both with a clean
  *      copy; a write leaves only the caches of the writer with one.
- *   C. A line goes from writer to writer one at a time: who comes while it is under way to one
- *      waits for the end of that, which is what makes a contended lock dear. Readers get their
+ *   C. A line goes from writer to writer one at a time: a cpu that needs it during a transfer
+ *      waits for the end of the transfer, which makes a contended lock expensive. Readers get their
  *      copies together. A package's bus carries one transfer after another.
  *   D. A store that misses leaves its cpu free to go on, until the store buffer is full; what it
  *      stored arrives in order. An atomic read-modify-write waits for all stores before it.
@@ -455,7 +455,7 @@ access_line(struct sim_cost *cost, int cpu, uint64_t now, struct sim_line *line,
 	return start - now + ps;
 }
 
-/* D of NOTE(lines): what the cpu notices of a store that takes so long. */
+/* D of NOTE(lines): the part of a store's time that delays the cpu. */
 static uint64_t
 store(struct sim_cost *cost, struct cpu *me, uint64_t now, uint64_t ps)
 {

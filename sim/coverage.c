@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * coverage.c: a place of a header has a record in every source that includes it; they are one
- * here. A place in a file of LEFT_OUT can not be reached in the simulation, and is not counted.
+ * here. The simulation cannot reach a place in a file of LEFT_OUT, and does not count it.
  */
 #include "coverage.h"
 

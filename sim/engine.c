@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine.c: see engine.h. Whoever has to stop picks the next and switches to it; the operating
+ * engine.c: see engine.h. A thread that must stop picks the next and switches to it; the operating
  * system's own stack is left for the time of a run. Stacks are kept from run to run.
  */
 #include "engine.h"
@@ -46,7 +46,7 @@ static struct {
 	uint64_t slice;             /* HUNT: accesses until the next choice */
 	uint64_t steps;             /* HUNT: accesses done */
 	uint32_t history[HISTORY];  /* HUNT: step and thread of each of the last accesses */
-	uint64_t limit_ps;          /* PREDICT: until here nobody else is less advanced */
+	uint64_t limit_ps;          /* PREDICT: until here no other thread is less advanced */
 } sim;
 
 static struct sim_strategy strategy;
@@ -92,7 +92,7 @@ sim_fail(const char *format, ...)
 	abort();
 }
 
-/* ---- HUNT: who goes on ----------------------------------------------------------------------- */
+/* ---- HUNT: the next thread ------------------------------------------------------------------- */
 
 static void
 run_again(struct sim_thread *thread, bool timed_out)
@@ -102,7 +102,7 @@ run_again(struct sim_thread *thread, bool timed_out)
 	thread->relaxing = false;
 }
 
-/* Those whose time has come; the next deadline of the others. */
+/* Unblock the threads whose deadline has passed; the next deadline of the others. */
 static uint64_t
 expire(void)
 {
@@ -149,7 +149,7 @@ candidates(struct sim_thread *found[])
 	return n;
 }
 
-/* Nobody can run: somebody who waits for just that, or the next deadline. */
+/* No thread can run: unblock a thread that waits for this, or go to the next deadline. */
 static void
 stand_still(uint64_t next)
 {
@@ -569,7 +569,7 @@ sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 	sim.setup = *setup;
 	sim.outcome = outcome;
 	sim.count = sim.alive = 0;
-	sim.now_ps = 1000000000; /* 1 ms: 0 is no time */
+	sim.now_ps = 1000000000; /* 1 ms: 0 is not a valid time */
 	sim.limit_ps = SIM_NEVER;
 	sim.looking = false;
 	sim.steps = 0;

@@ -25,7 +25,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-/* Who is switched from and to: for what the new fiber tells AddressSanitizer. */
+/* The fibers of the current switch: AddressSanitizer needs both in the new fiber. */
 static struct sim_fiber *sim_fiber_left, *sim_fiber_entered;
 
 void sim_fiber_entry(void);
@@ -224,7 +224,7 @@ void
 sim_fiber_start(struct sim_fiber *fiber, void (*fn)(void *arg), void *arg)
 {
 #ifdef SIM_ASAN
-	/* What was left of an abandoned run is no overflow. */
+	/* The remains of an abandoned run are not an overflow. */
 	__asan_unpoison_memory_region(fiber->stack, fiber->size);
 	fiber->fake_stack = NULL;
 #endif

@@ -98,7 +98,7 @@ check_patience(int color)
 
 		if (wc->freed || wc->color == NULL || wc->rt != running->rt)
 			continue;
-		/* Its turn may have gone to the single poller's event, which nobody sees here. */
+		/* Its turn may have gone to the single poller's event, which is invisible here. */
 		if (plan->pollers == 1 && wc->object == NULL && wc->id == 0)
 			continue;
 		if (wc->color->_owner != core || wc->color->_state != MELYINT_COLOR_QUEUED) {

@@ -24,7 +24,7 @@ enum {
 	ALIGNMENT = 16,
 	SPOILT = 0xd5,         /* what freed memory holds */
 	FRESH = 0xe6,          /* what malloc's memory holds */
-	SPOILT_MAX = 512,      /* so many bytes of a freed block */
+	SPOILT_MAX = 512,      /* overwritten bytes of a freed block */
 	GAP = 16,              /* between two blocks, for AddressSanitizer */
 	PAGE = 4096,
 	BLOCK = 64 << 10       /* what is mapped in these is aligned to them */

@@ -48,7 +48,7 @@ world_do_work(const struct doer *doer, const struct op *op)
 	}
 	wc->held--;
 	post->state = POST_REFUSED;
-	/* While it stops, also a handler may be told so: when the work would be dropped. */
+	/* While it stops, a handler may get the error, too: the work would be dropped. */
 	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
 		world_refused(doer, wc, error);
 }

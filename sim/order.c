@@ -20,7 +20,7 @@ struct clock {
 	uint32_t at[SIM_CLOCKS];
 };
 
-/* A word that somebody has released. */
+/* A released word. */
 struct released {
 	const void *p;
 	uint32_t run;           /* of which run: older ones are free */
@@ -124,7 +124,7 @@ acquire(int thread, const void *p)
 		take_over(&order.clocks[thread], &word->clock);
 }
 
-/* fresh: what others released before is gone. */
+/* fresh: drop what other threads released before. */
 static void
 release(int thread, const void *p, bool fresh)
 {
@@ -248,8 +248,8 @@ sim_word_write(int thread, struct sim_word *word)
 /* ---- plain accesses of the library ----------------------------------------------------------- */
 
 /*
- * Eight bytes of the area: who wrote and who read which of them last. One of each is remembered,
- * so a race may go unseen when three threads meet, but what is seen is one.
+ * Eight bytes of the area: the last writer and the last reader of each. It keeps one of each, so a
+ * race of three threads may go unseen, but a reported race is real.
  */
 struct cell {
 	uint32_t run;           /* of which run: older ones are as if untouched */
@@ -284,11 +284,11 @@ cell_at(size_t place)
 }
 
 static void
-race(const struct cell *cell, const char *now, const char *before, unsigned who)
+race(const struct cell *cell, const char *now, const char *before, unsigned thread)
 {
 	if (cell->reader == FREED_READER && cell->read_mask == MASK_FREED)
 		sim_fail("%s of memory that has been freed", now);
-	sim_fail("%s of plain data is not ordered behind the %s by thread %u", now, before, who);
+	sim_fail("%s of plain data is not ordered behind the %s by thread %u", now, before, thread);
 }
 
 static inline void

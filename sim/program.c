@@ -383,7 +383,7 @@ program_print(const struct program *p, FILE *out)
 		const struct script *s = &p->script[i];
 
 		fprintf(out, "  script %d%s, handler %d:\n", i, i == 0 ? " (before the runs)" :
-		    i <= p->threads ? " (a thread that is no core)" : "", s->handler);
+		    i <= p->threads ? " (a thread that is not a core)" : "", s->handler);
 		for (j = s->first; j < s->first + s->count; j++) {
 			if (p->op[j].kind != OP_NONE)
 				print_op(p, &p->op[j], out);

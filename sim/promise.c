@@ -112,7 +112,7 @@ check_timers(int runtime, uint64_t until_ps)
 	}
 }
 
-/* Read as it lies there: the library's own look-up is an interleaving point. */
+/* Read as it lies there: the library's own lookup is an interleaving point. */
 static const struct melyint_watch *
 record_of(const struct mely_runtime *rt, mely_watch id)
 {
@@ -124,7 +124,7 @@ record_of(const struct mely_runtime *rt, mely_watch id)
 	return (const void *)(first + (uint32_t)id * records->record_size);
 }
 
-/* A timer that is due on a core that a handler keeps: somebody who has nothing to do sees to it. */
+/* A timer that is due on a core that a handler occupies: an idle core runs it. */
 static void
 check_stuck(int runtime, const struct mely_runtime *rt)
 {
@@ -161,7 +161,7 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 		watching += rt->cores[i].locked.sleep == MELYINT_SENTRY;
 		busy += rt->cores[i].hint.busy;
 	}
-	/* Who is between the two waits for a lock, and not for long. */
+	/* A core between the two steps waits for a lock, and not for long. */
 	if (rt->idle.sentries != watching && until_ps - sim_now_ps() > MS)
 		sim_fail("%d cores watch, the count says %d", watching, rt->idle.sentries);
 	if (busy == 0)

@@ -21,7 +21,7 @@ struct entry {
 	int fd;
 	uint32_t events;
 	uint64_t data;
-	bool edge;              /* something has come since it was reported */
+	bool edge;              /* a new event since the last report */
 	bool armed;
 };
 
@@ -215,7 +215,7 @@ sim_timerfd_settime(int fd, int flags, const struct itimerspec *value)
 	return 0;
 }
 
-/* What the kernel does: a thread that waits for the next timer. Nobody waits for its end. */
+/* The kernel's part: a thread that waits for the next timer. No thread waits for its end. */
 static void *
 run_timers(void *arg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shim_topo.c: topologies are loaded once per process and kept, as loading one takes longer than a
- * whole run. A name that is none is loaded anew each time, and fails each time.
+ * whole run. Loading an invalid name is tried, and fails, each time.
  */
 #include "shim.h"
 

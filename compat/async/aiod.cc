@@ -27,8 +27,8 @@ code_of(int result)
 	return result < 0 ? errno : 0;
 }
 
-/* A null str is no path, and no more is one with a NUL: the system would act on what stands before
- * it. The empty path is ENOENT in every call. */
+/* A null str is not a path, nor is one with a NUL: the system would use the part before it. The
+ * empty path is ENOENT in every call. */
 std::string
 copy(const str &s)
 {

@@ -159,7 +159,7 @@ aiosinit::start()
 	aout = aios::alloc(1);
 }
 
-/* Whoever still has one of the two keeps a stream; its descriptor stays open for stdio. */
+/* Code that still holds one of the two keeps its stream; the descriptor stays open for stdio. */
 void
 aiosinit::stop()
 {

@@ -88,7 +88,7 @@ addreq(const sockaddr *a, const sockaddr *b, socklen_t n)
 	if (a->sa_family == AF_INET && n >= sizeof(sockaddr_in)) {
 		sockaddr_in at, to;
 
-		/* addresses are bytes of any alignment to who has them from the kernel */
+		/* addresses from the kernel have any alignment */
 		memcpy(&at, a, sizeof at);
 		memcpy(&to, b, sizeof to);
 		return at == to;

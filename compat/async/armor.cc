@@ -44,7 +44,7 @@ static constexpr alphabet base32 =
     make_alphabet("abcdefghijkmnpqrstuvwxyz23456789", 5, false);
 static constexpr alphabet base32_rfc = make_alphabet("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, true);
 
-/* How many "=" follow so many symbols. */
+/* The number of "=" behind a number of symbols. */
 static size_t
 padding(const alphabet &a, size_t symbols)
 {

@@ -58,7 +58,7 @@ unsigned
 log_of_power(size_t n)
 {
 	if (n == 0 || (n & (n - 1)) != 0)
-		container_misused("bbuddy: block size is no power of two");
+		container_misused("bbuddy: block size is not a power of two");
 	return unsigned(__builtin_ctzl(n));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * children.cc: who is told when a child has ended. The loop reaps all children, those of nobody,
- * too; with a z in SFS_OPTIONS only those that somebody waits for.
+ * children.cc: callbacks for the end of children. The loop reaps all children, also those without a
+ * callback; with a z in SFS_OPTIONS only children with a callback.
  */
 #include "signals.h"
 
@@ -17,7 +17,7 @@ namespace melycompat {
 
 namespace {
 
-/* Never destroyed: callbacks may refer to what is gone by then. */
+/* Never destroyed: callbacks may refer to objects that no longer exist then. */
 std::map<pid_t, cbi::ptr> &
 waiting()
 {
@@ -47,7 +47,7 @@ tell(pid_t pid, int status)
 	call_or_post(job_of_status(cb, status));
 }
 
-/* Those that somebody waits for: callbacks may change who does. */
+/* Children with a callback; a callback may change the table. */
 void
 reap_waited_for()
 {

@@ -35,7 +35,7 @@ owned(const void *)
 	return true;
 }
 
-/* A status and who gets it. */
+/* A status and its receiver. */
 struct status_call {
 	cbi::ptr cb;
 	int status;

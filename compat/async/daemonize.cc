@@ -3,8 +3,8 @@
  * daemonize.cc: a process that goes on in the background, with its messages in the system's log or
  * in a file. In main, before amain.
  *
- * What is to be logged goes by way of a pipe to a child that has nothing else to do, so that all
- * that is written to a descriptor can be logged, by whomever.
+ * Log lines go through a pipe to a child that does nothing else, so everything that any process
+ * writes to the descriptor is logged.
  */
 #include <string>
 
@@ -48,8 +48,8 @@ priority_of(const str &text)
 	    code_of(prioritynames, level, LOG_NOTICE);
 }
 
-/* Log each line of what comes until the last writer is gone; never comes back. Nothing else of the
- * program is kept open, or whoever waits for its end would wait for this process, too. */
+/* Log each line until the last writer closes; never returns. It closes all other descriptors of the
+ * program, or a process that waits for their end would wait for this one, too. */
 [[noreturn]] void
 log_lines(int fd, int priority, const char *tag)
 {
@@ -67,7 +67,7 @@ log_lines(int fd, int priority, const char *tag)
 	_exit(0);
 }
 
-/* The child that logs, of which nobody hears, so that no program is told of its end. */
+/* The logging child. A grandchild, so that the program never learns of its end. */
 bool
 start_child(int fd, int priority, const char *tag)
 {
@@ -102,12 +102,12 @@ program_name(const str &name)
 
 /* Standard error is this one from now on. */
 void
-become_stderr(int fd, const char *who)
+become_stderr(int fd, const char *what)
 {
 	if (fd < 0)
-		fatal("%s: %m\n", who);
+		fatal("%s: %m\n", what);
 	if (fd != errfd && dup2(fd, errfd) < 0)
-		fatal("%s: %m\n", who);
+		fatal("%s: %m\n", what);
 	if (fd > STDERR_FILENO)
 		close(fd);
 }

@@ -16,10 +16,10 @@ namespace melycompat {
 uint64_t delay_add(uint64_t due_ns, const job &j);
 timer_removal delay_remove(uint64_t name);
 
-/** In a pass: call what is due. woken: the time that was waited for has come. */
+/** In a pass: call the due timers. woken: the deadline of the wait has passed. */
 void delays_run(bool woken);
 
-/** In amain, after timers_start: a fork finds nobody at the timers. */
+/** In amain, after timers_start: make a fork hold the lock of the timers. */
 void delays_fork_safely();
 
 /** The wait set has been made. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns.cc: look-ups as requests of the program. Color 0, but for what helper threads run.
+ * dns.cc: lookups as requests of the program. Color 0, but for what helper threads run.
  *
  * NOTE(request)
  *   A request is work of a helper, which has the question and the answer for itself until it hands
@@ -247,5 +247,5 @@ dnsreq_cancel(dnsreq_t *req)
 void
 dns_reload()
 {
-	/* Each look-up reads the configuration anew. */
+	/* Each lookup reads the current configuration. */
 }

@@ -57,7 +57,7 @@ public:
 		return text;
 	}
 
-	/* A length, and so many bytes. */
+	/* A length, and its bytes. */
 	std::string
 	string()
 	{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_answer.h: what a look-up has found, as plain data, and the parser of what a name server sent.
+ * dns_answer.h: the result of a lookup, as plain data, and the parser for messages of name servers.
  * Any thread.
  */
 #ifndef MELYCOMPAT_ASYNC_DNS_ANSWER_H

@@ -22,8 +22,8 @@ namespace {
 /* The most that the C library needs for one host. */
 enum { HOST_BYTES_MAX = 1 << 20 };
 
-/* A name server of the environment in the place of the configured ones: A.B.C.D[:PORT]. False: it
- * is none. */
+/* A name server of the environment that replaces the configured ones: A.B.C.D[:PORT]. False: it is
+ * not one. */
 bool
 set_name_server(const char *text)
 {
@@ -70,8 +70,8 @@ private:
 	resolver &operator=(const resolver &) = delete;
 };
 
-/* From what the C library says of a look-up that failed. It does not tell a failure of the name
- * server from its silence, but the latter is what it has waited for. */
+/* The error of a failed lookup of the C library, which reports a failing name server and a silent
+ * one alike; only the silent one takes time. */
 int
 error_of(int h_error, std::chrono::steady_clock::duration took)
 {
@@ -152,7 +152,7 @@ has_addr(const dns_answer &answer, in_addr addr)
 	return false;
 }
 
-/* Whoever has an address may call it anything: so the name has to have the address, too. */
+/* The owner of an address may give it any name: so the name must have the address, too. */
 void
 resolve_addr(in_addr addr, dns_answer *answer)
 {

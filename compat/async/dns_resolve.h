@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_resolve.h: look-ups that block, on a helper thread. Any thread.
+ * dns_resolve.h: lookups that block, on a helper thread. Any thread.
  */
 #ifndef MELYCOMPAT_ASYNC_DNS_RESOLVE_H
 #define MELYCOMPAT_ASYNC_DNS_RESOLVE_H

@@ -60,13 +60,13 @@ dns_strerror(int err)
 	case ARERR_BADRESP:
 		return "malformed answer";
 	case ARERR_CANTSEND:
-		return "name server can not be asked";
+		return "cannot ask a name server";
 	case ARERR_REQINVAL:
 		return "malformed name";
 	case ARERR_CNAMELOOP:
 		return "aliases without an end";
 	default:
-		return "unknown error of a look-up";
+		return "unknown error of a lookup";
 	}
 }
 

@@ -3,8 +3,8 @@
  * err_io.cc: how messages get to standard error.
  *
  * NOTE(stderr) Between err_start and err_stop messages are appended to `pending`, by any thread.
- * Who finds that nobody is about to write, and has a newline, posts write_lines to color 0; that
- * one writes as long as there are whole lines and the descriptor takes them without blocking, and
+ * A thread that appends a newline while no write is due posts write_lines to color 0, which writes
+ * while whole lines are pending and the descriptor accepts them without blocking, and
  * waits for the descriptor otherwise. A line that never ends is written at exit.
  */
 #include "err_io.h"
@@ -28,7 +28,7 @@ std::mutex err_lock;
 suio *pending;    /* under err_lock; NULL: messages are written at once */
 bool writing;     /* under err_lock: write_lines has been posted, or waits */
 bool waiting;     /* color 0: for the descriptor */
-std::atomic<pid_t> program = getpid(); /* 0 before initialization: whoever runs that */
+std::atomic<pid_t> program = getpid(); /* 0 before initialization, which runs in the program */
 
 bool
 takes_more()
@@ -38,7 +38,7 @@ takes_more()
 	return poll(&wait, 1, 0) > 0;
 }
 
-/* All of it, however long it takes; what can not be written is lost. */
+/* Write everything, without a time limit; drop the rest after an error. */
 void
 write_all(suio *uio)
 {

@@ -21,7 +21,7 @@ void err_start();
 /** At exit, when no events run any more: all is written, and what comes now is written at once. */
 void err_stop();
 
-/** This process is the program, not a child of it whose end is no end of the program. */
+/** This process is the program, not a child whose end the program survives. */
 void err_is_program();
 /** Is it? err_start says so, too. */
 bool err_in_program();

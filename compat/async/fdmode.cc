@@ -52,7 +52,7 @@ make_async(int fd)
 
 	if (_make_async(fd) < 0)
 		fatal("make_async: descriptor %d: %m\n", fd);
-	/* What is no socket has no peer to look for. */
+	/* A descriptor that is not a socket has no peer. */
 	if (setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) < 0 && errno != ENOTSOCK &&
 	    errno != EOPNOTSUPP && errno != ENOPROTOOPT)
 		fatal("make_async: SO_KEEPALIVE of descriptor %d: %m\n", fd);

@@ -226,7 +226,7 @@ put_number_of(suio *out, conversion c, char letter, arguments *args)
 	return false;
 }
 
-/* What is no conversion stands for itself and takes no argument: so does the second % of %%. */
+/* An unknown conversion prints itself and takes no argument: so does the second % of %%. */
 void
 put_conversion(suio *out, const conversion &c, char letter, arguments *args, int error)
 {

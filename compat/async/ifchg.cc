@@ -2,8 +2,8 @@
 /*
  * ifchg.cc: changes of this host's addresses. Color 0.
  *
- * The kernel tells of them by a socket; what it says is not read, only that it says something: the
- * addresses are looked at then. Without such a socket they are looked at once a minute.
+ * The kernel reports changes by a socket. The report only triggers a check of the addresses; its
+ * content is dropped. Without such a socket they are checked once a minute.
  */
 #include <algorithm>
 #include <linux/netlink.h>

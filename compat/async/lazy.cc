@@ -27,7 +27,7 @@ namespace melycompat {
 
 namespace {
 
-/* Never destroyed, both: callbacks may refer to what is gone by then. */
+/* Never destroyed, both: callbacks may refer to objects that no longer exist then. */
 std::vector<lazycb_t *> &
 lazies()
 {

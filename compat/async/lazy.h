@@ -7,7 +7,7 @@
 
 namespace melycompat {
 
-/** In a pass, before its wait: those of lazycb whose time has come. */
+/** In a pass, before its wait: call the due callbacks of lazycb. */
 void lazies_run();
 
 /** In a pass, at its end: those of yieldcb. */

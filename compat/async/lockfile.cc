@@ -2,8 +2,8 @@
 /*
  * lockfile.cc: files that one process at a time has locked. One color at a time.
  *
- * The lock is the system's on the open file (flock), so it goes with the process. Somebody may have
- * removed or replaced the file while it was waited for: then the lock is worth nothing, and it all
+ * The lock is the system's on the open file (flock), so it ends with the process. Another process
+ * may remove or replace the file during the wait: then the lock is worth nothing, and it all
  * begins again.
  */
 #include "async.h"

@@ -43,7 +43,7 @@ amain()
 	entered = true;
 	err_start();
 	loop_run();
-	say("amain has come back");
+	say("amain has returned");
 	abort();
 }
 
@@ -137,7 +137,7 @@ task_get_nthreads()
 
 /* ---- descriptors and timers ---- */
 
-/* What is no direction is told by a message, and not by a sanitizer. */
+/* An invalid direction gets a message, not a report of a sanitizer. */
 __attribute__((no_sanitize("undefined"))) void
 _fdcb(int fd, selop op, cbv::ptr cb, const char *file, int line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * myname.cc: who and where this process is. Any thread.
+ * myname.cc: the names of this host and user. Any thread.
  */
 #include <ifaddrs.h>
 #include <resolv.h>

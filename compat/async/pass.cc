@@ -65,7 +65,7 @@ watch_set_by_runtime()
 	    &set_watch);
 
 	if (error != 0)
-		die("the loop can not be watched: %s", std::strerror(-error));
+		die("cannot watch the loop: %s", std::strerror(-error));
 }
 
 /* See E of NOTE(slots) in watch.cc. */

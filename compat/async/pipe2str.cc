@@ -11,7 +11,7 @@ namespace {
 
 enum { READ_BYTES = 8192 };
 
-/* Reads until the end, then calls the program and is gone. */
+/* Reads until the end, then calls the program and deletes itself. */
 class reader {
 public:
 	reader(int f, const cbs &c, int *fp, strbuf *s) : fd(f), cb(c), fdp(fp), sb(s)

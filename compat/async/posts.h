@@ -15,7 +15,7 @@ bool is_main(int color);
 /** Post to color 0. Any thread. */
 void posts_add(const job &j, bool head);
 
-/** In amain: a fork finds nobody at the queue. */
+/** In amain: make a fork hold the lock of the queue. */
 void posts_fork_safely();
 
 /** In acheck: run what has been posted by now. False: there was nothing. */

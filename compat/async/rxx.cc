@@ -24,7 +24,7 @@ struct regex {
 static regex *
 regex_use(regex *x)
 {
-	/* Whoever copies has a reference already. */
+	/* The copied object holds a reference already. */
 	if (x != nullptr)
 		x->users.fetch_add(1, std::memory_order_relaxed);
 	return x;

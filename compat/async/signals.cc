@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signals.cc: the handler of a signal notes that it has come and wakes the loop; what is called, a
- * pass calls. The callbacks are color 0's, the notes anybody's.
+ * signals.cc: a signal handler records the signal and wakes the loop; a pass calls the callback.
+ * Color 0 owns the callbacks; any thread may touch the records.
  */
 #include "signals.h"
 
@@ -24,7 +24,7 @@ namespace {
 std::atomic<bool> came[NSIG];
 std::atomic<bool> any_came;
 
-/* Never destroyed: callbacks may refer to what is gone by then. */
+/* Never destroyed: callbacks may refer to objects that no longer exist then. */
 cbv::ptr *
 callbacks()
 {
@@ -73,7 +73,7 @@ cbv::ptr
 signal_set(int sig, cbv::ptr cb, int flags)
 {
 	if (sig <= 0 || sig >= NSIG)
-		die("sigcb: %d is no signal", sig);
+		die("sigcb: %d is not a signal", sig);
 	cbv::ptr old = callbacks()[sig];
 	callbacks()[sig] = cb;
 	if (cb)
@@ -104,7 +104,7 @@ signals_start()
 		install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
 		signal_child_ended(); /* before, perhaps */
 	}
-	/* And signals may have come when there was nothing to wake. acquire: as below */
+	/* And signals may have arrived before the loop could be woken. acquire: as below */
 	if (any_came.load(std::memory_order_acquire))
 		wait_from_signal();
 }

@@ -20,13 +20,13 @@ void signals_start();
 /** If a child has ended, it is as if SIGCHLD came. */
 void signal_child_ended();
 
-/** In a pass: call what signals have come for. */
+/** In a pass: call the callbacks of the signals that have arrived. */
 void signals_run();
 
 /** See chldcb. */
 void child_set(pid_t pid, cbi::ptr cb);
 
-/** SIGCHLD has come: reap, and call. */
+/** After SIGCHLD: reap children, and call their callbacks. */
 void children_run();
 
 }

@@ -44,7 +44,7 @@ bind_or_close(int fd, const void *address, socklen_t length)
 	return fd;
 }
 
-/* A port that is asked for is had again at once after the last one who had it. */
+/* A requested port can be used again at once after its last user. */
 int
 socket_for(int family, int type, u_int16_t port)
 {

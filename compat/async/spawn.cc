@@ -96,7 +96,7 @@ run_or_report(const program &p, int fd)
 	p.run();
 	error = errno;
 	n = write(fd, &error, sizeof error);
-	(void)n; /* there is nobody else to tell */
+	(void)n; /* there is no other way to report it */
 	_exit(EXIT_NO_EXEC);
 }
 

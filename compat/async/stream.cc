@@ -24,7 +24,7 @@ namespace melycompat {
 
 namespace {
 
-/* Streams that wait to write: color 0, and whoever exits. */
+/* Streams that wait to write: color 0, and the thread that calls exit. */
 std::set<stream *> &
 writers()
 {
@@ -306,7 +306,7 @@ stream::after_output()
 		close_now();
 }
 
-/* They may write, wait anew, or abort. */
+/* They may write, wait again, or abort. */
 void
 stream::tell_waiters()
 {

@@ -40,7 +40,7 @@ public:
 	void limit(time_t seconds);
 	void show_as(str name);
 	void close_now();
-	/** Its aios is gone: send what is left, then close. */
+	/** Its aios has been deleted: send the rest, then close. */
 	void orphan();
 	/** Its descriptor is not to be closed. */
 	void disown();

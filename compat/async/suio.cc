@@ -10,7 +10,7 @@
 
 namespace {
 
-/* Longer than this in one writev is no use. */
+/* A longer writev does not help. */
 constexpr size_t iovs_max = 64;
 
 }
@@ -147,7 +147,7 @@ suio::grow()
 	_array = _iov = array;
 }
 
-/* The bytes are in for good; where the last iovec ends at p it becomes longer. */
+/* Commit the bytes; if the last iovec ends at p, extend it. */
 void
 suio::append(const void *p, size_t n)
 {

@@ -2,7 +2,7 @@
 /*
  * tcpconnect.cc: connections to addresses and to hosts by name. Color 0.
  *
- * Nothing is known before tcpconnect returns: what fails at once is told by a timer without delay.
+ * No callback runs before tcpconnect returns: a timer without delay reports an immediate failure.
  */
 #include "tcpconnect.h"
 
@@ -138,7 +138,7 @@ private:
 	}
 };
 
-/* By name: the look-up, then the addresses. */
+/* By name: the lookup, then the addresses. */
 class name_connect : public tcpconnect_t {
 public:
 	name_connect(const str &host, u_int16_t p, const cbi &c, bool search, str *np)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vec.cc: what vectors and the other containers share that is no template: how far to grow, the
- * tables of bits, and the end of a program that misuses them.
+ * vec.cc: the parts of vectors and other containers that are not templates: the growth, the tables
+ * of bits, and the end of a program that misuses a container.
  */
 #include "vec.h"
 

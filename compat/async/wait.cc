@@ -41,7 +41,7 @@ std::atomic<void (*)()> pass_soon;
 
 size_t watched_max = 64; /* how many may be ready at once; color 0 */
 
-/* relaxed, all three: who uses them got them from color 0 in some other way, or does not care */
+/* relaxed, all three: their users got them from color 0 in another way, or do not need an order */
 int
 get(const std::atomic<int> &fd)
 {
@@ -78,7 +78,7 @@ void
 write_wake()
 {
 	const uint64_t one = 1;
-	quiet unseen; /* by whomever it is written, it is no order */
+	quiet unseen; /* a write of any thread is not an order */
 
 	/* Full is as good: it is readable. */
 	if (write(get(wake), &one, sizeof one) < 0)
@@ -89,7 +89,7 @@ void
 watch_own()
 {
 	if (wait_watch(get(timer), EPOLLIN) < 0 || wait_watch(get(wake), EPOLLIN) < 0)
-		die("the loop's own descriptors can not be watched");
+		die("cannot watch the loop's own descriptors");
 }
 
 /* What is the set's own among the ready ones. */
@@ -195,7 +195,7 @@ wait_until(uint64_t due_ns)
 		setting.it_value.tv_nsec = static_cast<long>(due_ns % 1000000000) |
 		    static_cast<long>(due_ns == 0);
 	}
-	/* When the clock is set, it is readable, and what is due is looked at anew. */
+	/* Setting the clock makes it readable; then the due timers are checked again. */
 	if (timerfd_settime(get(timer), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &setting,
 	    nullptr) < 0 && errno != ECANCELED)
 		die("timerfd_settime: %s", std::strerror(errno));

@@ -3,8 +3,8 @@
  * wait.h: what color 0 waits for: an epoll set of its own with its descriptors, a timer and an
  * eventfd. libmely watches the set as a whole; acheck waits for it itself.
  *
- * It is made by the first acheck or by amain. Before, and in the child of a fork, there is none,
- * and what changes it does nothing: it is made anew from what the other parts know.
+ * The first acheck or amain creates it. Before that, and in the child of a fork, it does not exist,
+ * and changes do nothing: the other parts know enough to create it again.
  */
 #ifndef MELYCOMPAT_ASYNC_WAIT_H
 #define MELYCOMPAT_ASYNC_WAIT_H
@@ -18,7 +18,7 @@ namespace melycompat {
 /** Make it, if it is not there; true: it was not, and is to be filled. Color 0. */
 bool wait_open();
 bool wait_is_open();
-/** Make it anew, empty, with the same number. Color 0. */
+/** Create it again, empty, with its old number. Color 0. */
 void wait_renew();
 /** As if it had not been made. Color 0. */
 void wait_close();
@@ -26,8 +26,8 @@ void wait_close();
 int wait_fd();
 
 /**
- * Have fd watched for these epoll events, 0: not at all. 0, or 1 when it was not before, or a
- * negative error: -EPERM for what epoll can not wait for. Any thread.
+ * Watch fd for these epoll events; 0: stop watching. Returns 0, or 1 if fd was not watched before,
+ * or a negative error: -EPERM for a descriptor that epoll cannot wait for. Any thread.
  */
 int wait_watch(int fd, uint32_t events);
 
@@ -41,10 +41,10 @@ void wait_nudge();
 /** Wake it in any case. In the handler of a signal. */
 void wait_from_signal();
 
-/** What a look found. */
+/** The result of a wait. */
 struct wait_found {
 	std::vector<epoll_event> ready; /* data.fd */
-	bool timer = false;             /* the time of wait_until has come */
+	bool timer = false;             /* the time of wait_until has passed */
 };
 
 /** Look, and wait for something if nothing is there and block is set. Color 0. */

@@ -15,10 +15,10 @@
  *   C. Before amain there are no workers, and acheck calls all: A. amain begins with B.
  *   D. Programs close descriptors without telling. So each fdcb says to the system what it wants,
  *      even if it wants the same as before.
- *   E. One that was closed first and dropped or replaced then can not be taken out of the set:
- *      its number is a STRAY. Where a child keeps it open it may be ready for good, in the name of
- *      whoever has the number now. So of a stray it is asked whether it is ready indeed, and if
- *      not, the set is made anew.
+ *   E. A descriptor that was closed before its callback was dropped or replaced cannot be removed
+ *      from the set: its number is a STRAY. If a child keeps it open, it may stay ready
+ *      permanently, under a number that another descriptor has now. So the library asks poll
+ *      whether a stray is really ready, and if not, creates the set again.
  */
 #include "watch.h"
 
@@ -63,13 +63,13 @@ struct slot {
 	uint64_t number = 0; /* B of NOTE(slots) */
 	mely_watch watch = 0;
 	bool watched = false; /* by libmely */
-	bool always = false;  /* or by nobody, since epoll can not: its event posts itself again */
+	bool always = false;  /* epoll cannot wait for it: its event posts itself again */
 };
 
 struct descriptor {
 	slot slots[2];         /* for reading, for writing */
 	bool in_set = false;   /* A of NOTE(slots) */
-	bool always = false;   /* epoll can not wait for it */
+	bool always = false;   /* epoll cannot wait for it */
 	bool stray = false;    /* E of NOTE(slots) */
 };
 
@@ -304,7 +304,7 @@ void
 complain(int fd, int error)
 {
 	if (error != 0)
-		say("descriptor %d can not be watched: %s", fd, std::strerror(-error));
+		say("cannot watch descriptor %d: %s", fd, std::strerror(-error));
 }
 
 }

@@ -16,7 +16,7 @@
 namespace melycompat {
 
 /**
- * Set the callback of (fd, for writing?); NULL: none. 0, or why it can not be watched. Any thread.
+ * Set the callback of (fd, for writing?); NULL: none. 0, or the error of watching. Any thread.
  */
 int watch_set(int fd, bool write, const job *j);
 
@@ -24,8 +24,8 @@ int watch_set(int fd, bool write, const job *j);
 uint64_t watch_moment();
 
 /**
- * In a pass: call what these are for, which were found ready after a moment. True: the wait set has
- * to be made anew.
+ * In a pass: call the callbacks of these ready descriptors, found at moment. True: the wait set
+ * must be created again.
  */
 bool watch_run(std::vector<epoll_event> *ready, uint64_t moment);
 
@@ -35,7 +35,7 @@ bool watch_always();
 /** The wait set has been made: fill it. */
 void watch_fill();
 
-/** In amain: a fork finds nobody at them. */
+/** In amain: make a fork hold the locks of the descriptors. */
 void watch_fork_safely();
 
 /** In amain: callbacks of other colors become the runtime's. */

@@ -3,8 +3,8 @@
  * handlers.cc: the table of handlers.
  *
  * NOTE(handlers)
- *   A. A look-up takes no lock: a slot is empty, or points to a complete and permanent node.
- *   B. A missing node is created under the lock, after another look-up, and published with release.
+ *   A. A lookup takes no lock: a slot is empty, or points to a complete and permanent node.
+ *   B. A missing node is created under the lock, after another lookup, and published with release.
  *      Nodes are never freed: events that name them may be pending until the process ends.
  *   C. If a key finds no free slot near its place, the program has thousands of functions; then all
  *      callbacks of one priority share a handler.

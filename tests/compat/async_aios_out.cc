@@ -123,7 +123,7 @@ write_much()
 	for (size_t i = 0; i < sizeof much; i++)
 		much[i] = (char)(i % 251);
 	pair();
-	stream->write(much, sizeof much); /* nobody reads, and it returns */
+	stream->write(much, sizeof much); /* no reader, and it returns */
 }
 
 static void
@@ -522,7 +522,7 @@ some_of_file(str text, int err)
 	FACTS_END();
 }
 
-/* What epoll can not wait for: a file, as standard input often is. */
+/* A file, as standard input often is: epoll cannot wait for it. */
 static void
 reads_files()
 {

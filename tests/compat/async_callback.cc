@@ -346,7 +346,7 @@ declared_types()
 	FACTS_END();
 }
 
-/* Where nobody takes it, it is a new object that nobody has. */
+/* Without a handle, it is a new object without an owner. */
 static void
 raw_pointers()
 {

@@ -55,7 +55,7 @@ close_then_null_twice()
 	FACTS_END();
 }
 
-/* What was closed is ready for good, but its number is another one's. */
+/* A closed descriptor stays ready, but another descriptor has its number. */
 static void
 number_is_another_ones(bool drop)
 {
@@ -148,7 +148,7 @@ makes_strays(int left)
 	delaycb(0, 0, wrap(makes_strays, left - 1));
 }
 
-/* The wait set of color 0 is made anew while another color uses it. */
+/* The wait set of color 0 is created again while another color uses it. */
 static void
 strays_elsewhere()
 {

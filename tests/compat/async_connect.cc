@@ -15,7 +15,7 @@ static void
 name_server_knows(const char *name, int type, struct name_answer *a)
 {
 	if (is(name, "two.test") && type == ns_t_a) {
-		name_a(a, name, "127.0.0.2", false); /* where nobody listens */
+		name_a(a, name, "127.0.0.2", false); /* without a listener */
 		name_a(a, name, "127.0.0.1", false);
 	} else if (is(name, "one.test") && type == ns_t_a)
 		name_a(a, name, "127.0.0.1", false);
@@ -48,7 +48,7 @@ port_of(int fd)
 	return ntohs(a.sin_port);
 }
 
-/* A port where somebody listens, and one where nobody does. */
+/* A port with a listener, and one without. */
 static void
 begin()
 {
@@ -152,7 +152,7 @@ refused()
 	amain();
 }
 
-/* What the system refuses at once is told as late as the rest. */
+/* An immediate refusal by the system is reported as late as other errors. */
 static void
 fails_at_once()
 {
@@ -280,7 +280,7 @@ first_wins(int i, int fd)
 	race[0] = NULL; /* a second call would trip over it */
 }
 
-/* Both are ready; the first one that is told cancels the other. */
+/* Both are ready; the first callback cancels the other. */
 static void
 cancels_the_other()
 {
@@ -376,7 +376,7 @@ no_such_name()
 {
 	begin();
 	name_server_start();
-	tcpconnect("nobody.test", port, wrap(failed, int(ENOENT)));
+	tcpconnect("absent.test", port, wrap(failed, int(ENOENT)));
 	returned = true;
 	amain();
 }

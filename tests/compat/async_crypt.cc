@@ -48,7 +48,7 @@ sha1_in_pieces()
 		c.update("aaaaaaaaaa", 10);
 	c.final(h);
 	FACT(hex(h, sizeof h) == "34aa973cd4c4daa4f61eeb2bdbad27316534016f");
-	/* final begins anew; so does reset. */
+	/* final starts again; so does reset. */
 	c.update("abc", 3);
 	c.final(h);
 	FACT(hex(h, sizeof h) == "a9993e364706816aba3e25717850c26c9cd0d89d");

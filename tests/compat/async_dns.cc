@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_dns.cc: look-ups in dialect "async". Of section 2 of the facts, with a name server of its
+ * async_dns.cc: lookups in dialect "async". Of section 2 of the facts, with a name server of its
  * own.
  */
 #include "counted.h"
@@ -158,7 +158,7 @@ no_host(const char *name, int wanted, bool addrok)
 static void
 no_such_host()
 {
-	no_host("nobody.test", NXDOMAIN, true);
+	no_host("absent.test", NXDOMAIN, true);
 }
 
 static void
@@ -201,7 +201,7 @@ no_answer()
 	no_host("silent.test", ARERR_TIMEOUT, true);
 }
 
-/* A name server that is none: one look-up after another. */
+/* An invalid name server: one lookup after another. */
 static void
 ask_wrong_server(int i, ptr<hostent> h, int err)
 {
@@ -360,7 +360,7 @@ prints()
 static void
 never(counted, ptr<hostent>, int)
 {
-	facts_fail(__FILE__, __LINE__, "a cancelled look-up was answered");
+	facts_fail(__FILE__, __LINE__, "a cancelled lookup was answered");
 }
 
 static void

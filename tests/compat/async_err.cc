@@ -171,7 +171,7 @@ errno_stays()
 	FACT(printed() == str("file: ") << strerror(ENOENT) << "\n");
 	close(fds[0]);
 	errno = ERANGE;
-	warn << "to nobody\n"; /* EPIPE */
+	warn << "to a closed pipe\n"; /* EPIPE */
 	FACT_EQ(errno, ERANGE);
 	errfd = -1;
 	warnx("to nothing\n"); /* EBADF */

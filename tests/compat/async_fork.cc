@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_fork.cc: forks while other colors are in the library: in the child, callbacks are set,
- * dropped and posted as before, and nobody comes to call them. Section 1.9 of the facts.
+ * async_fork.cc: forks while other colors are in the library: the child can set, drop and post
+ * callbacks as before, and no thread calls them. Section 1.9 of the facts.
  */
 #include "async.h"
 
@@ -62,7 +62,7 @@ fork_while_others_watch()
 {
 	int fds[2];
 
-	sigcb(SIGCHLD, cbv_null); /* so that nobody else waits for it */
+	sigcb(SIGCHLD, cbv_null); /* so that the loop does not reap it */
 	file = open("/proc/self/exe", O_RDONLY);
 	for (int i = 0; i < 2; i++) {
 		FACT(pipe(fds) == 0);
@@ -111,7 +111,7 @@ fork_with_timers(int times)
 static void
 fork_while_others_use_timers()
 {
-	sigcb(SIGCHLD, cbv_null); /* so that nobody else waits for it */
+	sigcb(SIGCHLD, cbv_null); /* so that the loop does not reap it */
 	cpucb_tail(cwrap(uses_timers, 3, 3));
 	cpucb_tail(wrap(fork_with_timers, 500));
 	amain();

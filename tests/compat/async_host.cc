@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_host.cc: daemons, locks between processes, who and where a program is, in dialect "async".
+ * async_host.cc: daemons, locks between processes, the names of host and user, in dialect "async".
  * Of sections 1.4 and 1.9 of the facts.
  */
 #include "async.h"
@@ -274,7 +274,7 @@ log_to_file()
 	FACTS_END();
 }
 
-/* What is printed does not come here any more, and nobody hears of the process that logs. */
+/* Output no longer arrives here, and no callback hears of the logging process. */
 static void
 logs()
 {

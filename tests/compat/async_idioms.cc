@@ -20,12 +20,12 @@
 static void
 text ()
 {
-	str who ("world");
-	str greeting ("hello " << who << "; " << 3 << " times\n");
+	str name ("world");
+	str greeting ("hello " << name << "; " << 3 << " times\n");
 	FACT (greeting == "hello world; 3 times\n");
 
 	strbuf b;
-	str in_place = b.cat (1).cat (' ' - 30).cat ("x").cat (who).cat ("!", false).cat (4u);
+	str in_place = b.cat (1).cat (' ' - 30).cat ("x").cat (name).cat ("!", false).cat (4u);
 	FACT (in_place == "12xworld!4");
 	b.clear ();
 	b.copy ("a\0b", 3);

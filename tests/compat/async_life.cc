@@ -359,7 +359,7 @@ at_exit::~at_exit()
 	int then = facts_get(&after_exit);
 
 	usleep(20000);
-	FACT_EQ(facts_get(&after_exit), then); /* nobody runs any more */
+	FACT_EQ(facts_get(&after_exit), then); /* no worker runs any more */
 	FACT(then == 0 || pthread_equal(who_exits, pthread_self()));
 	printf("destroyed\n");
 }
@@ -437,7 +437,7 @@ waits_while_another_exits()
 	amain();
 }
 
-/* Nobody waits for a callback that waits in acheck. */
+/* The exit does not wait for a callback that waits in acheck. */
 static void
 exits_beside_acheck()
 {

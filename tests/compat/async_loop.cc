@@ -160,7 +160,7 @@ hang_up_is_writable()
 	hang_up(selwrite);
 }
 
-/* The reader of a pipe is gone: an error for the writer. */
+/* The reader of a pipe has closed it: an error for the writer. */
 static void
 error_is_writable()
 {
@@ -219,7 +219,7 @@ null_device_by_hand()
 		acheck();
 }
 
-/* One that is always ready keeps nobody else from running, and ends. */
+/* A descriptor that is always ready does not keep others from running, and ends. */
 static void
 stop_it(int fd)
 {
@@ -492,7 +492,7 @@ replaced_in_the_pass()
 	expect("ant");
 }
 
-/* ---- who holds the callback ---- */
+/* ---- the references to a callback ---- */
 
 struct counted : public virtual refcount {
 	int fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_mkref.cc: objects that make handles of themselves, what happens when the last handle goes,
- * and who may make them. Section 1.3 of the facts, with async_refcnt.cc.
+ * async_mkref.cc: objects that make handles of themselves, the end of the last handle, and the
+ * classes that may make them. Section 1.3 of the facts, with async_refcnt.cc.
  */
 #include "refcnt.h"
 

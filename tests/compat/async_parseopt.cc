@@ -261,7 +261,7 @@ truths()
 		av[1] = no[i];
 		FACT(ct.match(av, "f", 1, &bad) && !b && !bad);
 	}
-	av[1] = "maybe";
+	av[1] = "perhaps";
 	FACT(ct.match(av, "f", 1, &bad) && bad);
 	FACTS_END();
 }

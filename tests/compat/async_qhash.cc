@@ -49,7 +49,7 @@ static void
 values_are_handles()
 {
 	qhash<str, ref<vec<str> > > lists;
-	qhash<int, ptr<vec<str> > > maybe;
+	qhash<int, ptr<vec<str> > > perhaps;
 	ref<vec<str> > one = New refcounted<vec<str> >();
 
 	one->push_back("x");
@@ -65,10 +65,10 @@ values_are_handles()
 	ptr<const vec<str> > none = same["one"];
 
 	FACT(!none);
-	maybe.insert(1, p);
-	maybe.insert(2, NULL);
-	FACT(*maybe[1] == p && !*maybe[2] && maybe[3] == NULL);
-	if (ptr<vec<str> > *q = maybe[1])
+	perhaps.insert(1, p);
+	perhaps.insert(2, NULL);
+	FACT(*perhaps[1] == p && !*perhaps[2] && perhaps[3] == NULL);
+	if (ptr<vec<str> > *q = perhaps[1])
 		FACT((*q)->size() == 1);
 	FACTS_END();
 }

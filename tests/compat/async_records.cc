@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_records.cc: look-ups of mail exchangers, services and texts in dialect "async". Of
+ * async_records.cc: lookups of mail exchangers, services and texts in dialect "async". Of
  * section 2 of the facts, with a name server of its own.
  */
 #include "look_ups.h"
@@ -52,7 +52,7 @@ got_mx(ptr<mxlist> l, int err)
 	FACT_EQ(l->m_hints[0]->h_addrtype, AF_INET);
 	FACT_EQ(l->m_hints[0]->h_length, 4);
 	check_addr(l->m_hints[0]->h_address, "127.0.0.4");
-	FACT(l->m_hints[1] == NULL); /* nobody asked for the other one */
+	FACT(l->m_hints[1] == NULL); /* the other one was not requested */
 	FACTS_END();
 }
 
@@ -204,7 +204,7 @@ static void
 no_such_name()
 {
 	name_server_start();
-	dns_txtbyname("nobody.test", wrap(failed<txtlist>, int(NXDOMAIN)));
+	dns_txtbyname("absent.test", wrap(failed<txtlist>, int(NXDOMAIN)));
 	returned = true;
 	amain();
 }

@@ -171,7 +171,7 @@ files()
 	FACT(str2file(file, "line\n", 0444, false, &sb) && file2str(file) == "line\n");
 	FACT(stat(file, &now) == 0 && (now.st_mode & 0777) == 0444);
 	FACT(sb.st_ino == now.st_ino && sb.st_size == 5);
-	/* It was another file that got the name: who reads the old one is not disturbed. */
+	/* Another file has the name now: readers of the old one are not disturbed. */
 	FACT(read(fd, old, sizeof old) == 5 && strcmp(old, "text\n") == 0 && close(fd) == 0);
 	FACT(str2file(file, strbuf("%d", 12), 0666, false, NULL, true));
 	FACT(file2str(file) == "12" && stat(file, &now) == 0 && (now.st_mode & 0777) == 0644);

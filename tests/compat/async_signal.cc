@@ -63,7 +63,7 @@ take_lock()
 {
 	held = true;
 	kill(getpid(), SIGUSR1);
-	usleep(5000); /* it has come by now, and waits */
+	usleep(5000); /* it has arrived by now, and waits */
 	held = false;
 }
 
@@ -395,7 +395,7 @@ static pid_t orphan;
 static void
 too_late()
 {
-	FACT(is_reaped(orphan)); /* nobody had asked for it */
+	FACT(is_reaped(orphan)); /* it had no callback */
 	chldcb(orphan, wrap(mark_status, 'a'));
 	expect_soon("");
 }
@@ -406,7 +406,7 @@ soon_too_late()
 	delaycb(0, 20 * MS, wrap(too_late));
 }
 
-/* All are reaped; one that nobody asked for in time is lost. */
+/* All are reaped; the status of one without a callback in time is lost. */
 static void
 reaps_all()
 {
@@ -478,7 +478,7 @@ keeps_zombies()
 	with_zombies("zombies");
 }
 
-/* The child has a runtime of nobody's, and does not touch the parent's. */
+/* The child has a runtime without threads, and does not touch the parent's. */
 static void
 child_touches_its_own()
 {
@@ -521,7 +521,7 @@ dropped_with_its_note()
 	set_anew();
 }
 
-/* A signal of before is no signal for the callback that comes after none. */
+/* A callback set after NULL does not get an earlier signal. */
 static void
 null_forgets()
 {
@@ -542,7 +542,7 @@ static const struct fact facts[] = {
 	CASE(null_forgets),
 	CASE_ON(1, flags),
 	CASE(sets_the_next),
-	{"no_signal", no_signal, 1, "0 is no signal", 1},
+	{"no_signal", no_signal, 1, "0 is not a signal", 1},
 	CASE_ON(1, by_ascending_number),
 	CASE(before_amain),
 	CASE(fork_and_register),

@@ -94,7 +94,7 @@ call_directly()
 	FACTS_END();
 }
 
-/* Who calls a callback calls a function. */
+/* Calling a callback is a function call. */
 static void
 a_call_is_a_call()
 {
@@ -434,7 +434,7 @@ check_by_hand()
 		acheck(); /* the timer of color 6 ends it */
 }
 
-/* ---- who frees ---- */
+/* ---- freeing ---- */
 
 static int alive, ended_in;
 

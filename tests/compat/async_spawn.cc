@@ -406,7 +406,7 @@ check_null(str text)
 static void
 null_for_an_error()
 {
-	int fd = socket(AF_INET, SOCK_STREAM, 0); /* what is not connected can not be read */
+	int fd = socket(AF_INET, SOCK_STREAM, 0); /* not connected, so not readable */
 
 	pipe2str(fd, wrap(check_null));
 	amain();

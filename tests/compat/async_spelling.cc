@@ -405,7 +405,7 @@ own_slots ()
 	FACTS_END ();
 }
 
-/* ---- a value whose look-up is something else; only what is used is there ---- */
+/* ---- a value whose lookup is something else; only what is used is there ---- */
 
 struct auth_t {
 	int *p;

@@ -206,7 +206,7 @@ wiped_strings()
 /* ---- used as ---- */
 
 static str
-maybe(bool yes)
+perhaps(bool yes)
 {
 	return yes ? str("yes") : str();
 }
@@ -223,26 +223,26 @@ idioms()
 	char buffer[16];
 	bool seen = false;
 
-	if (str s = maybe(true))
+	if (str s = perhaps(true))
 		seen = s == "yes";
 	FACT(seen);
-	if (str s = maybe(false))
+	if (str s = perhaps(false))
 		seen = false;
 	FACT(seen);
-	strcpy(buffer, maybe(true));
+	strcpy(buffer, perhaps(true));
 	FACT(strcmp(buffer, "yes") == 0);
-	FACT(maybe(false) == NULL && !(maybe(true) == NULL) && maybe(true) != NULL);
-	FACT(takes_pointer(maybe(true)) && !takes_pointer(maybe(false)));
-	FACT(maybe(true) && !(maybe(false) && seen));
+	FACT(perhaps(false) == NULL && !(perhaps(true) == NULL) && perhaps(true) != NULL);
+	FACT(takes_pointer(perhaps(true)) && !takes_pointer(perhaps(false)));
+	FACT(perhaps(true) && !(perhaps(false) && seen));
 
-	str s = maybe(true), t = seen ? s : NULL;
+	str s = perhaps(true), t = seen ? s : NULL;
 	size_t i = 1;
 	int k = 2;
 
 	FACT(t == "yes" && "yes" == t && "no" != t);
 	FACT(s[0] == 'y' && s[i] == 'e' && s[k] == 's' && *s == 'y');
 	FACT(strlen(s) == s.len());
-	while (str u = maybe(seen))
+	while (str u = perhaps(seen))
 		seen = false;
 	FACT(!seen);
 	FACTS_END();

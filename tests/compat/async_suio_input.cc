@@ -17,7 +17,7 @@ byte_at(size_t i)
 	return (char)(i * 7 + i / 256);
 }
 
-/* These bytes, through the pipe, in one read of at most so many. */
+/* These bytes, through the pipe, in one read of limited length. */
 static void
 pass(size_t begin, size_t n, size_t most)
 {

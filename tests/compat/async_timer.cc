@@ -172,7 +172,7 @@ no_delays_in_order()
 	amain();
 }
 
-/* Times in the past, and nanoseconds that are no fraction of a second. */
+/* Times in the past, and nanoseconds beyond a fraction of a second. */
 static void
 any_nanoseconds()
 {

@@ -60,7 +60,7 @@ both_ends()
 	FACT_EQ(v.size(), 3);
 	FACT(v[0] == "a" && v[1] == "c" && v[2] == "e");
 
-	/* By value: still there when the element is gone. */
+	/* By value: it outlives the element. */
 	str last = v.pop_back();
 	str first = v.pop_front();
 

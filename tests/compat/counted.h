@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted.h: for tests of who frees a callback, and when: an argument to bind that counts itself.
+ * counted.h: for tests of the freeing of callbacks: an argument to bind that counts itself.
  */
 #ifndef MELY_TESTS_COUNTED_H
 #define MELY_TESTS_COUNTED_H

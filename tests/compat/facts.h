@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * facts.h: for tests of a compat dialect, which are programs of that dialect, in C++98. amain does
- * not come back as a rule, so each case is a process of its own: the program runs itself again for
- * each case on 1, 2 and 8 workers, and looks at how it ended and what it printed.
+ * facts.h: for tests of a compat dialect, which are programs of that dialect, in C++98. amain
+ * usually does not return, so each case is a separate process: the program runs itself again for
+ * each case on 1, 2 and 8 workers, and checks its status and output.
  *
  *     prog                 all cases
- *     prog CASE [CORES]    one case, in this process or on so many workers
+ *     prog CASE [CORES]    one case, in this process, or on CORES workers
  *
- * With FACTS_WORKERS=n in the environment, cases that are for all numbers of workers are run on n.
+ * With FACTS_WORKERS=n in the environment, the cases for all numbers of workers run on n.
  *
- * A case that has seen all that it wants calls FACTS_END() in a callback. One that just ends does
- * not pass, because FACTS_END has a status of its own.
+ * A case that has passed calls FACTS_END() in a callback. A case that only ends does not pass,
+ * because FACTS_END has its own status.
  */
 #ifndef MELY_TESTS_FACTS_H
 #define MELY_TESTS_FACTS_H
@@ -48,12 +48,12 @@
 static inline void
 facts_fail(const char *file, int line, const char *what)
 {
-	fprintf(stderr, "%s:%d: not so: %s\n", file, line, what);
+	fprintf(stderr, "%s:%d: check failed: %s\n", file, line, what);
 	fflush(NULL);
 	_exit(99);
 }
 
-/* For plain counters of several threads; the tests have no other use for atomics. */
+/* For plain counters of several threads; the tests use no other atomics. */
 static inline int
 facts_add(int *n, int by)
 {
@@ -66,7 +66,7 @@ facts_get(int *n)
 	return __atomic_load_n(n, __ATOMIC_SEQ_CST);
 }
 
-/* A thread of the program's own, which ends by itself. */
+/* A thread of the program, which ends by itself. */
 static inline void
 facts_thread(void *(*fn)(void *))
 {
@@ -77,7 +77,7 @@ facts_thread(void *(*fn)(void *))
 }
 
 /* The leak sanitizer may hang at the exit of a child that was forked while other threads ran: its
- * allocator's locks are not taken around a fork. So it looks at the program itself alone. */
+ * allocator's locks are not taken around a fork. So it only checks the program itself. */
 static const pid_t facts_program = getpid();
 extern "C" int __lsan_is_turned_off();
 extern "C" int
@@ -89,12 +89,12 @@ __lsan_is_turned_off()
 struct fact {
 	const char *name;
 	void (*fn)();
-	int status;          /* it ends with this */
-	const char *prints;  /* and prints this somewhere in its output; NULL: whatever */
+	int status;          /* the expected status */
+	const char *prints;  /* a part of its output, or NULL */
 	int workers;         /* 0: on 1, 2 and 8 */
 };
 
-/* An ordinary case; one of so many workers; one that ends otherwise. */
+/* An ordinary case; a case for a number of workers; a case with another end. */
 #define CASE(fn) {#fn, fn, FACTS_PASSED, NULL, 0}
 #define CASE_ON(workers, fn) {#fn, fn, FACTS_PASSED, NULL, workers}
 #define CASE_ENDS(fn, status, prints) {#fn, fn, status, prints, 0}
@@ -111,7 +111,7 @@ facts_judge(const struct fact *f, int workers, int status, const char *output)
 	return well;
 }
 
-/* Workers that an exit has parked are not joined, which the thread sanitizer calls a leak. */
+/* An exit parks the workers without joining them, which the thread sanitizer reports as a leak. */
 static inline void
 facts_no_thread_leaks()
 {
@@ -122,7 +122,7 @@ facts_no_thread_leaks()
 	setenv("TSAN_OPTIONS", text, 1);
 }
 
-/* Run a case in a process of its own. */
+/* Run a case in a separate process. */
 static inline bool
 facts_run(const struct fact *f, int workers)
 {
@@ -175,7 +175,7 @@ facts_all(const struct fact *facts, size_t count)
 	return failed != 0;
 }
 
-/* How many workers there are is found out before main: so that it is known, once more from exec. */
+/* The number of workers is fixed before main, so set the environment and exec again. */
 static inline void
 facts_on(char **argv)
 {
@@ -190,8 +190,8 @@ facts_on(char **argv)
 	_exit(98);
 }
 
-/* ThreadSanitizer (of clang 14) makes the place for a thread's signals at its first call that may
- * wait, and loses a signal that comes meanwhile: so that is done before any can come. */
+/* ThreadSanitizer (of clang 14) allocates a thread's room for signals at the first call that may
+ * wait, and loses a signal that arrives meanwhile: so make such a call before any signal. */
 static inline void
 facts_no_lost_signals()
 {
@@ -213,10 +213,10 @@ facts_main(int argc, char **argv, const struct fact *facts, size_t count)
 			facts_no_lost_signals();
 			alarm(FACTS_SECONDS);
 			facts[i].fn();
-			fprintf(stderr, "%s came back\n", argv[1]);
+			fprintf(stderr, "%s returned\n", argv[1]);
 			return 97;
 		}
-	fprintf(stderr, "no case %s\n", argv[1]);
+	fprintf(stderr, "no case named %s\n", argv[1]);
 	return 2;
 }
 

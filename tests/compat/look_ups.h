@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look_ups.h: for tests of look-ups: what holds of each of their callbacks.
+ * look_ups.h: for tests of lookups: what holds of each of their callbacks.
  */
 #ifndef MELY_TESTS_LOOK_UPS_H
 #define MELY_TESTS_LOOK_UPS_H

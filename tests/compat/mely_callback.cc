@@ -205,7 +205,7 @@ lambdas()
 }
 #endif
 
-/* ---- who frees it ---- */
+/* ---- freeing ---- */
 
 static void
 check_freed(int times)
@@ -278,7 +278,7 @@ kept()
 	amain();
 }
 
-/* What is never run is never freed by anybody else: NULL is nothing to run. */
+/* The runtime frees only callbacks that it runs: NULL runs nothing. */
 static void
 null_is_nothing()
 {

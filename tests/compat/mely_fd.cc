@@ -149,7 +149,7 @@ never()
 	facts_fail(__FILE__, __LINE__, "a dropped callback ran");
 }
 
-/* Level-triggered: what is not read is told again. */
+/* Level-triggered: unread data is reported again. */
 static void
 leave_it()
 {
@@ -167,7 +167,7 @@ is_level_triggered()
 	amain();
 }
 
-/* ---- who frees, and when ---- */
+/* ---- freeing ---- */
 
 static void
 ignore(counted)
@@ -187,7 +187,7 @@ drop_queue(counted)
 {
 	get();
 	fdcb(ends[0], selread, NULL); /* this one, and two behind it */
-	fdcb_finished(true);          /* of a queue that is gone */
+	fdcb_finished(true);          /* of a dropped queue */
 	FACT(counted::alive >= 2);    /* the parameter, and what is being called */
 	cpucb_tail(cwrap(check_all_freed, 1));
 }
@@ -257,7 +257,7 @@ again(counted)
 	fdcb(ends[0], selread, self);
 }
 
-/* Dropped and watched anew from inside its own call, without auto-free. */
+/* Dropped and watched again from inside its own call, without auto-free. */
 static void
 callback_reuse()
 {
@@ -412,7 +412,7 @@ drop_from_elsewhere(int rounds)
 	cpucb_tail(cwrap(drop_from_elsewhere, rounds - 1, 9));
 }
 
-/* While one color reads another drops and asks anew: still one call at a time. */
+/* While one color reads, another drops and sets again: still one call at a time. */
 static void
 drops_race_with_calls()
 {
@@ -444,7 +444,7 @@ close_other()
 	close(ends[1]);
 }
 
-/* The other end is gone: both directions are told, though this one was not writable before. */
+/* The other end is closed: both directions are called, though this one was not writable before. */
 static void
 hang_up()
 {
@@ -471,7 +471,7 @@ close_reader()
 	close(other[0]);
 }
 
-/* An error without anything else: the reader of a full pipe is gone. Both directions are told. */
+/* Only an error: the reader of a full pipe has closed it. Both directions are called. */
 static void
 error_wakes_both()
 {

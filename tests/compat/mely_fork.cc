@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely_fork.cc: forks while other colors are in the library: in the child, callbacks of descriptors
- * are set, dropped and posted as before, and nobody comes to call them.
+ * mely_fork.cc: forks while other colors are in the library: the child can set, drop and post
+ * callbacks of descriptors as before, and no thread calls them.
  */
 #include "mely.h"
 

@@ -172,7 +172,7 @@ go_idle()
 	facts_thread(end_when_idle);
 }
 
-/* With nothing to do, nothing to wait for, and somebody to tell: it waits all the same. */
+/* With nothing to do, nothing to wait for, and an exit handler: it still waits. */
 static void
 never_ends_by_itself()
 {

@@ -281,7 +281,7 @@ colors_exclude()
 
 static int met;
 
-/* Returns only when the other one has come, too. */
+/* Returns only after the other one arrives, too. */
 static void
 meet()
 {

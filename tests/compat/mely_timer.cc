@@ -229,7 +229,7 @@ removed_twice()
 {
 	timers[0] = delaycb(1000, 0, cwrap(mark, 'a', 3));
 	timecb_remove(timers[0]);
-	/* Another that may have taken its place is no excuse. */
+	/* Also if another timer has taken its place. */
 	timers[1] = delaycb(1000, 0, cwrap(mark, 'b', 3));
 	FACT(timers[0] != timers[1]);
 	timecb_remove(timers[0]);
@@ -259,7 +259,7 @@ tick(counted)
 	cpucb_tail(cwrap(check_all_freed, "tttt", 3));
 }
 
-/* Auto-free is off while it is armed anew in its own call, and on in the last. */
+/* Auto-free is off while it is armed again in its own call, and on in the last. */
 static void
 callback_reuse()
 {

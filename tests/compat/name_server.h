@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_server.h: for tests of look-ups: a name server of a few names on 127.0.0.1, in a process of
- * its own that ends with the test. The library is told of it by MELY_NAMESERVER.
+ * name_server.h: for tests of lookups: a name server of a few names on 127.0.0.1, in a separate
+ * process that ends with the test. MELY_NAMESERVER names it to the library.
  *
  *     name_server_start();    in main, before amain
  */

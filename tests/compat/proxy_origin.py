@@ -10,7 +10,7 @@ WORDS = b"".join(b"%07d " % i for i in range(1200000))
 
 
 def pattern(n):
-    """So many bytes that show when some are missing or out of order."""
+    """n bytes that reveal missing and reordered parts."""
     return WORDS[:n]
 
 

@@ -49,7 +49,7 @@ for standard in $standards; do
 	pair $standard 'timecb_t *t = 0; timecb_remove(t);' 'timecb_t t; timecb_remove(&t);'
 	pair $standard 'cbv a = wrap(none), b = a; (void)b;' \
 	    'cbv a = wrap(none); melycompat::call b(*a); (void)b;'
-	# A callback is made by the factories alone, with its color and priority for good.
+	# Only the factories create a callback; its color and priority do not change.
 	pair $standard 'callback<void> *c = 0; (void)c;' 'callback<void> c; (void)c;'
 	pair $standard 'wrap(none)->setFlagAutoFree(false);' 'wrap(none)->setcolor(1);'
 	pair $standard '(void)wrap(none)->getprio();' 'wrap(none)->setprio(1);'
@@ -61,7 +61,7 @@ void g() {' '}
 #include "../async/async.h"
 void g() {'
 done
-# Only a function pointer has types that can be told.
+# A lambda does not have the argument types of a function pointer.
 pair gnu++17 'wrap(+[] { });' 'wrap([] { });'
 pair gnu++17 'cwrap(+[](int) { }, 1, 2);' 'cwrap([](int) { }, 1, 2);'
 

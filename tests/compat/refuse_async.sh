@@ -87,7 +87,7 @@ base_pairs()
 		# Only what has a count of its own has handles of itself.
 		pair $standard 'mkref((knows_itself *)0);' 'mkref((subject *)0);'
 	done
-	# Only a function pointer has types that can be told.
+	# A lambda does not have the argument types of a function pointer.
 	pair gnu++17 'cbv c = wrap(+[] { });' 'cbv c = wrap([] { });'
 	pair gnu++17 'cbv c = cwrap(+[](int) { }, 1, 2);' 'cbv c = cwrap([](int) { }, 1, 2);'
 }
@@ -170,7 +170,7 @@ cont_pairs()
 		struct no_default { no_default(int); };
 	END
 	for standard in $standards; do
-		# A pointer is no key, but for C strings.
+		# A pointer is not a key, except for C strings.
 		pair $standard 'qhash<const char *, int> v; v.insert("a", 1);' \
 		    'qhash<elm *, int> v; v.insert(e, 1);'
 		pair $standard 'hashfn<char *> f; (void)f;' 'hashfn<void *> f; (void)f;'

@@ -38,7 +38,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Every access long after the last, so that nobody waits. */
+/* Every access long after the last, so no cpu waits. */
 static uint64_t
 cycles(int cpu, uint64_t line, enum sim_cost_kind kind)
 {

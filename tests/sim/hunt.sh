@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The hunt: so many schedules of each scheduler, the same ones every time, none of which may fail;
+# The hunt: a number of schedules of each scheduler, always the same ones, none of which may fail;
 # and a seed is a trace, wherever the program and its memory lie. MELY_TEST_LONG=1: a hundred times
 # as many.
 set -u

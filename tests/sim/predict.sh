@@ -30,7 +30,7 @@ value()
 	sed -n "s/.*\"config\": \"$1\",.*\"$2\": \([0-9.e+-]*\)[,}].*/\1/p" "$scratch/out"
 }
 
-# more CONFIG FACTOR CONFIG KEY: the first has more than so many times the second's.
+# more CONFIG FACTOR CONFIG KEY: the first has more than FACTOR times the value of the second.
 more()
 {
 	local a b

@@ -305,7 +305,7 @@ request::parse_body(const message_head &head)
 {
 	if (!framing_of(head, &body) ||
 	    (body.kind == framing::chunked && head.get("content-length")))
-		return refuse(400, "the length of the body can not be told");
+		return refuse(400, "the length of the body is not clear");
 	if (body.kind == framing::chunked)
 		return refuse(411, "a body needs its Content-Length");
 	if (body.kind == framing::none && method == "POST")

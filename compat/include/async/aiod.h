@@ -18,8 +18,8 @@ class file_work;
 struct open_file;
 }
 
-/** Memory to read into and write from: aiod::bufalloc. Counts against its aiod's as long as it
- *  lives. Not to be touched from the call that is given it until that calls back. */
+/** Memory to read into and write from: aiod::bufalloc. It counts against the limit of its aiod
+ *  while it lives. Do not touch it from a call that gets it until the call's callback. */
 class aiobuf : public virtual refcount
 {
 	friend class aiod;
@@ -46,9 +46,9 @@ private:
 };
 
 /**
- * A set of calls that are worked off in the order made, nproc of them at a time. For color 0, where
- * the callbacks run, too: never before the call has returned, and also when it comes before amain.
- * Callbacks get 0 or an errno code last.
+ * Runs calls in the order made, nproc of them at a time. For color 0, where the callbacks run, too:
+ * never before the call returns. A call before amain is accepted. The last argument of a callback
+ * is 0 or an errno code.
  */
 class aiod
 {
@@ -68,13 +68,13 @@ public:
 	aiod(u_int nproc = 1, ssize_t shmsize = 0x400000, size_t maxbuf = 0x100000,
 	    bool pin = false, str path = str(), str tmpdir = str());
 
-	/** Delete it as soon as no call, buffer or open file of it is left, which may be now. Until
-	 *  then it can be used by those who have one of these. */
+	/** Delete it after its last call, buffer and open file, possibly now. Callbacks that have
+	 *  one of these may still use it until then. */
 	void finalize();
 
-	/** A buffer of so many bytes, at most maxbuf; null when there is no room for it now. */
+	/** A buffer of at most maxbuf bytes; null if there is no room for it now. */
 	ptr<aiobuf> bufalloc(size_t bytes);
-	/** cb is called, once, when there may be room again. */
+	/** Call cb once when there may be room again. */
 	void bufwait(cbv cb);
 
 	void open(str path, int flags, int mode, cbopen cb);
@@ -117,7 +117,7 @@ public:
 	void ftrunc(off_t bytes, cbi cb);
 	void fsync(cbi cb);
 	void fstat(aiod::cbstat cb);
-	/** When what was asked before is done. Whatever comes later gets EBADF. */
+	/** Close it after the earlier calls. Later calls get EBADF. */
 	void close(cbi cb);
 	void closedir(cbi cb);
 

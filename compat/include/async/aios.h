@@ -35,8 +35,9 @@ public:
 	enum { defrbufsize = 0x2000 };
 
 	/**
-	 * Take over fd, which is made non-blocking, and closed when the last reference is gone and
-	 * what was written before has been sent. line_max: the longest line with its end, in bytes.
+	 * Take over fd and make it non-blocking. It is closed after the last reference has been
+	 * dropped and all written bytes have been sent. line_max: the longest line with its end, in
+	 * bytes.
 	 */
 	static ref<aios> alloc(int fd, size_t line_max = defrbufsize);
 
@@ -49,13 +50,13 @@ public:
 	 * returns. A second read while one is pending is a panic.
 	 */
 	void readline(rcb_t cb);
-	/** The same with whatever is there, at least a byte. */
+	/** Like readline, but with all available bytes, at least one. */
 	void readany(rcb_t cb);
-	/** Forget the pending read, if any; its callback is dropped. */
+	/** Cancel the pending read, if any, and drop its callback. */
 	void readcancel();
-	/** Have the last n bytes that were read, ends of lines included, to be read again: up to
-	 *  all that the last callback got, whatever has come since. More is a panic. A read that
-	 *  is pending may get them before unread returns. */
+	/** Put back the last n bytes read, ends of lines included: at most those of the last
+	 *  callback, even if more have arrived since. More is a panic. A pending read may get them
+	 *  before unread returns. */
 	void unread(size_t n);
 
 	/** Write a copy of the bytes, behind what was written before. Does not wait. */
@@ -65,14 +66,14 @@ public:
 	void sendfd(int sent);
 	/** Shut the descriptor down for writing when all has been sent. */
 	void sendeof();
-	/** cb is called when what was written so far has been sent, or could not be; before setwcb
-	 *  returns when there is nothing to wait for. */
+	/** Call cb after the bytes written so far have been sent, or after an error; before setwcb
+	 *  returns if there is nothing to wait for. */
 	void setwcb(wcb_t cb);
 	/** Send all now. Blocks. 0 or the error of the stream. */
 	int flush();
 
-	/** After so many seconds without progress, while something is to be read or sent, the error
-	 *  is ETIMEDOUT. 0: wait for ever, as from the beginning. */
+	/** The error is ETIMEDOUT after this number of seconds without progress, while a read or
+	 *  bytes to send are pending. 0, the default: wait without limit. */
 	void settimeout(time_t seconds);
 	/** From now on print what is read and written to standard error, line by line, with this
 	 *  name in front; the null str ends it. */

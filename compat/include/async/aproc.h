@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aproc.h: child processes, programs and where they are, the process as a daemon, and who and where
- * it is. Comes with async.h.
+ * aproc.h: child processes, paths of programs, daemons, and the names of host and user. async.h
+ * includes it.
  *
  * Color 0, unless said otherwise. In a child only the thread that forked lives on: it must not
  * touch the loop, and ends by exec or _exit.
@@ -41,8 +41,8 @@ void setstdfds(int in, int out, int err = 2);
 
 /**
  * fork. In the child SIGPIPE ends the process again, the signals are unblocked as at the start of
- * the program, and warn prints at once, and where it did even when descriptor 2 is set anew. -1 and
- * errno.
+ * the program, and warn prints at once, to its old descriptor even if descriptor 2 is replaced. -1
+ * and errno.
  */
 pid_t afork();
 
@@ -52,13 +52,13 @@ pid_t afork();
  * child, with the descriptors in place. Blocks until the program has begun: the child's pid, or -1
  * and errno of what failed in the child, which is reaped then.
  *
- * Descriptors above 2 stay the caller's. Who wants to know the end calls chldcb before it returns
+ * Descriptors above 2 stay the caller's. To learn of the child's end, call chldcb before returning
  * to the loop.
  */
 pid_t spawn(const char *path, char *const *argv, int in = 0, int out = 1, int err = 2,
     cbv::ptr postforkcb = NULL, char *const *env = NULL);
 
-/** The same without waiting: when the program can not be run the child says so and ends with 1. */
+/** Like spawn, without waiting: if the program cannot run, the child prints why and exits with 1. */
 pid_t aspawn(const char *path, char *const *argv, int in = 0, int out = 1, int err = 2,
     cbv::ptr postforkcb = NULL, char *const *env = NULL);
 
@@ -86,7 +86,7 @@ void pipe2str(int fd, cbs cb, int *fdp = NULL, strbuf *sb = NULL);
 
 /**
  * Call chld in a child with a descriptor to write to; cb gets what it wrote (pipe2str). The child
- * ends with 0 when chld returns. When it can not be forked cb gets a null str.
+ * exits with 0 when chld returns. If the fork fails, cb gets a null str.
  */
 void chldrun(cbi chld, cbs cb);
 
@@ -156,7 +156,7 @@ private:
 	lockfile &operator=(const lockfile &);
 };
 
-/* ---- who and where: any color, any thread ---- */
+/* ---- host and user: any color, any thread ---- */
 
 /**
  * The full name of this host: SFS_HOSTNAME of the environment, or the system's name, with mydomain

@@ -89,7 +89,7 @@ tcpconnect_t *tcpconnect(in_addr addr, u_int16_t port, cbi cb);
 /**
  * Connect to a host, given by name or as A.B.C.D; tries its addresses one after another. dnssearch:
  * also search the domains of the system's resolver. namep, unless NULL, receives the full name
- * before the callback, and must live until then. Errors of the look-up are those of dnstoerrno
+ * before the callback, and must live until then. Errors of the lookup are those of dnstoerrno
  * (dns.h): ENOENT if the host does not exist.
  */
 tcpconnect_t *tcpconnect(str host, u_int16_t port, cbi cb, bool dnssearch = true,
@@ -98,7 +98,7 @@ tcpconnect_t *tcpconnect(str host, u_int16_t port, cbi cb, bool dnssearch = true
 /**
  * Connect to a service of a domain by its SRV records (_service._tcp.domain), in their order of
  * preference; without SRV records, to defport of the host of that name, or ENOENT if defport is 0.
- * srvlp, unless NULL: a list in it replaces the look-up; otherwise it receives the list. namep
+ * srvlp, unless NULL: a list in it replaces the lookup; otherwise it receives the list. namep
  * receives the name of the host.
  */
 tcpconnect_t *tcpconnect_srv(str domain, str service, u_int16_t defport, cbi cb,

@@ -2,14 +2,14 @@
 /*
  * dns.h: looking up hosts and other records of the domain name system. Color 0.
  *
- * A look-up runs on a helper thread, by way of the system's resolver: hosts are found as the system
- * is configured to, /etc/hosts included; other records by the name servers of /etc/resolv.conf. For
+ * A lookup runs on a helper thread and uses the system's resolver: it finds hosts as the system is
+ * configured, /etc/hosts included, and other records by the name servers of /etc/resolv.conf. For
  * tests the environment may name another name server, MELY_NAMESERVER=A.B.C.D[:PORT]; with another
- * text there every look-up is ARERR_CANTSEND.
+ * text there every lookup is ARERR_CANTSEND.
  *
  * Callbacks are called in color 0, never before the call has returned, once: with the answer and 0;
  * or with a null ptr and an error, one of below or of arpa/nameser.h (NXDOMAIN, SERVFAIL, ...). The
- * answer belongs to its handle. The request is gone when its callback is called.
+ * answer belongs to its handle. The request ends before its callback is called.
  */
 #ifndef MELYCOMPAT_ASYNC_DNS_H
 #define MELYCOMPAT_ASYNC_DNS_H
@@ -71,12 +71,12 @@ typedef callback<void, ptr<mxlist>, int>::ref cbmxlist;
 typedef callback<void, ptr<srvlist>, int>::ref cbsrvlist;
 typedef callback<void, ptr<txtlist>, int>::ref cbtxtlist;
 
-/** A look-up that has not been answered. */
+/** A lookup that has not been answered. */
 typedef struct dnsreq dnsreq_t;
 
 /**
  * IPv4 addresses of a host. search: also in the domains that the system's resolver searches.
- * addrok: a name of the form A.B.C.D is the address, without a look-up; else there is none such.
+ * addrok: a name of the form A.B.C.D is an address and needs no lookup; else it does not exist.
  */
 dnsreq_t *dns_hostbyname(str name, cbhent cb, bool search = false, bool addrok = true);
 
@@ -95,7 +95,7 @@ dnsreq_t *dns_txtbyname(str name, cbtxtlist cb, bool search = false);
 /** Cancel; the callback is dropped at once and not called. NULL does nothing. */
 void dnsreq_cancel(dnsreq_t *req);
 
-/** The resolver is configured anew. Each look-up sees that by itself. */
+/** Reload the resolver's configuration. Does nothing: each lookup notices changes. */
 void dns_reload();
 
 /** What an error means. A static string. Any color. */

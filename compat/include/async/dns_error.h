@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_error.h: errors of look-ups beyond those of name servers, which arpa/nameser.h has. Comes
+ * dns_error.h: errors of lookups beyond those of name servers, which arpa/nameser.h has. Comes
  * with dns.h.
  */
 #ifndef MELYCOMPAT_ASYNC_DNS_ERROR_H

@@ -22,9 +22,9 @@ public:
 	}
 	virtual ~dynamic_enum_t() {}
 
-	/** The value of `s` to `*vp` (may be NULL), or the default one. Is there that name? */
+	/** Store the value of `s`, or the default, in `*vp` (may be NULL). True for a known name. */
 	bool lookup(const str &s, int *vp) const;
-	/** The same value; with `dowarn` a name that there is not is told to stderr by warn. */
+	/** The value of `s`, or the default; with `dowarn`, warn reports an unknown name. */
 	int lookup(const str &s, bool dowarn = true) const;
 	int operator[](const str &s) const { return lookup(s, _want_warning); }
 

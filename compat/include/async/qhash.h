@@ -17,7 +17,7 @@
 #pragma GCC system_header
 
 /**
- * The result of a look-up: a pointer to the value, or NULL; for counted references a new ptr.
+ * The result of a lookup: a pointer to the value, or NULL; for counted references a new ptr.
  * Programs specialise it.
  */
 template <class V> struct qhash_lookup_return {

@@ -351,7 +351,7 @@ template <class R> struct if_counted<true, R> {
 	typedef R type;
 };
 
-/* refcount, as a base that depends on T, so look-ups find the names that T redeclares. */
+/* refcount, as a base that depends on T, so lookups find the names that T redeclares. */
 template <class T> struct count_of {
 	typedef ::refcount type;
 };

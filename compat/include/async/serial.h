@@ -84,7 +84,7 @@ str hex2bytes(const str &hex);
 /*
  * Of each armor: the text of `len` bytes, or of a str; how long the armor at the start of a C
  * string is; the bytes again. Of a str all must be an armor, or the result is a null str. Of a
- * C string (`len` < 0: up to its end) so much is taken as is one, maybe nothing.
+ * C string (`len` < 0: up to its end) the longest armored prefix is taken, possibly nothing.
  */
 
 /** Base 64 of RFC 4648, padded with "=". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sha1.h: SHA-1 (FIPS 180). It does not withstand who wants two texts of one hash any more; it
- * is here for programs that name things by it. An object is for one color at a time; the
+ * sha1.h: SHA-1 (FIPS 180). It no longer resists collisions; it is here for programs that use it
+ * for names. An object is for one color at a time; the
  * functions are for any thread.
  */
 #ifndef MELYCOMPAT_ASYNC_SHA1_H

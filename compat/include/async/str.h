@@ -122,7 +122,7 @@ public:
 		s._obj = obj;
 	}
 
-	/** Copy so many bytes into this one. */
+	/** Replace the string by a copy of n bytes. */
 	str &setbuf(const char *p, size_t n) { return *this = str(p, n); }
 	str &setiov(const iovec *iov, size_t cnt) { return *this = str(iov, cnt); }
 

@@ -12,8 +12,8 @@
 #pragma GCC system_header
 
 /**
- * Make file `file` of `s`: written beside it, synced and put in its place, so that nobody sees a
- * part of it. A newline is added where there is none at the end, unless `binary`. Its mode is
+ * Write `s` to file `file`: a temporary file is written, synced and renamed, so no reader sees a
+ * part of it. Adds a missing newline at the end, unless `binary`. Its mode is
  * `perm` less the umask. With `excl` there must be none yet (EEXIST). What it is goes to `*sbp`.
  * False with errno set when it did not work.
  */

@@ -94,7 +94,7 @@ public:
 
 	/** Append: numbers, also char and bool, in decimal; pointers but strings as %p. */
 	template <class T> const strbuf &operator<<(const T &x) const;
-	/* For enumerations without a name, which are no arguments of templates in C++98. */
+	/* For unnamed enumerations, which C++98 does not accept as template arguments. */
 	const strbuf &operator<<(int x) const;
 
 private:
@@ -115,7 +115,7 @@ inline str::str(const strbuf &sb)
 	make(sb.iov(), sb.iovcnt());
 }
 
-/** So many bytes in hexadecimal, lower case: sb << hexdump(p, n). They are read then. */
+/** Bytes in lower-case hexadecimal: sb << hexdump(p, n) reads them. */
 class hexdump {
 public:
 	hexdump(const void *p, size_t n) : buf(p), len(n) {}

@@ -49,7 +49,7 @@ class suio {
 public:
 	enum {
 		smallbufsize = 128, /**< print copies what is not longer */
-		blocksize = 8192    /**< room for copies is allocated by so many bytes */
+		blocksize = 8192    /**< bytes in an allocation of room for copies */
 	};
 
 	suio();
@@ -149,7 +149,7 @@ private:
 	u_int64_t _byteno, _iovno;
 	char *_block;          /* room for copies: the whole, what is not used yet, its end */
 	char *_free, *_limit;
-	mark *_marks;          /* what is to be done when bytes are gone, in order */
+	mark *_marks;          /* the actions after the removal of bytes, in order */
 	mark **_marks_end;
 	bool _broken;
 	iovec _few[few];
@@ -171,7 +171,7 @@ suio_print(suio *uio, const void *p, size_t n)
 /** Take the first line off, without its "\n" or "\r\n"; null when there is no whole line. */
 str suio_getline(suio *uio);
 
-/** Put zeroes in the place of all bytes. */
+/** Overwrite all bytes with zeroes. */
 inline void
 iovscrub(const iovec *iov, int cnt)
 {

@@ -109,7 +109,7 @@ ntohq(u_int64_t v)
 	return be64toh(v);
 }
 
-/** 1 unless others than the caller decided who the process is: it was started setuid or setgid. */
+/** 1 unless the program was started setuid or setgid. */
 inline int
 suidsafe()
 {

@@ -119,8 +119,8 @@ void sim_call(const char *name);
 uint64_t sim_now_ps(void);
 /* PREDICT: advance the calling thread's time by ps. */
 void sim_spend(uint64_t ps);
-/* HUNT: until the next call, the caller only inspects the library: its accesses are not steps of the
- * run. */
+/* HUNT: until the next call, the caller only inspects the library: its accesses are not steps of
+ * the run. */
 void sim_looking(bool looking);
 /* HUNT: a random number for a choice of the machine, not of the program. */
 uint32_t sim_draw(uint32_t n);

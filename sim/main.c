@@ -27,7 +27,8 @@ usage(FILE *out)
 	int i;
 
 	fprintf(out, "usage: %s COMMAND [OPTION]...\n"
-	    "Run the code of libmely on virtual cores, under virtual time and a seeded schedule.\n\n",
+	    "Run the code of libmely on virtual cores, under virtual time and a seeded schedule."
+	    "\n\n",
 	    MELY_SIM_NAME);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].what);

@@ -45,8 +45,8 @@ struct sim_prediction {
 	uint64_t trace;         /* a hash of all events and times */
 };
 
-/* Once per process: its allocations must lie as in every other process. 0, or -EINVAL for an invalid
- * or too small topology. */
+/* Once per process: its allocations must lie as in every other process. 0, or -EINVAL for an
+ * invalid or too small topology. */
 int sim_predict_run(const struct sim_predict *predict, struct sim_prediction *out);
 
 /* The library prefetches a line. */

@@ -100,7 +100,8 @@ bindaddr()
 	setenv("BINDADDR", "127.0.0.2", 1);
 	name_of_socket(inetsocket(SOCK_STREAM), &a);
 	FACT_EQ(ntohl(a.sin_addr.s_addr), 0x7f000002);
-	name_of_socket(inetsocket(SOCK_STREAM, 0, INADDR_LOOPBACK), &a); /* a named address is used */
+	/* An address in the call precedes BINDADDR. */
+	name_of_socket(inetsocket(SOCK_STREAM, 0, INADDR_LOOPBACK), &a);
 	FACT_EQ(ntohl(a.sin_addr.s_addr), 0x7f000001);
 	FACTS_END();
 }

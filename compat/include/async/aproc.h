@@ -58,7 +58,7 @@ pid_t afork();
 pid_t spawn(const char *path, char *const *argv, int in = 0, int out = 1, int err = 2,
     cbv::ptr postforkcb = NULL, char *const *env = NULL);
 
-/** Like spawn, without waiting: if the program cannot run, the child prints why and exits with 1. */
+/** Like spawn, without waiting: if the program cannot run, the child reports it, status 1. */
 pid_t aspawn(const char *path, char *const *argv, int in = 0, int out = 1, int err = 2,
     cbv::ptr postforkcb = NULL, char *const *env = NULL);
 

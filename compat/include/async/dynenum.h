@@ -22,7 +22,7 @@ public:
 	}
 	virtual ~dynamic_enum_t() {}
 
-	/** Store the value of `s`, or the default, in `*vp` (may be NULL). True for a known name. */
+	/** Store the value of `s`, or the default, in `*vp` (may be NULL). Is the name known? */
 	bool lookup(const str &s, int *vp) const;
 	/** The value of `s`, or the default; with `dowarn`, warn reports an unknown name. */
 	int lookup(const str &s, bool dowarn = true) const;

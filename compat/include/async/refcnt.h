@@ -82,8 +82,8 @@ protected:
 	 */
 	void finalize() { delete this; }
 
-	/* Does nothing while the constructor or destructor of the object runs: handles that come and
-	 * go inside them do not delete the object. */
+	/* Does nothing while the constructor or destructor of the object runs: handles inside them
+	 * do not delete the object. */
 	virtual void refcount_call_finalize() {}
 
 private:

@@ -20,7 +20,7 @@
 #include "sched/run.h"
 #include "io/state.h"
 #include "io/poller.h"
-#include "io/timer.h"
+#include "io/kinds.h"
 #include "check/tsan.h"
 #include "io/watch.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.c: children, each watched by a pidfd of its own, which is an ordinary descriptor to
- * io/fd.c. SIGCHLD is not touched, and no other child is reaped.
+ * child.c: children. Each is watched through its own pidfd, which to fd.c is an ordinary
+ * descriptor. The library does not touch SIGCHLD and reaps no other child.
  *
- * Where there are no pidfds (before Linux 5.3, in a sandbox, under valgrind) a timerfd stands in,
- * which makes the watcher's event look for the child every LOOK_NS.
+ * Where the system has no pidfds (before Linux 5.3, in a sandbox, under valgrind) a timerfd
+ * replaces it, and the watcher's event checks for the child every CHECK_NS.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -13,25 +13,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/fd.h"
+#include "base/assert.h"
+#include "io/kinds.h"
 
-enum { LOOK_NS = 20000000 };
+enum { CHECK_NS = 20000000 };
 
 static MELY_TLS int current_status;
 
 static int
-open_stand_in(void)
+open_substitute(void)
 {
-	struct itimerspec often = {{0, LOOK_NS}, {0, LOOK_NS}};
+	struct itimerspec often = {{0, CHECK_NS}, {0, CHECK_NS}};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	if (fd >= 0)
-		(void)timerfd_settime(fd, 0, &often, NULL); /* can't fail with these */
+		(void)timerfd_settime(fd, 0, &often, NULL); /* cannot fail with these */
 	return fd;
 }
 
-/* What becomes readable when the child ends, or a negative errno; -ESRCH also for a process that
- * is no child of ours. */
+/* A descriptor that becomes readable when the child ends, or a negative error; -ESRCH also for a
+ * process that is not a child of this one. */
 static int
 open_child(pid_t pid)
 {
@@ -42,7 +43,7 @@ open_child(pid_t pid)
 		return errno == ECHILD ? -ESRCH : -errno;
 	fd = (int)syscall(SYS_pidfd_open, pid, 0); /* closes on exec by itself */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
-		fd = open_stand_in();
+		fd = open_substitute();
 	return fd < 0 ? -errno : fd;
 }
 
@@ -70,12 +71,13 @@ bool
 melyint_child_reap(pid_t pid, int fd)
 {
 	pid_t r = waitpid(pid, &current_status, WNOHANG);
-	uint64_t looks;
+	uint64_t expirations;
 
-	/* Lives: a stand-in is to be quiet until the next look; a pidfd refuses to be read. */
-	if (r == 0 && read(fd, &looks, sizeof(looks)) < 0)
+	MELY_DEBUG_ASSERT(pid > 0 && fd >= 0);
+	/* The child lives. Reading quiets the timerfd until the next check; a pidfd refuses it. */
+	if (r == 0 && read(fd, &expirations, sizeof(expirations)) < 0)
 		return false;
-	/* Somebody else reaped it, or SIGCHLD is ignored: it has ended, how is not known. */
+	/* The program reaped the child, or ignores SIGCHLD: it has ended, its status is lost. */
 	if (r < 0)
 		current_status = -1;
 	return r != 0;

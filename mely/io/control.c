@@ -6,12 +6,8 @@
 
 #include "base/assert.h"
 #include "check/check.h"
-#include "io/fd.h"
-#include "io/signal.h"
+#include "io/kinds.h"
 #include "io/slots.h"
-#include "io/timer.h"
-#include "io/watch.h"
-#include "io/work.h"
 #include "sched/post.h"
 
 int

@@ -14,8 +14,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "io/signal.h"
-#include "io/state.h"
+#include "io/kinds.h"
 
 enum {
 	ROOM_FIRST = 64,
@@ -33,7 +32,7 @@ struct melyint_due {
 	uint32_t lost;       /* timers for which there was no memory */
 	int timerfd;
 	bool waiting;        /* the thread is in the program's loop: timerfd follows the heap */
-	uint64_t pass_ns;    /* a pass is wanted by then, whatever the timers are */
+	uint64_t pass_ns;    /* a pass is due by then, whatever the timers are */
 	uint64_t set_ns;     /* what timerfd is set to; UINT64_MAX: to nothing */
 };
 
@@ -88,7 +87,7 @@ make_room(struct melyint_due *due)
 	return true;
 }
 
-/* When a timer is due; UINT64_MAX: there is none. */
+/* When the first timer is due; UINT64_MAX: no timer is armed. */
 static uint64_t
 first(const struct melyint_due *due)
 {
@@ -112,7 +111,7 @@ follow(struct melyint_due *due)
 
 	if (due->pass_ns < at_ns)
 		at_ns = due->pass_ns;
-	/* What is set and has passed is set again: it may have been read. */
+	/* A time that has passed is set again: its report may have been read. */
 	if (at_ns == due->set_ns && (at_ns == UINT64_MAX || at_ns > melyint_now_ns()))
 		return;
 	due->set_ns = at_ns;
@@ -210,7 +209,7 @@ melyint_due_at(struct melyint_core *core)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* The timers that are armed already. */
+/* Add the timers that are armed already. */
 static void
 find_armed(struct melyint_poller *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * due.h: the times of the timers of a core whose thread waits in the program's own loop, where libev
- * cannot wait for them. The protocol is NOTE(outside) in sched/park.c.
+ * due.h: the times of the timers of a core whose thread waits in the program's own loop, where
+ * libev cannot wait for them. The protocol is NOTE(outside) in sched/park.c.
  */
 #ifndef MELYINT_IO_DUE_H
 #define MELYINT_IO_DUE_H

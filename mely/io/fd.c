@@ -3,28 +3,29 @@
  * fd.c: descriptors and their watchers.
  *
  * NOTE(readiness)
- *   A descriptor is registered once, edge-triggered, for the directions watched so far; epoll
- *   hands back its number and the generation of the registration, so that what comes late for
- *   one that is gone, or has moved, is known as such.
+ *   A descriptor is registered once, edge-triggered, for the directions watched so far. epoll
+ *   returns its number and the generation of the registration, which identifies late reports for
+ *   a registration that has ended or moved.
  *   A. A poller that finds readiness adds it to the watcher's `ready`, and posts the watcher's
- *      event if that is at REST. All under the descriptor's lock.
+ *      event if that is in REST. All under the descriptor's lock.
  *   B. The trampoline takes `ready` and clears it before the program's handler runs. What is
- *      found while it runs is therefore newer than what the handler was told, though the handler
- *      may have consumed it.
- *   C. Afterwards an edge-triggered watcher is posted again if `ready` is not empty. A
- *      level-triggered one is looked at (poll) unless the handler said that it is drained and
- *      nothing was found meanwhile; `ready` is cleared before the look, so what is found during
- *      it counts too. No edge is lost: it came before the look and is seen, or after and is kept.
- *   What a poller found can be stale when the handler runs, because the handler's last run, on
- *   another core, took the data meanwhile: a read may say EAGAIN.
+ *      found while the handler runs is therefore newer than what mely_fd_ready reports to it,
+ *      though the handler may have consumed it.
+ *   C. After the handler the trampoline posts an edge-triggered watcher again if `ready` is not
+ *      empty. It polls a level-triggered descriptor, unless the handler has called mely_fd_drained
+ *      and nothing was found meanwhile. It clears `ready` before it polls. So no edge is lost: an
+ *      edge before the poll is seen by it, an edge after it is kept in `ready`.
+ *   D. A suspended watcher collects `ready` and posts nothing. To resume it is to do C.
+ *   Readiness can be stale when the handler runs, because the handler's last run, on another core,
+ *   has read the data meanwhile: a read may return EAGAIN.
  *
  * NOTE(follow)
- *   A descriptor follows its read watcher's color (the write watcher's if there is no other): if
- *   the event has run on one and the same other core for fd_residency_ms or fd_residency_events
- *   events, that core moves the registration to its own poller, under a new generation. A fresh
- *   registration reports what is ready, so nothing is lost between the two.
+ *   A descriptor follows its read watcher's color (the write watcher's if it has no other). If the
+ *   event has run on one other core for fd_residency_ms or fd_residency_events events, that core
+ *   moves the registration to its own poller, under a new generation. A fresh registration
+ *   reports what is ready, so nothing is lost between the two.
  */
-#include "io/fd.h"
+#include "io/kinds.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,6 +37,20 @@
 #include "check/check.h"
 #include "io/poller.h"
 
+/* One descriptor number of one runtime. The record outlives the descriptor. All under the lock. */
+struct melyint_fd {
+	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock; /* the guard of its watchers */
+	uint32_t gen;               /* of its registration; epoll hands it back */
+	int fd;
+	uint32_t interest;          /* epoll events registered; 0: not registered */
+	struct melyint_watch *watch[2]; /* read, write */
+	uint16_t core;              /* whose poller has it */
+	/* NOTE(follow) */
+	uint16_t away_core;         /* where its events run instead ... */
+	uint32_t away_events;       /* ... how many so far; 0: they run at home */
+	uint64_t away_ticks;        /* ... since when */
+};
+
 enum { READS, WRITES };
 
 enum { FLAGS = MELY_FD_READ | MELY_FD_WRITE | MELY_FD_EDGE | MELY_FD_SUSPENDED };
@@ -43,7 +58,7 @@ enum { FLAGS = MELY_FD_READ | MELY_FD_WRITE | MELY_FD_EDGE | MELY_FD_SUSPENDED }
 #define INTEREST_READ (EPOLLIN | EPOLLRDHUP)
 #define INTEREST_WRITE EPOLLOUT
 
-/* The handler that runs on this thread. */
+/* Of the watcher whose handler runs on this thread. */
 static MELY_TLS struct {
 	struct melyint_watch *watch;
 	uint8_t ready;
@@ -58,6 +73,7 @@ static bool end_child(struct melyint_watch *w);
 static struct melyint_fd *
 record_of(struct melyint_io *io, int fd)
 {
+	MELY_DEBUG_ASSERT(fd >= 0);
 	return melyint_stable_at(&io->fds, (uint32_t)fd);
 }
 
@@ -72,6 +88,7 @@ control(struct melyint_io *io, struct melyint_fd *record, int op)
 {
 	struct epoll_event ev = {.events = record->interest | EPOLLET};
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock) && record->gen != 0);
 	ev.data.u64 = (uint64_t)record->gen << 32 | (uint32_t)record->fd;
 	return epoll_ctl(poller_of(io, record->core)->fds_epfd, op, record->fd, &ev) < 0 ?
 	    -errno : 0;
@@ -84,7 +101,8 @@ new_generation(struct melyint_fd *record)
 		record->gen = 1;
 }
 
-/* Enter it into the poller of a core, under a new generation. On failure nothing has changed. */
+/* Register it in the poller of a core, under a new generation. After a failure nothing has changed.
+ */
 static int
 register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
 {
@@ -95,7 +113,7 @@ register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
 	new_generation(record);
 	record->core = (uint16_t)core;
 	r = control(io, record, EPOLL_CTL_ADD);
-	/* Left over from a descriptor closed while a duplicate of it lived on. */
+	/* Left from a descriptor that was closed while a duplicate of it lived on. */
 	if (r == -EEXIST)
 		r = control(io, record, EPOLL_CTL_MOD);
 	if (r < 0) {
@@ -109,19 +127,20 @@ register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
 	return 0;
 }
 
-/* Take it out of the poller of a core. closing: the kernel does that. */
+/* Remove it from the poller of a core. closing: close(2) does that. */
 static void
 unregister_from(struct melyint_io *io, struct melyint_fd *record, unsigned core, bool closing)
 {
 	struct melyint_poller *poller = poller_of(io, core);
 
+	MELY_ASSERT(record->interest != 0);
 	if (!closing)
 		(void)epoll_ctl(poller->fds_epfd, EPOLL_CTL_DEL, record->fd, NULL);
 	/* relaxed: as in register_on */
 	MELY_SUB(&poller->fds, 1, relaxed);
 }
 
-/* Watch a direction more. */
+/* Watch one more direction. */
 static int
 widen(struct melyint_io *io, struct melyint_fd *record, uint32_t interest, unsigned core)
 {
@@ -151,7 +170,7 @@ home_core(struct mely_color *color, struct mely_runtime *rt)
 	return core < 0 || core >= rt->cores_count ? 0 : (unsigned)core;
 }
 
-/* NOTE(follow). After the handler of w has run here. */
+/* NOTE(follow). The handler of w has run on the core `here`. */
 static void
 follow(struct melyint_watch *w, struct melyint_core *here)
 {
@@ -179,7 +198,7 @@ follow(struct melyint_watch *w, struct melyint_core *here)
 	}
 	before = record->core;
 	if (register_on(io, record, there) < 0) {
-		/* Out of watches, say: it stays, and the count begins anew. */
+		/* Out of watches, for instance: it stays, and the count begins again. */
 		record->away_events = 0;
 		return;
 	}
@@ -212,6 +231,7 @@ readiness(uint32_t events, unsigned direction)
 static void
 post_ready(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(w->u.fd.ready != 0 && !w->u.fd.ended);
 	melyint_watch_post(w);
 	if (melyint_self != NULL)
 		MELY_COUNT(&melyint_self->counters.readiness, 1);
@@ -246,7 +266,7 @@ melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
 }
 
 static uint8_t
-look_at(int fd, unsigned direction)
+poll_once(int fd, unsigned direction)
 {
 	struct pollfd p = {.fd = fd};
 
@@ -257,9 +277,9 @@ look_at(int fd, unsigned direction)
 	return readiness((uint32_t)p.revents, direction);
 }
 
-/* C of NOTE(readiness); the guard is held, and dropped for the look. */
+/* C of NOTE(readiness). Under the guard, which this drops while it polls. */
 static void
-look_again(struct melyint_watch *w)
+check_again(struct melyint_watch *w)
 {
 	struct melyint_watch_fd *f = &w->u.fd;
 	int fd = f->record->fd;
@@ -268,7 +288,7 @@ look_again(struct melyint_watch *w)
 	f->ready = 0;
 	f->again = false;
 	melyint_lock_drop(&f->record->lock);
-	ready = look_at(fd, f->direction);
+	ready = poll_once(fd, f->direction);
 	melyint_lock_take(&f->record->lock);
 	f->ready |= ready;
 }
@@ -297,7 +317,7 @@ run(void *arg)
 	if (f->ended)
 		w->stopped = true;
 	if (!w->stopped && !w->off && !f->edge && (!drained || f->ready != 0 || f->again))
-		look_again(w);
+		check_again(w);
 	if (!melyint_watch_leave(w))
 		return;
 	follow(w, melyint_self);
@@ -398,12 +418,14 @@ melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,
 	return 0;
 }
 
-/* Under the guard: take it from its descriptor, which is no longer registered after the last. */
+/* Under the guard: take it from its descriptor, whose registration ends with its last watcher. */
 static void
 unlink_watch(struct melyint_watch *w, bool closing)
 {
 	struct melyint_fd *record = w->u.fd.record;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock));
+	MELY_ASSERT(record->watch[w->u.fd.direction] == w);
 	record->watch[w->u.fd.direction] = NULL;
 	if (record->watch[READS] != NULL || record->watch[WRITES] != NULL)
 		return;
@@ -420,7 +442,7 @@ end_child(struct melyint_watch *w)
 	bool ended;
 
 	melyint_watch_guard(w);
-	/* Under the guard, so that the pidfd is not closed and its child not given up meanwhile. */
+	/* Under the guard, so that no stop closes the pidfd and gives up the child meanwhile. */
 	fd = w->u.fd.record->fd;
 	ended = !w->stopped && melyint_child_reap(w->u.fd.pid, fd);
 	if (ended) {
@@ -439,6 +461,7 @@ melyint_fd_stop(struct melyint_watch *w, struct mely_color *done_color, struct m
 	bool child = w->kind == MELYINT_KIND_CHILD;
 	int fd = w->u.fd.record->fd, r;
 
+	MELY_DEBUG_ASSERT(child || w->kind == MELYINT_KIND_FD);
 	if (w->u.fd.ended) {
 		r = melyint_watch_stop_late(w, done_color, done);
 		melyint_watch_drop(w);
@@ -472,13 +495,13 @@ mely_fd_close(struct mely_runtime *rt, int fd)
 			melyint_lock_drop(&record->lock);
 			continue;
 		}
-		/* No EPOLL_CTL_DEL: close does it, and what a living duplicate of the
-		 * descriptor still makes epoll say is of an old generation. */
+		/* No EPOLL_CTL_DEL: close does that. What epoll still reports for a living
+		 * duplicate of the descriptor has an old generation. */
 		unlink_watch(w, true);
 		(void)melyint_watch_stop(w, NULL, NULL);
 		melyint_watch_drop(w);
 	}
-	/* EINTR: Linux has closed it. */
+	/* After EINTR, too, Linux has closed it. */
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -497,7 +520,7 @@ melyint_fd_enable(struct melyint_watch *w, bool on)
 		f->again = w->stage != MELYINT_STAGE_REST; /* its own handler calls */
 		w->refs++;
 		if (w->stage == MELYINT_STAGE_REST && !f->edge)
-			look_again(w);
+			check_again(w);
 		w->refs--;
 		if (w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off && f->ready != 0)
 			post_ready(w);
@@ -517,4 +540,18 @@ void
 mely_fd_drained(void)
 {
 	current.drained = true;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void
+melyint_fd_init(struct melyint_io *io)
+{
+	melyint_stable_init(&io->fds, sizeof(struct melyint_fd));
+}
+
+void
+melyint_fd_fini(struct melyint_io *io)
+{
+	melyint_stable_fini(&io->fds);
 }

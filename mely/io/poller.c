@@ -3,34 +3,36 @@
  * poller.c: the poller of a core.
  *
  * NOTE(two places to wait)
- *   The epoll set of a core holds its descriptors and its wake-up eventfd, all edge-triggered;
- *   the eventfd is never read, each write is a new edge. The libev loop of the core holds its
+ *   The epoll set of a core holds its descriptors and its wake-up eventfd, all edge-triggered.
+ *   The eventfd is never read: each write is a new edge. The libev loop of the core holds its
  *   timers, and the epoll set as one watcher, so that a core may wait in either. Waiting in the
- *   set is one system call that also brings what is ready; waiting in the loop takes a second
- *   one for that, and the nested set makes the kernel's wake-up dearer. So a core waits
- *     in the set   when no timer is armed, however long;
- *     in the set   for at most BRISK_NS when timers are armed and it did not wait long last
- *                  time: timers are late by no more than that, and a server between two requests
- *                  pays what a bare epoll loop pays;
- *     in the loop  otherwise: an idle core is woken for no other reason than a timer.
+ *   set is one system call that also returns what is ready. Waiting in the loop takes a second
+ *   call for that, and the nested set makes the kernel's wake-up more expensive. So a core waits
+ *     in the set   for any time, when no timer is armed;
+ *     in the set   for at most BRISK_NS, when timers are armed and its last wait was short: timers
+ *                  are late by no more than that, and a server between two requests pays what a
+ *                  bare epoll loop pays;
+ *     in the loop  otherwise: then only a timer wakes an idle core.
  *   Signals do not pass through libev: its handler would write to its loop only while a thread
- *   waits inside (io/signal.c).
+ *   waits inside (signal.c).
  *
  * NOTE(hold)
- *   Whoever uses the loop, or waits in the set, holds the poller. Its owner does while it looks,
- *   ticks or sleeps; another core does that looks in the place of an owner that has not come back
- *   (NOTE(stuck) in stuck.c); and any thread that arms or disarms a timer (timer.c). Only the
- *   owner's sleep is long. The owner, awake, waits for nobody: where another one holds the poller,
- *   it is being looked after. Order: hold before a watcher's guard; who has a guard only tries.
+ *   A thread that uses the loop, or waits in the set, holds the poller: the owner while it looks,
+ *   ticks or sleeps; another core that relieves an owner whose handler does not return (NOTE(stuck)
+ *   in sched/stuck.c); and any thread that arms or disarms a timer (timer.c). Only the owner's
+ *   sleep is long. An owner that is awake never waits for the hold: if another thread has it, that
+ *   thread serves the poller. Order: hold before a watcher's guard; a thread with a guard only
+ *   tries.
  *
  * NOTE(single)
- *   With one poller for all, descriptors are in a set of their own (fds_epfd), nested one-shot
- *   in the set of core 0. When it reports, the Epoll event is posted to color 0; that event
- *   looks, posts readiness, and arms the nesting again. So color 0 may be stolen like any other.
+ *   With one poller for all, descriptors are in a separate set (fds_epfd), nested one-shot in the
+ *   set of core 0. When it reports, core 0 posts the Epoll event to color 0. That event polls the
+ *   separate set, posts readiness, and arms the nesting again. So color 0 may be stolen like any
+ *   other.
  *
  * NOTE(fork)
- *   in_loop tells a forked child whether the copy it has of a loop was caught in the middle of a
- *   change by another thread; then the copy is left alone, and only its descriptor leaks.
+ *   in_loop tells a forked child whether another thread was changing a loop at the time of the
+ *   fork. If so, the child leaves its copy alone, and only that loop's descriptor leaks.
  */
 #include "io/poller.h"
 
@@ -47,18 +49,15 @@
 #include "base/clock.h"
 #include "check/check.h"
 #include "io/due.h"
-#include "io/fd.h"
-#include "io/state.h"
+#include "io/kinds.h"
 #include "look/trace/observe.h"
 #include "sched/post.h"
-#include "io/signal.h"
-#include "io/timer.h"
 #include "core/weight.h"
 
 enum {
 	BRISK_NS = 1000000,
-	TICK_NS = 250000,   /* the loop is not entered more often than this */
-	EXACT_NS = 20000000, /* waits up to this are asked for in ns, longer ones in ms */
+	TICK_NS = 250000,    /* least time between two entries into the loop */
+	EXACT_NS = 20000000, /* shorter waits are given to the kernel in ns, longer ones in ms */
 	LONGEST_MS = 3600000
 };
 
@@ -84,7 +83,7 @@ on_acquire(struct ev_loop *loop)
 	struct melyint_poller *p = ev_userdata(loop);
 
 	MELY_STORE(&p->in_loop, true, relaxed);
-	/* It may have waited for long: C of NOTE(tally). */
+	/* The wait may have been long: C of NOTE(tally). */
 	melyint_self->tallies.clock_ticks = melyint_ticks();
 }
 
@@ -109,10 +108,11 @@ on_limit(struct ev_loop *loop, struct ev_timer *timer, int revents)
 static void
 run_loop(struct melyint_poller *p, int how)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	MELY_STORE(&p->in_loop, true, relaxed);
 	p->loop_now_ns = 0;
 	ev_run(p->loop, how);
-	/* What it was set to by a callback is older than the loop's now. */
+	/* A callback may have set it to a time before the loop's now. */
 	p->loop_now_ns = 0;
 	MELY_STORE(&p->in_loop, false, relaxed);
 	p->ran_ticks = melyint_ticks();
@@ -121,6 +121,7 @@ run_loop(struct melyint_poller *p, int how)
 uint64_t
 melyint_poller_loop_now(struct melyint_poller *p)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	if (p->loop_now_ns == 0) {
 		uint64_t now_ns = melyint_now_ns();
 
@@ -130,19 +131,19 @@ melyint_poller_loop_now(struct melyint_poller *p)
 	return p->loop_now_ns;
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- polling --------------------------------------------------------------------------------- */
 
 static void
 clock_was_set(struct melyint_poller *p)
 {
 	uint64_t expirations;
 
-	/* Fails with ECANCELED: that is the news. */
+	/* A read that fails with ECANCELED says that the clock was set. */
 	if (read(p->clockfd, &expirations, sizeof(expirations)) < 0)
 		melyint_timer_clock_set(p);
 }
 
-/* What is no descriptor of the program. */
+/* An entry of the library's own. */
 static void
 found_own(struct melyint_poller *p, uint64_t what, bool asleep)
 {
@@ -159,23 +160,23 @@ found_own(struct melyint_poller *p, uint64_t what, bool asleep)
 		break;
 	case MELYINT_POLL_DUE:
 	case MELYINT_POLL_STUCK:
-		break; /* to be awake is what it was for: NOTE(stuck) in stuck.c */
+		break; /* its only purpose is to wake the core: NOTE(stuck) in sched/stuck.c */
 	default:
 		MELY_ASSERT(what == MELYINT_POLL_INNER);
 		(void)melyint_post(p->inner_color, &p->inner, MELYINT_POST_INTERNAL);
 	}
 }
 
-/* To the ns. -ENOSYS where that can not be had. */
+/* Wait to the ns. -ENOSYS: the kernel cannot. */
 static int
 wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 {
 #ifdef SYS_epoll_pwait2
-	static _Atomic bool missing; /* anyone */
+	static _Atomic bool missing; /* any thread */
 	struct timespec ts = {0, (long)timeout_ns};
 	int n;
 
-	/* relaxed, both: whoever does not see it yet finds out by itself */
+	/* relaxed, both: a thread that does not see it yet finds out by itself */
 	if (MELY_LOAD(&missing, relaxed))
 		return -ENOSYS;
 	n = (int)syscall(SYS_epoll_pwait2, epfd, found, MELYINT_POLL_BATCH, &ts, NULL, 0);
@@ -191,7 +192,7 @@ wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 	return -ENOSYS;
 }
 
-/* Timeouts are rounded up. */
+/* Rounds timeouts up. */
 static int
 wait_set(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 {
@@ -206,7 +207,7 @@ wait_set(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 		timeout_ms = (int)(timeout_ns / 1000000 + 1);
 	} else if (timeout_ns < UINT64_MAX) {
 		timeout_ns = timeout_ns / 1000000 + 1;
-		/* Returning early is allowed. */
+		/* It may return early. */
 		timeout_ms = timeout_ns < LONGEST_MS ? (int)timeout_ns : LONGEST_MS;
 	}
 	return epoll_wait(epfd, found, MELYINT_POLL_BATCH, timeout_ms);
@@ -218,6 +219,7 @@ gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 	struct melyint_io *io = p->core->rt->io;
 	int i, n;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	n = wait_set(p->epfd, p->found, timeout_ns);
 	MELY_COUNT(&melyint_self->counters.polls, 1);
 	if (n > 0)
@@ -239,7 +241,7 @@ melyint_poller_look(struct melyint_core *core)
 	struct melyint_poller *p = core->fixed.poller;
 	int found;
 
-	/* relaxed: a descriptor that comes later is found by the next look */
+	/* relaxed: the next look finds a descriptor that comes later */
 	if (MELY_LOAD(&p->fds, relaxed) == 0 || !melyint_lock_try(&p->hold))
 		return 0;
 	found = gather(p, 0, false);
@@ -289,7 +291,7 @@ melyint_poller_is_inner(const struct mely_handler *handler)
 void
 melyint_poller_begin_run(struct melyint_core *core)
 {
-	/* The Epoll event may have been dropped at the end of the last run. */
+	/* The end of the last run may have dropped the Epoll event. */
 	if (core->fixed.poller->fds_epfd != core->fixed.poller->epfd)
 		nest_again(core->fixed.poller);
 }
@@ -326,8 +328,8 @@ melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 		return false;
 	if (MELYINT_OBSERVED(poll))
 		melyint_observe_poll(self);
-	/* relaxed, both: what comes later is found the next time. Signals have no descriptor of
-	 * the program's, and are core 0's. */
+	/* relaxed, both: the next relief finds what comes later. Core 0 serves the signals, for
+	 * which no descriptor is counted. */
 	if (MELY_LOAD(&p->fds, relaxed) != 0 || (core->index == 0 &&
 	    MELY_LOAD(&core->rt->io->signals, relaxed) != 0))
 		found = gather(p, 0, false);
@@ -410,7 +412,7 @@ melyint_poller_wake(struct melyint_core *core)
 	uint64_t one = 1;
 	int error = errno;
 
-	/* Can only fail when the counter is full, which takes 2^64 wake-ups. */
+	/* Can fail only when the counter is full, which takes 2^64 wake-ups. */
 	if (write(core->fixed.poller->wakefd, &one, sizeof(one)) < 0)
 		errno = error;
 }
@@ -429,7 +431,7 @@ melyint_poller_watch_clock(struct melyint_poller *p)
 	fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	/* Far away, but armed: a jump of the clock cancels it, which makes it readable. */
+	/* Far in the future, but armed: a jump of the clock cancels it and makes it readable. */
 	never.it_value.tv_sec = (time_t)INT64_MAX / 2000000000;
 	ev.data.u64 = MELYINT_POLL_CLOCK;
 	if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) < 0 ||
@@ -460,7 +462,7 @@ add_stuckfd(struct melyint_poller *p, int fd)
 	/* One sleeper is enough. */
 	int r = add(p->epfd, fd, EPOLLIN | EPOLLET | EPOLLEXCLUSIVE, MELYINT_POLL_STUCK);
 
-	/* Where that is not known (before Linux 4.5, in a sandbox) all sleepers wake. */
+	/* Where the flag is unknown (before Linux 4.5, in a sandbox) all sleepers wake. */
 	return r == -EINVAL ? add(p->epfd, fd, EPOLLIN | EPOLLET, MELYINT_POLL_STUCK) : r;
 }
 
@@ -505,7 +507,7 @@ open_single(struct melyint_poller *p)
 {
 	int r = 0;
 
-	/* The color is the same in the child of a fork, where it can't be asked for yet. */
+	/* The child of a fork keeps the color: it cannot call mely_color_of_id yet. */
 	if (p->inner_color == NULL)
 		r = mely_color_of_id(p->core->rt, 0, &p->inner_color);
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poller.h: where a core looks for descriptors, timers and wake-ups, and where it sleeps.
+ * poller.h: the poller of a core: it finds what descriptors, timers and wake-ups report, and the
+ * core sleeps in it.
  */
 #ifndef MELYINT_IO_POLLER_H
 #define MELYINT_IO_POLLER_H
@@ -13,19 +14,19 @@
 struct melyint_watch;
 struct melyint_due; /* due.c */
 
-/* What the others have seen of a core: NOTE(stuck) in stuck.c. Anyone; hints. */
+/* What other cores have seen of a core: NOTE(stuck) in sched/stuck.c. Any thread; hints. */
 struct melyint_progress {
 	_Atomic uint64_t seen;          /* how far it had come ... */
 	_Atomic uint64_t seen_ticks;    /* ... when that was first seen; 0: not yet */
-	_Atomic uint64_t relieved_ticks;/* when somebody last did its looking */
+	_Atomic uint64_t relieved_ticks;/* when another core last relieved it */
 };
 
-/* What an epoll entry with generation 0 is; those of descriptors: generation<<32 | descriptor. */
+/* What an epoll entry with generation 0 is. Entries of descriptors: generation<<32 | descriptor. */
 enum {
 	MELYINT_POLL_WAKE = 1,  /* the core's eventfd */
 	MELYINT_POLL_SIGNAL,    /* the eventfd of the signals */
 	MELYINT_POLL_CLOCK,     /* the wall clock was set */
-	MELYINT_POLL_STUCK,     /* somebody ought to watch: NOTE(stuck) in stuck.c */
+	MELYINT_POLL_STUCK,     /* a sleeper is to keep watch: NOTE(stuck) in sched/stuck.c */
 	MELYINT_POLL_DUE,       /* the timerfd of due.c */
 	MELYINT_POLL_INNER      /* the single poller's descriptors; NOTE(single) in poller.c */
 };
@@ -35,7 +36,7 @@ enum { MELYINT_POLL_BATCH = 256 };
 struct melyint_poller {
 	/* constant while the runtime runs */
 	int epfd;                   /* what the core sleeps in */
-	int fds_epfd;               /* where descriptors are registered; the same as a rule */
+	int fds_epfd;               /* where descriptors are registered; epfd, as a rule */
 	int wakefd;
 	struct ev_loop *loop;       /* its timers */
 	struct melyint_core *core;
@@ -43,58 +44,59 @@ struct melyint_poller {
 	/* under hold */
 	struct ev_io nested;        /* epfd, in loop */
 	struct ev_timer limit;      /* of a sleep in loop */
-	uint64_t loop_now_ns;       /* monotonic, at most what the loop takes for now; 0: unknown */
+	uint64_t loop_now_ns;       /* monotonic, not after what the loop has as now; 0: unknown */
 	uint32_t armed;             /* timers in loop */
-	bool woken;                 /* a wake-up was met while awake: the next sleep returns */
+	bool woken;                 /* found a wake-up while awake: the next sleep returns */
 	bool brisk;                 /* the last sleep was short */
 	uint64_t ran_ticks;         /* when loop was last entered */
-	bool nested_ready;          /* the loop has seen something in epfd */
-	int clockfd;                /* timerfd that tells when the wall clock is set; -1: none */
+	bool nested_ready;          /* the loop has found epfd ready */
+	int clockfd;                /* timerfd, readable when the wall clock is set; -1: none */
 	struct melyint_watch *walls;/* wall-clock timers in loop */
-	struct melyint_due *due;    /* NOTE(outside) in sched/park.c; NULL: the core never waits there */
+	struct melyint_due *due;    /* NOTE(outside) in sched/park.c; NULL: never waits there */
 	struct epoll_event found[MELYINT_POLL_BATCH];
 
-	/* single poller: the event that looks at the descriptors */
+	/* NOTE(single): the event that polls the descriptors */
 	struct mely_event inner;
 	struct mely_color *inner_color;
 
-	/* anyone */
-	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t fds; /* registered: worth a look */
+	/* any thread */
+	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t fds; /* registered; 0: no need to poll */
 	struct melyint_lock hold;   /* NOTE(hold) in poller.c */
 	struct melyint_progress progress;
-	_Atomic bool in_loop;       /* inside libev, and not just waiting there */
+	_Atomic bool in_loop;       /* inside libev, and not only waiting there */
 };
 
-/* Owner: one look without waiting; readiness is posted. Returns how many events were found. */
+/* Owner: poll once without waiting and post readiness. Returns how many reports it found. */
 int melyint_poller_look(struct melyint_core *core);
-/* Owner, at least once a millisecond while busy: timers that are due, signals. */
+/* Owner, at least once a millisecond while busy: post timers that are due, and signals. */
 void melyint_poller_tick(struct melyint_core *core);
 /*
  * Owner: wait for a descriptor, a timer, a signal, a wake-up or the timeout (UINT64_MAX: none),
- * and post what came. May return early. A wake-up sent before it began makes it return at once.
+ * and post what came. May return early. A wake-up from before the call makes it return at once.
  */
 void melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns);
-/* Any thread, also in a signal handler: end a sleep. One write. */
+/* Any thread, also in a signal handler: end a sleep. One write(2). */
 void melyint_poller_wake(struct melyint_core *core);
-/* Another core, self: look and tick in core's place. False: somebody does so already. */
+/* Another core, self: look and tick on behalf of core. False: a thread does so already. */
 bool melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core);
 
-/* ---- for the I/O's other files --------------------------------------------------------------- */
+/* ---- for the rest of the I/O ----------------------------------------------------------------- */
 
 int melyint_poller_init(struct melyint_core *core);
 void melyint_poller_fini(struct melyint_core *core);
-/* Nothing running. */
+/* With no core running. */
 void melyint_poller_begin_run(struct melyint_core *core);
-/* Is it the handler of the Epoll event? NOTE(single) in poller.c. */
+/* Is this the handler of the Epoll event? NOTE(single) in poller.c. */
 bool melyint_poller_is_inner(const struct mely_handler *handler);
-/* In the child of a fork: forget what is shared with the parent, and start anew. */
+/* In the child of a fork: close what the parent shares and open it again. */
 int melyint_poller_renew(struct melyint_core *core);
 
-/* Owner, under hold, awake: collect what is ready, wake-ups included, and with timers what is due. */
+/* Owner, under hold, awake: collect what is ready, wake-ups included, and with timers what is due.
+ */
 void melyint_poller_collect(struct melyint_poller *poller, bool timers);
-/* Under hold: libev's now, as near as makes no timer early. */
+/* Under hold: libev's now, close enough that no timer fires early. */
 uint64_t melyint_poller_loop_now(struct melyint_poller *poller);
-/* Under hold: be told when the wall clock is set. 0 or a negative errno. */
+/* Under hold: from now on clockfd reports when the wall clock is set. 0 or a negative error. */
 int melyint_poller_watch_clock(struct melyint_poller *poller);
 
 #endif

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal.c: see io/signal.h.
+ * signal.c: signals.
  *
- * Signals are the process's, so this is the one part of the I/O with state outside a runtime.
- * The eventfd is made once and kept: a handler that runs on some thread may be about to write
- * to it at any time.
+ * NOTE(signals)
+ *   A. A signal belongs to one runtime of the process at a time. The first watcher installs
+ *      `caught` with sigaction(2), the last one restores what was there before.
+ *   B. `caught` counts the signal and writes to an eventfd, which wakes core 0 of the runtimes that
+ *      watch signals. It does nothing else. Core 0 posts the events.
+ *   C. No signal mask changes. Any thread that does not block a watched signal takes it, as a rule
+ *      the thread in mely_run: the other cores and the helpers block all but synchronous signals.
+ *   D. The counts keep signals that come before mely_run until then. Several that come before the
+ *      program's handler runs are one event, as signals are.
+ *   E. Signals belong to the process, so this is the one part of the I/O with state outside a
+ *      runtime. The eventfd is made once and never closed: on some thread `caught` may be about to
+ *      write to it at any time.
  *
  * Locks: `lock` before a watcher's guard.
  */
-#include "io/signal.h"
+#include "io/kinds.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,7 +29,6 @@
 #include "base/assert.h"
 #include "check/check.h"
 #include "io/poller.h"
-#include "io/watch.h"
 
 enum { SIGNALS = 65 };
 
@@ -31,13 +39,13 @@ static struct {
 	struct melyint_io *owner;
 	struct melyint_watch *watches;
 	struct sigaction before;
-	/* anyone */
+	/* any thread */
 	_Atomic uint32_t hits;
 } signals[SIGNALS];
 
-static _Atomic uint32_t caught_count; /* anyone */
-static _Atomic int wakefd = -1;       /* written under the lock; anyone */
-static _Atomic pid_t wakefd_pid;      /* whose it is: a forked child must not write to it */
+static _Atomic uint32_t caught_count; /* any thread */
+static _Atomic int wakefd = -1;       /* written under the lock, read by any thread */
+static _Atomic pid_t wakefd_pid;      /* of the process that made it: its child must not write */
 
 static void
 caught(int signum)
@@ -52,7 +60,7 @@ caught(int signum)
 	MELY_ADD(&caught_count, 1, release);
 	/* relaxed, both: set before the handler was installed */
 	fd = MELY_LOAD(&wakefd, relaxed);
-	/* Fails only when the counter is full, and then it is readable anyway. */
+	/* Fails only when the counter is full: the eventfd is readable then, too. */
 	if (MELY_LOAD(&wakefd_pid, relaxed) == getpid() && write(fd, &one, sizeof(one)) < 0)
 		fd = -1;
 	melyint_check_signal_end(aside);
@@ -62,7 +70,7 @@ caught(int signum)
 bool
 melyint_signal_news(struct melyint_io *io)
 {
-	/* relaxed, both: a hint; melyint_signal_deliver looks properly */
+	/* relaxed, both: a hint; melyint_signal_deliver synchronizes */
 	return MELY_LOAD(&caught_count, relaxed) != MELY_LOAD(&io->signals_seen, relaxed);
 }
 
@@ -70,6 +78,7 @@ static void
 deliver_to(struct melyint_watch *w)
 {
 	melyint_watch_guard(w);
+	MELY_ASSERT(w->kind == MELYINT_KIND_SIGNAL && !w->stopped);
 	if (w->stage == MELYINT_STAGE_REST && !w->off)
 		melyint_watch_post(w);
 	else
@@ -82,14 +91,14 @@ melyint_signal_deliver(struct melyint_io *io)
 {
 	int signum;
 
-	/* acquire: pairs with the release in caught. relaxed: core 0 writes it, or who relieves
-	 * core 0; both hold its poller */
+	/* acquire: pairs with the release in caught. relaxed: only a holder of core 0's poller
+	 * writes it */
 	MELY_STORE(&io->signals_seen, MELY_LOAD(&caught_count, acquire), relaxed);
 	pthread_mutex_lock(&lock);
 	for (signum = 1; signum < SIGNALS; signum++) {
 		struct melyint_watch *w;
 
-		/* relaxed: ordered by caught_count; one that comes later counts there too */
+		/* relaxed: caught_count orders it; a later signal counts there, too */
 		if (signals[signum].owner != io ||
 		    MELY_EXCHANGE(&signals[signum].hits, 0, relaxed) == 0)
 			continue;
@@ -106,7 +115,7 @@ run(void *arg)
 
 	if (!melyint_watch_enter(w))
 		return;
-	w->u.signal.again = false; /* what came until now is what the handler is told of */
+	w->u.signal.again = false; /* this run is for all that came until now */
 	melyint_lock_drop(&w->own);
 	melyint_check_watch_call(w);
 	melyint_watch_guard(w);
@@ -138,12 +147,12 @@ of_parent(void)
 	return MELY_LOAD(&wakefd_pid, relaxed) != getpid();
 }
 
-/* The child of a fork: the runtimes that own signals are the parent's. */
+/* In the child of a fork: the runtimes that own signals belong to the parent. */
 static void
 forget_parent(void)
 {
 	int signum;
-	/* relaxed, in here: under the lock, or before there is a second thread */
+	/* relaxed, here: under the lock, or before the child has a second thread */
 	int fd = MELY_LOAD(&wakefd, relaxed);
 
 	for (signum = 1; signum < SIGNALS; signum++) {
@@ -164,7 +173,7 @@ melyint_signal_renew(struct melyint_io *io)
 	/* relaxed: the child has one thread */
 	MELY_STORE(&io->signals, 0, relaxed);
 	if (of_parent()) {
-		/* Another thread of the parent may have held it. */
+		/* Another thread of the parent may have held the lock. */
 		pthread_mutex_init(&lock, NULL);
 		forget_parent();
 	}
@@ -176,7 +185,7 @@ static int
 open_wakefd(struct melyint_io *io)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET};
-	/* relaxed, in here: written under the lock */
+	/* relaxed, here: written under the lock */
 	int fd = MELY_LOAD(&wakefd, relaxed);
 
 	if (fd < 0) {
@@ -205,7 +214,7 @@ claim(struct melyint_io *io, int signum)
 	r = open_wakefd(io);
 	if (r < 0)
 		return r;
-	/* relaxed: nobody owns it */
+	/* relaxed: no runtime owns the signal */
 	MELY_STORE(&signals[signum].hits, 0, relaxed);
 	sigfillset(&action.sa_mask);
 	if (sigaction(signum, &action, &signals[signum].before) < 0)
@@ -214,6 +223,7 @@ claim(struct melyint_io *io, int signum)
 	return 0;
 }
 
+/* Restore the disposition when the last watcher has ended. */
 static void
 yield_if_unused(int signum)
 {
@@ -228,7 +238,7 @@ watchable(int signum)
 {
 	switch (signum) {
 	case SIGKILL: case SIGSTOP:
-	/* Their handlers must not return to the instruction that caused them. */
+	/* A handler of these must not return to the instruction that raised them. */
 	case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGTRAP: case SIGSYS:
 		return false;
 	default:
@@ -256,7 +266,7 @@ watch(struct melyint_io *io, int signum, const struct melyint_watch_ask *ask, me
 	if (w->u.signal.next != NULL)
 		w->u.signal.next->u.signal.link = &w->u.signal.next;
 	signals[signum].watches = w;
-	/* relaxed: a glance; the eventfd says it properly */
+	/* relaxed: a hint for the tick; the eventfd wakes a sleeping core */
 	MELY_ADD(&io->signals, 1, relaxed);
 	*id = melyint_watch_id(w);
 	melyint_watch_drop(w);
@@ -288,6 +298,7 @@ mely_signal_watch(struct mely_color *color, int signum, struct mely_handler *han
 static int
 stop(struct melyint_watch *w, struct mely_color *done_color, struct mely_event *done)
 {
+	MELY_ASSERT(signals[w->u.signal.signum].owner == w->io && *w->u.signal.link == w);
 	*w->u.signal.link = w->u.signal.next;
 	if (w->u.signal.next != NULL)
 		w->u.signal.next->u.signal.link = w->u.signal.link;
@@ -307,6 +318,7 @@ melyint_signal_stop(struct melyint_io *io, mely_watch id, struct mely_color *don
 	pthread_mutex_lock(&lock);
 	w = melyint_watch_hold(io, id);
 	if (w != NULL) {
+		MELY_ASSERT(w->kind == MELYINT_KIND_SIGNAL);
 		r = w->stopped ? melyint_watch_stop_late(w, done_color, done) :
 		    stop(w, done_color, done);
 		melyint_watch_drop(w);

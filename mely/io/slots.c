@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* slots.c: see slots.h. */
+/*
+ * slots.c: the table of slots: taking, retiring and freeing them, and walks over those of one
+ * color.
+ *
+ * NOTE(closing)
+ *   A taker holds the record's guard before it publishes an odd generation, and reads `closing`
+ *   under the table's lock together with that. A stop sets `closing` under the same lock and then
+ *   walks the table, taking each guard. So a new record is either refused or met by the walk.
+ */
 #include "io/slots.h"
 
 #include <errno.h>
@@ -15,7 +23,7 @@ melyint_slots_init(struct melyint_slots *slots)
 	slots->free = 0;
 	slots->closing = false;
 	melyint_bycolor_init(&slots->colors);
-	/* relaxed: nobody else knows the table yet */
+	/* relaxed: no other thread knows the table yet */
 	MELY_STORE(&slots->used, 0, relaxed);
 }
 
@@ -38,12 +46,15 @@ melyint_slots_at(struct melyint_slots *slots, uint32_t slot)
 static struct melyint_watch *
 pick_locked(struct melyint_slots *slots)
 {
-	/* relaxed: written under the lock we hold */
+	/* relaxed: written under the lock that this thread holds */
 	uint32_t used = MELY_LOAD(&slots->used, relaxed);
 	struct melyint_watch *w;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&slots->lock));
+
 	if (slots->free != 0) {
 		w = melyint_stable_at(&slots->records, slots->free - 1);
+		MELY_ASSERT(w->magic == MELYINT_WATCH_MAGIC && w->slot == slots->free - 1);
 		slots->free = w->next_free;
 		return w;
 	}
@@ -52,6 +63,7 @@ pick_locked(struct melyint_slots *slots)
 	w = melyint_stable_reach(&slots->records, used);
 	if (w == NULL)
 		return NULL;
+	w->magic = MELYINT_WATCH_MAGIC;
 	w->slot = used;
 	melyint_lock_init(&w->own);
 	/* release: pairs with the acquire in melyint_slots_used; the record is initialised */
@@ -66,6 +78,7 @@ melyint_slots_take(struct melyint_slots *slots, struct mely_color *color,
 	struct melyint_watch *w;
 	uint32_t gen;
 
+	MELY_DEBUG_ASSERT(guard == NULL || melyint_lock_held(guard));
 	melyint_lock_take(&slots->lock);
 	if (slots->closing && !late) {
 		melyint_lock_drop(&slots->lock);
@@ -95,10 +108,10 @@ melyint_slots_take(struct melyint_slots *slots, struct mely_color *color,
 void
 melyint_slots_retire(struct melyint_watch *w)
 {
-	/* relaxed: written under the guard we hold */
+	/* relaxed: written under the guard, which this thread holds */
 	uint32_t gen = MELY_LOAD(&w->gen, relaxed);
 
-	MELY_ASSERT((gen & 1) == 1);
+	MELY_ASSERT((gen & 1) == 1 && w->magic == MELYINT_WATCH_MAGIC);
 	/* release: pairs with the acquire in melyint_watch_hold */
 	MELY_STORE(&w->gen, gen + 1, release);
 }
@@ -108,9 +121,10 @@ melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *w)
 {
 	struct mely_event *ended;
 
+	MELY_DEBUG_ASSERT((MELY_PEEK(&w->gen) & 1) == 0);
 	melyint_lock_take(&slots->lock);
 	ended = melyint_bycolor_remove(&slots->colors, &w->mates);
-	/* relaxed: retired by this thread; 0 means that the generations have run out */
+	/* relaxed: retired by this thread. 0: the generations have run out. */
 	if (MELY_LOAD(&w->gen, relaxed) != 0) {
 		w->next_free = slots->free;
 		slots->free = w->slot + 1;
@@ -119,8 +133,7 @@ melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *w)
 	return ended;
 }
 
-/* The id of the next record at or behind mates, which may be a place; 0 at the end. The lock is
- * held. */
+/* Under the lock: the id of the first record at or behind *mates, which may be a place; 0: none. */
 static mely_watch
 next_id(struct melyint_mates **mates)
 {
@@ -131,7 +144,7 @@ next_id(struct melyint_mates **mates)
 
 		if ((*mates)->place)
 			continue;
-		/* relaxed: the caller looks the id up again; an even one is about to be freed */
+		/* relaxed: a user of the id checks it again. Even: about to be freed. */
 		gen = MELY_LOAD(&w->gen, relaxed);
 		if ((gen & 1) == 1)
 			return (mely_watch)gen << 32 | w->slot;

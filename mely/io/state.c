@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* io/state.c: see io/state.h. */
+/*
+ * state.c: the life of a runtime's I/O: made, stopped with each stop, renewed after a fork, freed.
+ * A stop closes the table of slots and stops every watcher. What still refers to a record then (an
+ * event in a queue, a timer in a loop) is cleared when no core runs.
+ */
 #include "io/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "io/fd.h"
+#include "io/kinds.h"
 #include "io/poller.h"
-#include "io/signal.h"
 #include "sched/stuck.h"
-#include "io/timer.h"
-#include "io/watch.h"
-#include "io/work.h"
 
 uint32_t
 melyint_io_pending(struct mely_runtime *rt)
@@ -25,11 +25,11 @@ static void
 set_closing(struct melyint_io *io, bool closing)
 {
 	melyint_slots_close(&io->slots, closing);
-	/* relaxed: a glance */
+	/* relaxed: a hint */
 	MELY_STORE(&io->closing, closing, relaxed);
 }
 
-/* Every taken slot's id in turn; 0 at the end. */
+/* The id of the next taken slot from *slot on; 0: none. */
 static mely_watch
 next_id(struct melyint_io *io, uint32_t *slot)
 {
@@ -61,7 +61,7 @@ stop_one(struct mely_runtime *rt, mely_watch id, bool drain)
 
 	if (w == NULL)
 		return;
-	if (w->stopped || w->kind == MELYINT_KIND_WORK) /* which goes on */
+	if (w->stopped || w->kind == MELYINT_KIND_WORK) /* work goes on */
 		melyint_watch_drop(w);
 	else if (w->kind == MELYINT_KIND_DRAIN && drain)
 		offer_close(w);
@@ -81,7 +81,7 @@ stop_all(struct mely_runtime *rt, bool drain)
 		stop_one(rt, id, drain);
 }
 
-/* Is an event of the record queued? Nothing runs. */
+/* With no core running: is an event of the record queued? */
 static bool
 queued(const struct melyint_watch *w)
 {
@@ -89,8 +89,9 @@ queued(const struct melyint_watch *w)
 	    (w->kind == MELYINT_KIND_TIMER && mely_event_pending(&w->u.timer.message));
 }
 
-/* Nothing runs: what was stopped and is still referred to, by a loop or by an event that the end
- * of the run dropped, goes now; but a thread that is no core may be in the middle of a call. */
+/* With no core running: free the records that were stopped and are still referred to, by a loop or
+ * by an event that the end of the run has dropped. An outside thread may be inside a call, and
+ * keeps its refs. */
 static void
 sweep(struct mely_runtime *rt)
 {
@@ -125,8 +126,8 @@ melyint_io_unforked(const struct mely_runtime *rt)
 int
 melyint_io_usable(struct mely_runtime *rt)
 {
-	/* relaxed, both: a call that races with a fork or a stop may be either side of it; the
-	 * table of slots decides: NOTE(closing) in slots.h */
+	/* relaxed, both: a call that races with a fork or a stop may come before or after it. The
+	 * table of slots decides: NOTE(closing) in slots.c */
 	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
 		return -ECHILD;
 	return MELY_LOAD(&rt->io->closing, relaxed) ? -ESHUTDOWN : 0;
@@ -135,10 +136,11 @@ melyint_io_usable(struct mely_runtime *rt)
 void
 melyint_io_begin_run(struct mely_runtime *rt)
 {
-	/* relaxed: a thread of the run sees it by being started */
+	/* relaxed: the start of a thread of the run publishes it */
 	if (MELY_LOAD(&rt->io->closing, relaxed))
 		sweep(rt);
-	MELY_STORE(&rt->io->discarding, false, relaxed); /* relaxed: as above */
+	/* relaxed: as above */
+	MELY_STORE(&rt->io->discarding, false, relaxed);
 	melyint_poller_begin_run(&rt->cores[0]);
 	set_closing(rt->io, false);
 }
@@ -215,8 +217,8 @@ static void
 reset(struct melyint_io *io)
 {
 	melyint_slots_init(&io->slots);
-	melyint_stable_init(&io->fds, sizeof(struct melyint_fd));
-	/* relaxed, all: nobody else knows it yet */
+	melyint_fd_init(io);
+	/* relaxed, all: no other thread knows it yet */
 	MELY_STORE(&io->pending, 0, relaxed);
 	MELY_STORE(&io->discarding, false, relaxed);
 	MELY_STORE(&io->closing, false, relaxed);
@@ -259,12 +261,12 @@ melyint_io_fini(struct mely_runtime *rt)
 		melyint_work_forget(io);
 	} else {
 		melyint_work_fini(io);
-		stop_all(rt, false); /* what a hand-back function has made meanwhile */
+		stop_all(rt, false); /* watchers that a hand-back function has made */
 	}
 	close_pollers(rt);
 	melyint_stuck_fini(rt);
 	melyint_slots_fini(&io->slots);
-	melyint_stable_fini(&io->fds);
+	melyint_fd_fini(io);
 	free(io);
 	rt->io = NULL;
 }
@@ -277,10 +279,10 @@ melyint_io_renew(struct mely_runtime *rt)
 
 	melyint_signal_renew(io);
 	melyint_slots_fini(&io->slots);
-	melyint_stable_fini(&io->fds);
+	melyint_fd_fini(io);
 	reset(io);
 	melyint_work_forget(io);
-	/* The timer is shared with the parent. */
+	/* The parent shares its timer. */
 	melyint_stuck_fini(rt);
 	r = melyint_work_init(io);
 	if (r == 0)

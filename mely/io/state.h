@@ -3,9 +3,8 @@
  * state.h: the I/O of a runtime as its life cycle sees it.
  *
  * Order of the calls: init once the cores exist; begin_stop when a stop has begun; discard when it
- * ends, all cores parked, and left_over for each event still queued; then begin_run, for the next
- * run, or fini. renew stands for fini and init
- * in the child of a fork.
+ * ends, with all cores parked, and left_over for each event still queued; then begin_run, for the
+ * next run, or fini. In the child of a fork, renew replaces fini and init.
  */
 #ifndef MELYINT_IO_STATE_H
 #define MELYINT_IO_STATE_H
@@ -13,55 +12,50 @@
 #include "core/core.h"
 #include "io/slots.h"
 
-struct melyint_watch;
 struct melyint_work_pool;
 
 struct melyint_io {
 	struct mely_runtime *rt;    /* constant */
 	struct melyint_slots slots;
-	struct melyint_stable fds;  /* struct melyint_fd by descriptor; io/fd.c */
+	struct melyint_stable fds;  /* struct melyint_fd by descriptor; fd.c */
 	struct melyint_work_pool *work; /* constant; work.c */
-	/* helper work accepted whose completion has not been posted; anyone */
+	/* helper work that was accepted and whose completion was not posted; any thread */
 	_Atomic uint32_t pending;
-	_Atomic bool discarding;    /* no new helper work; anyone */
-	_Atomic bool closing;       /* as slots.closing, for a glance */
-	_Atomic uint32_t signals;   /* watchers of signals; anyone */
-	_Atomic uint32_t signals_seen; /* io/signal.c */
+	_Atomic bool discarding;    /* no new helper work; any thread */
+	_Atomic bool closing;       /* a copy of slots.closing, read as a hint by any thread */
+	_Atomic uint32_t signals;   /* watchers of signals; any thread */
+	_Atomic uint32_t signals_seen; /* signal.c */
 	int stuckfd;                /* constant: timerfd in every poller, or -1; stuck.c */
-	uint64_t stuck_ticks;       /* constant: a core is stuck after that; 0: never */
-	uint64_t pull_ticks;        /* constant: and after that its colors are pulled */
-	_Atomic uint64_t stuck_until; /* until then stuckfd is armed; anyone */
+	uint64_t stuck_ticks;       /* constant: a core is stuck after this time; 0: never */
+	uint64_t pull_ticks;        /* constant: ... and after this time its colors are pulled */
+	_Atomic uint64_t stuck_until; /* stuckfd is armed until then; any thread */
 };
 
 int melyint_io_init(struct mely_runtime *rt);
 void melyint_io_fini(struct mely_runtime *rt);
 
-/* When a stop has ended and no core runs: watchers are accepted again, held for the next run. */
+/* After a stop, with no core running: accept watchers again, for the next run. */
 void melyint_io_begin_run(struct mely_runtime *rt);
 /*
- * A stop has begun: every watcher is stopped and no new one accepted. Any one thread. What is
- * running runs to its end; queued readiness is cancelled, helper work goes on.
- * drain: handlers of mely_drain_watch are posted instead.
+ * A stop has begun: stop every watcher and refuse new ones. Any one thread. A running handler runs
+ * to its end; queued readiness is cancelled; helper work goes on. drain: post the handlers of
+ * mely_drain_watch instead of stopping their watchers.
  */
 void melyint_io_begin_stop(struct mely_runtime *rt, bool drain);
-/* Helper work whose completion has not been posted: a drain waits for 0. Any thread. */
+/* How much helper work has not posted its completion: a drain waits for 0. Any thread. */
 uint32_t melyint_io_pending(struct mely_runtime *rt);
-/* At the end of a stop, cores parked: hand back work not begun, wait for what runs. */
+/* At the end of a stop, with the cores parked: hand back work that has not begun, wait for what
+ * runs. */
 void melyint_io_discard(struct mely_runtime *rt);
 /*
- * At the end of a stop, cores parked: an event that is left over, with its handler and argument. If
- * it runs a handler of the program on behalf of the I/O, *left becomes what the program gave. False:
- * it is the library's own, and settled now; do not hand it back.
+ * At the end of a stop, with the cores parked: an event that is left over, with its handler and
+ * argument. If it runs a handler of the program on behalf of the I/O, *left becomes what the
+ * program gave. False: the event is the library's own and settled now; do not hand it back.
  */
 bool melyint_io_left_over(struct mely_handback *left);
 
-/* In the child of a fork: new pollers, no watchers, no helpers. 0 or a negative errno. */
+/* In the child of a fork: new pollers, no watchers, no helpers. 0 or a negative error. */
 int melyint_io_renew(struct mely_runtime *rt);
-
-/* control.c: stop a watcher of any kind. Under its guard, which it drops; not stopped; id is its. As
- * mely_watch_stop. */
-int melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color *done_color,
-    struct mely_event *done);
 
 /*
  * control.c: all watchers, timers and work of one color, in time proportional to their number. A
@@ -82,10 +76,10 @@ int melyint_watches_await(struct melyint_io *io, struct mely_color *color,
 
 /* 0; -EINVAL without a runtime, -ECHILD in the child of a fork. Any thread. */
 int melyint_io_unforked(const struct mely_runtime *rt);
-/* May rt take on watchers? 0, -ESHUTDOWN, -ECHILD. Any thread. */
+/* Does rt accept watchers? 0, -ESHUTDOWN, -ECHILD. Any thread; the table of slots decides. */
 int melyint_io_usable(struct mely_runtime *rt);
 
-/* Is this thread in a handler of rt? */
+/* Is the caller in a handler of rt? */
 MELY_INLINE bool
 melyint_io_inside(const struct mely_runtime *rt)
 {

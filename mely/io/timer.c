@@ -3,20 +3,21 @@
  * timer.c: timers, each in the libev loop of one core.
  *
  * NOTE(timers)
- *   The record, under its guard, says what is wanted (due_ns, repeat_ns, stopped); the loop is
- *   brought in line by whoever holds its poller (NOTE(hold) in poller.c): as a rule the very thread
- *   that changed the record, in settle(), also where the loop's core is another one, or stuck. Only
- *   where that core sleeps, which is inside its poller, settle() sends the record's message to the
- *   core's own color. A timer that fires looks at the record first: stopped or not due yet
- *   (it was pushed forward, or the wall clock was set back, or libev's sum of doubles was a hair
- *   short) it does not run. So a stop is exact however late the message, and pushing a timer
- *   forward touches nothing but the record: the loop finds out when the old time comes.
- *
- *   A wall-clock timer is armed for a little less than what is left, in steps that get shorter,
- *   so that a clock that is slewed meanwhile does not make it late; a clock that is set makes
- *   clockfd ready, and all of them are armed anew.
+ *   A. The record, under its guard, holds the state that the program has asked for (due_ns,
+ *      repeat_ns, off, stopped). A thread that holds the poller (NOTE(hold) in poller.c) makes the
+ *      loop follow it: as a rule the thread that changed the record, in settle(), even if another
+ *      core has the loop or that core is stuck. Only if that core sleeps, inside its poller,
+ *      settle() sends the record's message to the core's own color.
+ *   B. A timer that fires reads the record first. If it was stopped or suspended, or is not due
+ *      yet, its handler does not run. (It is early when the program has moved it to a later time,
+ *      when the wall clock was set back, or when libev's sum of doubles was a little short.) So a
+ *      stop is exact however late the message is, and moving a timer to a later time changes the
+ *      record alone: the loop finds out at the old time.
+ *   C. A wall-clock timer is armed for a little less than the time left, in steps that get shorter,
+ *      so that a slewed clock does not make it late. When the clock is set, clockfd becomes
+ *      ready, and all wall-clock timers of the core are armed again.
  */
-#include "io/timer.h"
+#include "io/kinds.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -36,8 +37,8 @@ static MELY_TLS uint64_t current_overruns;
 
 static void message(void *arg);
 
-/* Before what the program posts to the core after it: a handler that comes first in the same
- * wake-up and does not come back would hold up the timer, though others look at the poller. */
+/* First among the core's events: a handler of the program that ran before it in the same wake-up
+ * and did not return would delay the timer, although other cores serve the poller. */
 static struct mely_handler message_handler MELY_LASTING =
     MELY_HANDLER_WITH(message, MELYINT_OWN_HANDLER_NS, 1, MELY_PRIORITY_MAX);
 
@@ -68,14 +69,14 @@ wanted(const struct melyint_watch *w)
 	return !w->stopped && !w->off && !w->u.timer.over;
 }
 
-/* ---- holding the poller, under the guard ----------------------------------------------------- */
+/* ---- under the poller's hold and the guard --------------------------------------------------- */
 
 static void
 link_wall(struct melyint_poller *p, struct melyint_watch *w)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
 
-	/* Without it a jump of the clock is noticed at the next step only. */
+	/* If this fails, a jump of the clock is noticed at the next step only. */
 	(void)melyint_poller_watch_clock(p);
 	t->next = p->walls;
 	t->link = &p->walls;
@@ -89,6 +90,7 @@ out_of_loop(struct melyint_poller *p, struct melyint_watch *w)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
 
+	MELY_ASSERT(t->armed && w->refs > 0 && p->armed > 0);
 	t->armed = false;
 	w->refs--;
 	p->armed--;
@@ -111,6 +113,8 @@ arm(struct melyint_poller *p, struct melyint_watch *w)
 	/* relaxed, here and in disarm: NOTE(fork) in poller.c */
 	bool inside = MELY_LOAD(&p->in_loop, relaxed);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_lock_held(&w->own));
+	MELY_ASSERT(!t->armed && p == poller_of(w));
 	MELY_STORE(&p->in_loop, true, relaxed);
 	now_ns = melyint_poller_loop_now(p);
 	if (t->wall) {
@@ -142,6 +146,7 @@ disarm(struct melyint_poller *p, struct melyint_watch *w)
 {
 	bool inside = MELY_LOAD(&p->in_loop, relaxed);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p == poller_of(w));
 	MELY_STORE(&p->in_loop, true, relaxed);
 	ev_timer_stop(p->loop, &w->u.timer.timer);
 	MELY_STORE(&p->in_loop, inside, relaxed);
@@ -157,19 +162,20 @@ bring_in_line(struct melyint_poller *p, struct melyint_watch *w)
 		arm(p, w);
 }
 
-/* It is due at now_ns at the latest. */
+/* It was due at now_ns or before. */
 static void
 expire(struct melyint_watch *w, uint64_t now_ns)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
 
+	MELY_ASSERT(now_ns >= t->due_ns && !t->over);
 	if (t->repeat_ns != 0) {
 		uint64_t turns = 1 + (now_ns - t->due_ns) / t->repeat_ns;
 
 		t->due_ns += turns * t->repeat_ns;
 		t->overruns += turns;
 		if (w->stage == MELYINT_STAGE_REST)
-			t->overruns--; /* this one is not missed */
+			t->overruns--; /* this turn is not missed */
 	} else {
 		t->over = true;
 		t->again = w->stage == MELYINT_STAGE_RUNNING;
@@ -206,7 +212,7 @@ message(void *arg)
 
 	melyint_lock_take(&p->hold);
 	melyint_watch_guard(w);
-	MELY_ASSERT(p == poller_of(w));
+	MELY_ASSERT(p == poller_of(w) && w->u.timer.messaged);
 	w->u.timer.messaged = false;
 	w->refs--;
 	bring_in_line(p, w);
@@ -219,7 +225,7 @@ melyint_timer_clock_set(struct melyint_poller *p)
 {
 	struct melyint_watch *w, *next;
 
-	/* What is armed anew is linked in front, where we have been. */
+	/* A timer that is armed again is linked in front, where the loop has passed. */
 	for (w = p->walls; w != NULL; w = next) {
 		next = w->u.timer.next;
 		melyint_watch_guard(w);
@@ -233,6 +239,7 @@ melyint_timer_clock_set(struct melyint_poller *p)
 static void
 send_message(struct melyint_watch *w)
 {
+	MELY_ASSERT(!w->u.timer.messaged);
 	w->u.timer.messaged = true;
 	w->refs++;
 	if (melyint_post(&w->io->rt->cores[w->u.timer.core].self_color, &w->u.timer.message,
@@ -243,7 +250,7 @@ send_message(struct melyint_watch *w)
 	}
 }
 
-/* Under the guard: does the loop not follow the record, and no message is on its way? Chooses the
+/* Under the guard: does the loop differ from the record, with no message on its way? Chooses the
  * loop of a timer that is in none. */
 static bool
 unsettled(struct melyint_watch *w)
@@ -263,7 +270,7 @@ unsettled(struct melyint_watch *w)
 	return wanted(w);
 }
 
-/* Whoever holds the poller may be waiting for the guard. */
+/* Let a thread that holds the poller have the guard, which it may wait for. */
 static void
 step_aside(struct melyint_watch *w)
 {
@@ -276,7 +283,7 @@ step_aside(struct melyint_watch *w)
 	w->refs--;
 }
 
-/* Under the guard, which may be dropped meanwhile: see to it that the loop follows the record.
+/* Under the guard, which this may drop and take again: make the loop follow the record. A of
  * NOTE(timers) */
 static void
 settle(struct melyint_watch *w)
@@ -289,8 +296,9 @@ settle(struct melyint_watch *w)
 			melyint_lock_drop(&p->hold);
 			return;
 		}
-		/* relaxed: a hint. One that falls asleep now finds the message, as any post; one
-		 * that is awake does not hold it for long, nor does anybody else. */
+		/* relaxed: a hint. A core that falls asleep now finds the message, as it finds any
+		 * post. A core that is awake does not hold its poller for long, nor does any other
+		 * thread. */
 		if (MELY_LOAD(&p->core->locked.sleep, relaxed) != MELYINT_AWAKE) {
 			send_message(w);
 			return;
@@ -310,7 +318,7 @@ due_after(bool wall, uint64_t when_ns)
 	return when_ns < UINT64_MAX / 2 - now_ns ? now_ns + when_ns : UINT64_MAX / 2;
 }
 
-/* So long that no sum overflows. */
+/* A period with which no sum overflows. */
 static uint64_t
 bounded(uint64_t repeat_ns)
 {
@@ -345,7 +353,7 @@ run(void *arg)
 	if (w->u.timer.again) {
 		post_again(w);
 	} else if (w->u.timer.over) {
-		w->stopped = true; /* a one-shot timer that has run is gone */
+		w->stopped = true; /* a one-shot timer ends when it has run */
 	}
 	melyint_watch_drop(w);
 }
@@ -404,14 +412,16 @@ int
 melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
 {
-	int r = melyint_watch_stop(w, done_color, done);
+	int r;
 
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_TIMER);
+	r = melyint_watch_stop(w, done_color, done);
 	settle(w);
 	melyint_watch_drop(w);
 	return r;
 }
 
-/* A suspended timer is in no loop. What was due meanwhile fires when the timer is resumed. */
+/* A suspended timer is in no loop; resuming arms it, also for a time that has passed. */
 void
 melyint_timer_enable(struct melyint_watch *w, bool on)
 {
@@ -438,7 +448,7 @@ mely_timer_overruns(void)
 	return current_overruns;
 }
 
-/* ---- nothing running ------------------------------------------------------------------------- */
+/* ---- with the cores parked ------------------------------------------------------------------- */
 
 bool
 melyint_timer_is_message(const struct mely_handler *handler)
@@ -452,7 +462,8 @@ melyint_timer_disarm(struct melyint_watch *w)
 	struct melyint_poller *p = poller_of(w);
 
 	if (w->u.timer.armed) {
-		/* Against outside threads; none waits for a guard while it holds it. */
+		/* Outside threads may be in a call; none waits for a guard while it holds the
+		 * poller. */
 		melyint_lock_take(&p->hold);
 		disarm(p, w);
 		melyint_lock_drop(&p->hold);

@@ -1,23 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c: see watch.h. */
+/*
+ * watch.c: the life of a watcher's record, whatever its kind: made, posted, run, stopped, freed.
+ *
+ * NOTE(exact stop)
+ *   A. The event of a record goes REST -> QUEUED (posted) -> RUNNING (its trampoline has checked
+ *      in, under the guard) -> REST.
+ *   B. A stop marks the record, under the guard. What else it does depends on the stage.
+ *      REST     Nothing runs any more.
+ *      QUEUED   The stop cancels the event. If that succeeds, the record is in REST. If not,
+ *               another core has taken the event, but its trampoline has not checked in and will
+ *               find the mark. Either way the program's handler does not run; only the record
+ *               waits.
+ *      RUNNING  In a handler of the watcher's color, the caller is that very handler (exclusion);
+ *               it does not run again. Elsewhere the stop returns -EINPROGRESS and leaves its
+ *               `done`, which is posted when the handler has ended.
+ *   C. Until that end a second stop returns -EINPROGRESS, too. It may leave its `done` if no other
+ *      stop has left one.
+ *   D. refs counts what still refers to the record: the event in flight, a cancel that has not
+ *      ended, a timer armed in a loop, a message on its way. The record is freed when it is stopped
+ *      and refs is 0.
+ *   E. Once the record is marked, the library touches nothing of the program's (struct
+ *      mely_handler, argument) any more.
+ */
 #include "io/watch.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "sched/cancel.h"
 #include "base/assert.h"
 #include "check/check.h"
 #include "core/handlers.h"
-#include "io/state.h"
-#include "sched/post.h"
-#include "io/slots.h"
 #include "core/weight.h"
+#include "io/slots.h"
+#include "io/state.h"
+#include "sched/cancel.h"
+#include "sched/post.h"
 
 static void cancel_over(void *arg);
 
 static struct mely_handler over_handler MELY_LASTING =
     MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
+
+/* Does the calling thread hold the guard of a record? For assertions. */
+static bool
+guarded(const struct melyint_watch *w)
+{
+	return w->magic == MELYINT_WATCH_MAGIC && melyint_lock_held(MELY_PEEK(&w->guard));
+}
 
 /* A copy whose measured time goes on from what the program's handler knows, under its number. */
 static void
@@ -29,9 +58,9 @@ copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampo
 	copy->priority = user->priority;
 	/* relaxed: a measurement; nothing is published with it */
 	MELY_STORE(&copy->_measured_ns, MELY_LOAD(&user->_measured_ns, relaxed), relaxed);
-	/* relaxed: given once. For people the copy and what it is a copy of are one. */
+	/* relaxed: given once. To the user the copy and the original are one handler. */
 	MELY_STORE(&copy->_number, melyint_handler_number(user), relaxed);
-	copy->_reserved = &over_handler; /* melyint_io_left_over knows it by that */
+	copy->_reserved = &over_handler; /* marks it for melyint_watch_is_ours */
 }
 
 int
@@ -69,6 +98,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 mely_watch
 melyint_watch_id(const struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(guarded(w));
 	/* relaxed: the caller holds the guard */
 	return (mely_watch)MELY_LOAD(&w->gen, relaxed) << 32 | w->slot;
 }
@@ -80,15 +110,15 @@ melyint_watch_hold(struct melyint_io *io, mely_watch id)
 	uint32_t gen = (uint32_t)(id >> 32);
 	struct melyint_lock *guard;
 
-	/* acquire: pairs with the releases in melyint_slots_take and _retire; a stale id ends
-	 * here as a rule */
+	/* acquire: pairs with the releases in melyint_slots_take and _retire. A stale id ends here
+	 * as a rule. */
 	if (w == NULL || (gen & 1) == 0 || MELY_LOAD(&w->gen, acquire) != gen)
 		return NULL;
 	/* acquire: pairs with the release in melyint_slots_take */
 	guard = MELY_LOAD(&w->guard, acquire);
 	melyint_lock_take(guard);
-	/* relaxed: if the generation is still ours, guard was set before it and is the lock we
-	 * hold, so neither can change now; if not, nothing else is looked at */
+	/* relaxed: if the generation is still that of the id, guard was set before it and is the
+	 * lock that this thread holds, so neither can change now; if not, nothing else is read */
 	if (MELY_LOAD(&w->gen, relaxed) == gen && MELY_LOAD(&w->guard, relaxed) == guard)
 		return w;
 	melyint_lock_drop(guard);
@@ -110,6 +140,7 @@ melyint_watch_hold_live(struct melyint_io *io, mely_watch id, enum melyint_kind 
 void
 melyint_watch_guard(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(w->magic == MELYINT_WATCH_MAGIC);
 	/* relaxed: constant while the record is taken */
 	melyint_lock_take(MELY_LOAD(&w->guard, relaxed));
 }
@@ -117,16 +148,17 @@ melyint_watch_guard(struct melyint_watch *w)
 void
 melyint_watch_drop(struct melyint_watch *w)
 {
-	/* relaxed: we hold it */
+	/* relaxed: this thread holds it */
 	struct melyint_lock *guard = MELY_LOAD(&w->guard, relaxed);
 	struct melyint_io *io = w->io;
 	struct mely_color *color = w->color;
 	bool gone = w->stopped && w->refs == 0;
 	struct mely_event *ended;
 
+	MELY_DEBUG_ASSERT(guarded(w));
 	if (gone) {
 		melyint_check_watch_gone(w);
-		MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST);
+		MELY_ASSERT(w->stage == MELYINT_STAGE_REST && w->done == NULL);
 		melyint_slots_retire(w);
 	}
 	melyint_lock_drop(guard);
@@ -140,7 +172,8 @@ melyint_watch_drop(struct melyint_watch *w)
 void
 melyint_watch_post(struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && !w->stopped);
+	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off);
 	w->stage = MELYINT_STAGE_QUEUED;
 	w->refs++;
 	if (MELY_UNLIKELY(melyint_post(w->color, &w->ev, MELYINT_POST_INTERNAL) < 0)) {
@@ -153,7 +186,8 @@ melyint_watch_post(struct melyint_watch *w)
 bool
 melyint_watch_unpost(struct melyint_watch *w)
 {
-	/* What was taken must run: nobody would end the flight of an event that is dropped. */
+	MELY_DEBUG_ASSERT(guarded(w) && !w->stopped);
+	/* An event that another core has taken must run: if it were dropped, its ref would stay. */
 	if (w->stage == MELYINT_STAGE_QUEUED && melyint_cancel_queued(&w->ev) == 0) {
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
@@ -171,11 +205,11 @@ stop_queued(struct melyint_watch *w)
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
 	} else if (r == -EINPROGRESS) {
-		/* The event may run, and find the mark, or not run at all: only cancel_over
-		 * ends its flight. */
+		/* The event may run and find the mark, or not run at all. So only cancel_over drops
+		 * its ref. */
 		w->cancelling = true;
 	} else {
-		/* Entered, but not checked in: melyint_watch_enter ends it. */
+		/* Entered, but not checked in: melyint_watch_enter drops the ref. */
 		MELY_ASSERT(r == -ENOENT);
 	}
 }
@@ -191,8 +225,10 @@ int
 melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
 {
+	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_ASSERT(!w->stopped);
 	w->stopped = true;
-	/* What was learned stays with the program's handler; relaxed: a measurement. */
+	/* The program's handler keeps what was measured. relaxed: a measurement */
 	MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
 	if (w->stage == MELYINT_STAGE_QUEUED)
 		stop_queued(w);
@@ -206,6 +242,7 @@ int
 melyint_watch_await(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
 {
+	MELY_DEBUG_ASSERT(guarded(w));
 	MELY_DEBUG_ASSERT(done == NULL || done_color != NULL);
 	if (done == NULL)
 		return -EINPROGRESS;
@@ -230,7 +267,7 @@ post_done(struct melyint_watch *w)
 {
 	if (MELY_LIKELY(w->done == NULL))
 		return;
-	/* -EALREADY: the program has posted it itself, and learns the end either way. */
+	/* -EALREADY: the program has posted it itself, and it runs after the end in any case. */
 	(void)melyint_post(w->done_color, w->done, MELYINT_POST_INTERNAL);
 	w->done = NULL;
 }
@@ -241,7 +278,7 @@ cancel_over(void *arg)
 	struct melyint_watch *w = arg;
 
 	melyint_watch_guard(w);
-	MELY_ASSERT(w->stopped);
+	MELY_ASSERT(w->stopped && w->cancelling && w->stage == MELYINT_STAGE_QUEUED);
 	w->stage = MELYINT_STAGE_REST;
 	w->refs--;
 	melyint_watch_drop(w);
@@ -271,6 +308,7 @@ melyint_watch_enter(struct melyint_watch *w)
 bool
 melyint_watch_leave(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(guarded(w));
 	MELY_ASSERT(w->stage == MELYINT_STAGE_RUNNING);
 	w->stage = MELYINT_STAGE_REST;
 	w->refs--;
@@ -281,7 +319,7 @@ melyint_watch_leave(struct melyint_watch *w)
 	return false;
 }
 
-/* ---- what a stop leaves over ----------------------------------------------------------------- */
+/* ---- the end of a run ------------------------------------------------------------------------ */
 
 bool
 melyint_watch_is_over(const struct mely_handler *handler)
@@ -298,7 +336,8 @@ melyint_watch_is_ours(const struct mely_handler *handler)
 void
 melyint_watch_lost(struct melyint_watch *w, bool over)
 {
-	/* While a cancel is not over, only its end ends the flight of the event. */
+	MELY_DEBUG_ASSERT(guarded(w));
+	/* Until a cancel has ended, only its end drops the ref of the event. */
 	if (over || !w->cancelling) {
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;

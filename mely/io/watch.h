@@ -2,26 +2,15 @@
 /*
  * watch.h: what descriptors, timers, signals, children and blocking work have in common: a record
  * named by an id, whose embedded event runs the program's handler in the program's color, and
- * which can be stopped exactly.
+ * which can be stopped exactly: NOTE(exact stop) in watch.c.
  *
- * A record is under its guard: for a descriptor's watcher the lock of the descriptor, else a lock
- * of its own. Both live in memory that stays, so a thread with only an id may take the guard it
- * finds and then see whether the id still holds (melyint_watch_hold).
+ * A record is under its guard: the lock of the descriptor for a descriptor's watcher, a lock of the
+ * record itself for all others. Both locks are in memory that stays until the runtime is freed. So
+ * a thread with only an id may take the guard that it finds there, and then check that the id
+ * still names the record (melyint_watch_hold).
  *
- * NOTE(exact stop)
- *   The event of a record goes REST -> QUEUED (posted) -> RUNNING (its trampoline has checked
- *   in, under the guard) -> REST. A stop marks the record, under the guard, and
- *     REST     nothing runs any more;
- *     QUEUED   cancels the event. Cancelled: as REST. Else another core has taken it, but its
- *              trampoline has not checked in and will find the mark: the program's handler does
- *              not run either way, only the record must wait;
- *     RUNNING  in a handler of its color: it is that very handler that calls (exclusion); it
- *              does not run again. Elsewhere: -EINPROGRESS, and `done` is posted at its end.
- *   Until that end a second stop also returns -EINPROGRESS; it may leave its `done` where the
- *   first one left none.
- *   refs counts what still refers to the record: the event in flight, a cancel that is not over,
- *   a timer armed in a loop, a message on its way. The record goes when it is stopped and refs
- *   is 0. Once marked, nothing of the program's (handler, argument) is touched any more.
+ * Order of locks: a poller's hold, or the lock of the signals, before a guard; a guard before the
+ * lock of a class of work, the lock of the slots and the locks of cores.
  */
 #ifndef MELYINT_IO_WATCH_H
 #define MELYINT_IO_WATCH_H
@@ -36,6 +25,8 @@
 
 struct melyint_io;
 struct melyint_fd;
+
+#define MELYINT_WATCH_MAGIC 0x6d577463u /* "mWtc" */
 
 enum melyint_kind {
 	MELYINT_KIND_FD = 1,
@@ -52,30 +43,30 @@ enum melyint_stage {
 	MELYINT_STAGE_RUNNING
 };
 
-/* io/fd.c, child.c */
+/* fd.c, child.c */
 struct melyint_watch_fd {
 	struct melyint_fd *record;
 	uint8_t direction;          /* 0 read, 1 write */
-	uint8_t ready;              /* enum mely_fd_readiness, since the handler last began */
+	uint8_t ready;              /* enum mely_fd_readiness found since the handler last began */
 	bool edge;
-	bool again;                 /* look once more when the handler has ended */
-	bool ended;                 /* the child has: its handler runs, and the record is linked
-	                             * with no descriptor any more */
+	bool again;                 /* check once more when the handler has ended */
+	bool ended;                 /* the child has: its handler runs, and no descriptor refers to
+	                             * the record any more */
 	pid_t pid;                  /* of a child */
 };
 
 /* timer.c */
 struct melyint_watch_timer {
-	struct ev_timer timer;      /* holding its poller */
-	struct mely_event message;  /* to its core: arm, or disarm */
-	struct melyint_watch *next; /* wall-clock timers of its core; holding its poller */
+	struct ev_timer timer;      /* under the poller's hold */
+	struct mely_event message;  /* to its core: arm or disarm */
+	struct melyint_watch *next; /* wall-clock timers of its core; under the poller's hold */
 	struct melyint_watch **link;
 	uint64_t due_ns;            /* monotonic; wall-clock with wall */
-	uint64_t armed_ns;          /* monotonic time for which the loop has it */
+	uint64_t armed_ns;          /* the monotonic time for which the loop has it armed */
 	uint64_t repeat_ns;
 	uint64_t overruns;
 	uint16_t core;              /* whose loop has it */
-	uint16_t aside;             /* of refs: threads that have dropped the guard to yield */
+	uint16_t aside;             /* refs of threads that have dropped the guard to yield */
 	bool armed;
 	bool messaged;
 	bool wall;
@@ -85,9 +76,9 @@ struct melyint_watch_timer {
 	uint32_t due_place;         /* in the heap of due.c, from 1; 0: not there */
 };
 
-/* io/signal.c */
+/* signal.c */
 struct melyint_watch_signal {
-	struct melyint_watch *next; /* of the same signal; under the lock of the signals */
+	struct melyint_watch *next; /* watchers of the signal; under the lock of the signals */
 	struct melyint_watch **link;
 	int signum;
 	bool again;                 /* came while the event was in flight, or suspended */
@@ -104,9 +95,10 @@ struct melyint_watch_work {
 
 struct melyint_watch {
 	_Alignas(MELY_CACHE_LINE) struct mely_event ev; /* runs the trampoline */
-	struct mely_handler handler;/* the program's, but with the trampoline */
-	_Atomic(struct melyint_lock *) guard; /* set when taken; anyone */
-	_Atomic uint32_t gen;       /* odd: taken; written under the guard; anyone */
+	struct mely_handler handler;/* a copy of the program's, with the trampoline as function */
+	_Atomic(struct melyint_lock *) guard; /* set when taken; any thread */
+	_Atomic uint32_t gen;       /* odd: taken; written under the guard, read by any thread */
+	uint32_t magic;             /* MELYINT_WATCH_MAGIC; set once */
 	uint32_t slot;              /* set once */
 	struct melyint_lock own;
 	uint32_t next_free;         /* slots.c */
@@ -115,8 +107,8 @@ struct melyint_watch {
 	uint8_t stage;              /* enum melyint_stage */
 	bool stopped;
 	bool off;                   /* suspended: its event is not posted */
-	bool cancelling;            /* `over` is to come */
-	uint8_t refs;
+	bool cancelling;            /* `over` will be posted */
+	uint8_t refs;               /* what still refers to the record */
 	struct melyint_io *io;
 	struct mely_color *color;
 	struct mely_handler *user;
@@ -125,7 +117,7 @@ struct melyint_watch {
 	struct mely_color *done_color;
 	struct mely_event *done;    /* posted when the handler has ended; NULL: none */
 	struct melyint_mates mates; /* under the lock of the slots: bycolor.c */
-	struct mely_event over;     /* says that a cancel is over */
+	struct mely_event over;     /* posted when a cancel that could not be exact has ended */
 	union {
 		struct melyint_watch_fd fd;
 		struct melyint_watch_timer timer;
@@ -134,7 +126,7 @@ struct melyint_watch {
 	} u;
 };
 
-/* What is asked of a new record. */
+/* The record to make. */
 struct melyint_watch_ask {
 	enum melyint_kind kind;
 	struct mely_color *color;
@@ -142,51 +134,51 @@ struct melyint_watch_ask {
 	void *arg;
 	void (*trampoline)(void *arg);
 	struct melyint_lock *guard; /* held; NULL: the record's own */
-	bool late;                  /* accepted also while closing */
+	bool late;                  /* accepted while closing, too */
 };
 
-/* Take and fill in a record; returned under its guard. 0, -ENOMEM, -ESHUTDOWN. */
+/* Take a slot and fill in its record, which is returned under its guard. 0, -ENOMEM, -ESHUTDOWN. */
 int melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
     struct melyint_watch **watch);
 mely_watch melyint_watch_id(const struct melyint_watch *w);
 
 /* The record of an id, under its guard, or NULL when the id is stale. */
 struct melyint_watch *melyint_watch_hold(struct melyint_io *io, mely_watch id);
-/* The same, but NULL too when it is of another kind or was stopped. */
+/* As melyint_watch_hold, but NULL also when the record is of another kind or was stopped. */
 struct melyint_watch *melyint_watch_hold_live(struct melyint_io *io, mely_watch id,
     enum melyint_kind kind);
-/* Take the guard of a record that is known to stay (a ref is held). */
+/* Take the guard of a record that stays: the caller has a ref. */
 void melyint_watch_guard(struct melyint_watch *w);
-/* Drop the guard; the record goes if nothing keeps it. */
+/* Drop the guard. Frees the record if it was stopped and has no refs. */
 void melyint_watch_drop(struct melyint_watch *w);
 
 /* Under the guard, in REST and not stopped: post the event. */
 void melyint_watch_post(struct melyint_watch *w);
-/* Under the guard: take a queued event back, where that can be done. True: in REST now. */
+/* Under the guard: take a queued event back if no core has taken it. True: in REST now. */
 bool melyint_watch_unpost(struct melyint_watch *w);
-/* Under the guard, not stopped: NOTE(exact stop). 0, -EINPROGRESS (then done is kept, if given). */
+/* Under the guard, not stopped: NOTE(exact stop). 0, or as melyint_watch_await. */
 int melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
 /* Under the guard: post done when the handler, which runs or will run, has ended. done may be NULL.
- * -EINPROGRESS; -EALREADY when another event waits for that end. */
+ * -EINPROGRESS; -EALREADY: another event waits for that end. */
 int melyint_watch_await(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
-/* Under the guard: a stop that has come too late to prevent anything. -EINPROGRESS or -EALREADY, as
- * melyint_watch_await, while the handler runs and the caller is not in it; else -ENOENT. */
+/* Under the guard: a stop that is too late to prevent anything. As melyint_watch_await while the
+ * handler runs and the caller is not in it; else -ENOENT. */
 int melyint_watch_stop_late(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
 
 /* The trampoline's first step. True: run the program's handler; the guard is held. */
 bool melyint_watch_enter(struct melyint_watch *w);
-/* Its last, under the guard. True: not stopped, in REST, the guard still held; false: stopped
- * meanwhile, the guard is dropped, the record may be gone. */
+/* The trampoline's last step, under the guard. True: not stopped, in REST, the guard still held.
+ * False: stopped meanwhile; the guard is dropped, the record may be freed. */
 bool melyint_watch_leave(struct melyint_watch *w);
 
-/* Nothing running: is it the handler of a record's event, or of the end of a cancel? */
+/* Is this the handler of a record's event or of the end of a cancel? Of the latter? */
 bool melyint_watch_is_ours(const struct mely_handler *handler);
 bool melyint_watch_is_over(const struct mely_handler *handler);
-/* Under the guard, which it drops: a queued event of the stopped record will not run; over: it
- * is the one that ends a cancel. Posts done. */
+/* With the cores parked, under the guard, which this drops: a queued event of the stopped record
+ * will not run. over: it is the event that ends a cancel. Posts done. */
 void melyint_watch_lost(struct melyint_watch *w, bool over);
 
 #endif

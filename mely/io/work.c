@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * work.c: blocking work. Each class has its own queue and its own helper threads, so that slow
- * name servers do not stop file reads. A helper is made when work waits and none is idle, up to
- * the class's limit, and ends after IDLE_S without work; it blocks all signals. When the
- * function has returned, the record's event is posted to the program's color.
+ * name servers do not stop file reads. The library makes a helper when work waits and no helper is
+ * idle, up to the class's limit. A helper blocks all signals and ends after IDLE_S without work.
+ * When the program's function has returned, the helper posts the record's event to the program's
+ * color.
  *
- * Locks: a record's guard before the lock of a class. A helper takes them one after the other.
+ * Locks: a record's guard before the lock of a class. A helper holds one of them at a time.
  */
-#include "io/work.h"
+#include "io/kinds.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,6 @@
 #include "base/assert.h"
 #include "check/check.h"
 #include "io/poller.h"
-#include "io/watch.h"
 
 enum { CLASSES = MELY_WORK_USER + 1, IDLE_S = 10 };
 
@@ -32,7 +32,7 @@ struct work_class {
 	const char *name;           /* constant */
 	int helpers_max;            /* constant */
 	pthread_mutex_t lock;
-	pthread_cond_t work;        /* there is some, or `ending` */
+	pthread_cond_t work;        /* first != NULL, or `ending` */
 	pthread_cond_t rest;        /* running == 0, or a helper has ended */
 	/* under the lock */
 	struct melyint_watch *first;
@@ -40,8 +40,8 @@ struct work_class {
 	struct helper *helpers;     /* helpers_max of them */
 	int alive;
 	int idle;
-	int promised;               /* idle helpers signalled that have not looked yet */
-	int running;                /* functions, until their event is posted */
+	int promised;               /* idle helpers that were signalled and have not woken yet */
+	int running;                /* functions, until their events are posted */
 	bool ending;
 };
 
@@ -54,6 +54,7 @@ struct melyint_work_pool {
 static void
 enqueue(struct work_class *c, struct melyint_watch *w)
 {
+	MELY_ASSERT(!w->u.work.waiting && *c->last == NULL);
 	w->u.work.next = NULL;
 	w->u.work.link = c->last;
 	w->u.work.waiting = true;
@@ -64,7 +65,7 @@ enqueue(struct work_class *c, struct melyint_watch *w)
 static void
 dequeue(struct work_class *c, struct melyint_watch *w)
 {
-	MELY_ASSERT(w->u.work.waiting);
+	MELY_ASSERT(w->u.work.waiting && *w->u.work.link == w);
 	*w->u.work.link = w->u.work.next;
 	if (w->u.work.next != NULL)
 		w->u.work.next->u.work.link = w->u.work.link;
@@ -73,7 +74,7 @@ dequeue(struct work_class *c, struct melyint_watch *w)
 	w->u.work.waiting = false;
 }
 
-/* A helper that is no thread, those that have ended being joined; NULL: all are alive. */
+/* Join the helpers that have ended. Returns one that is not a thread; NULL: all are alive. */
 static struct helper *
 spare_helper(struct work_class *c)
 {
@@ -95,14 +96,15 @@ spare_helper(struct work_class *c)
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* One piece of work less that has not been posted. */
+/* One piece of work has posted its completion, or will not do so. */
 static void
 count_down(struct melyint_io *io)
 {
 	struct mely_runtime *rt = io->rt;
 
-	/* release: pairs with the acquire in melyint_io_pending: whoever sees 0 sees the post.
-	 * relaxed: io->closing is a hint, the drain also looks by itself. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&io->pending) > 0);
+	/* release: pairs with the acquire in melyint_io_pending: a reader of 0 sees the post.
+	 * relaxed: io->closing is a hint, the drain also checks by itself. */
 	if (MELY_SUB(&io->pending, 1, release) == 1 && MELY_LOAD(&io->closing, relaxed))
 		melyint_poller_wake(&rt->cores[0]);
 }
@@ -112,16 +114,17 @@ do_work(struct melyint_watch *w, const char *name)
 {
 	struct melyint_io *io = w->io;
 
-	/* The ref taken in submit keeps the record. */
+	/* The ref that submit took keeps the record. */
 	melyint_check_work_call(w, name);
 	melyint_watch_guard(w);
+	MELY_ASSERT(w->kind == MELYINT_KIND_WORK && w->refs == 1);
 	w->refs--;
 	melyint_watch_post(w);
 	melyint_watch_drop(w);
 	count_down(io);
 }
 
-/* Under the lock. False: none came. */
+/* Under the lock. False: no work came. */
 static bool
 wait_for_work(struct work_class *c)
 {
@@ -170,7 +173,7 @@ help(void *arg)
 	return NULL;
 }
 
-/* Under the lock: one helper more, if the limit allows. */
+/* Under the lock: make one more helper, if the limit allows. */
 static void
 add_helper(struct work_class *c)
 {
@@ -188,7 +191,8 @@ add_helper(struct work_class *c)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Under the lock: somebody to do what was just enqueued. 0; -EAGAIN when there is nobody. */
+/* Under the lock: wake or make a helper for what was just enqueued. 0; -EAGAIN: none exists and
+ * none can be made. */
 static int
 call_helper(struct work_class *c)
 {
@@ -214,14 +218,15 @@ run(void *arg)
 	melyint_lock_drop(&w->own);
 	melyint_check_watch_call(w);
 	melyint_watch_guard(w);
-	w->stopped = true; /* it runs once; a stop that has come too late learns the end from this */
+	w->stopped = true; /* it runs once: melyint_watch_leave posts done */
 	(void)melyint_watch_leave(w);
 }
 
-/* Under the guard: it is not to be done. */
+/* Under the guard, not queued: it will not be done. */
 static void
 forget(struct melyint_watch *w)
 {
+	MELY_ASSERT(!w->u.work.waiting && w->stage == MELYINT_STAGE_REST);
 	w->refs--;
 	w->stopped = true;
 	count_down(w->io);
@@ -260,15 +265,15 @@ mely_work(struct mely_color *color, enum mely_work_class work_class, void (*fn)(
 		return -EINVAL;
 	rt = mely_color_runtime(color);
 	r = melyint_io_usable(rt);
-	/* Handlers may still need it to finish what they began. relaxed: a handler that runs
-	 * does so before the discard, which parks the cores first. */
+	/* Handlers may still need work to finish what they began. relaxed: a handler runs before
+	 * the discard, which parks the cores first. */
 	ask.late = r == -ESHUTDOWN && melyint_io_inside(rt) &&
 	    !MELY_LOAD(&rt->io->discarding, relaxed);
 	if (r < 0 && !ask.late)
 		return r;
-	/* Before the slot, whose lock orders it before a stop that refuses slots: a drain that
-	 * finds nothing pending has either refused this work or seen it. relaxed: that lock
-	 * does it. */
+	/* Before the slot is taken: the lock of the slots orders this before a stop that refuses
+	 * slots. So a drain that reads 0 has refused this work or counts it. relaxed: that lock
+	 * orders it. */
 	MELY_ADD(&rt->io->pending, 1, relaxed);
 	r = melyint_watch_new(rt->io, &ask, &w);
 	if (r < 0) {
@@ -437,7 +442,7 @@ melyint_work_fini(struct melyint_io *io)
 void
 melyint_work_forget(struct melyint_io *io)
 {
-	/* The locks may be held by threads that do not exist here: memory is all that is left. */
+	/* Threads that do not exist here may hold the locks: only memory can be freed. */
 	if (io->work != NULL)
 		pool_free(io);
 	/* relaxed: the child has one thread */

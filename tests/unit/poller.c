@@ -153,7 +153,7 @@ stop_meets_a_waiting_thread(void **state)
 	w->refs++;
 	w->u.timer.aside++;
 	melyint_watch_drop(w);
-	melyint_io_begin_stop(rt);
+	melyint_io_begin_stop(rt, false);
 	melyint_io_begin_run(rt);
 	assert_true(taken(w));
 	melyint_watch_guard(w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operation_io.c: operations with what is outside the queues: blocking work, descriptors, and ids
- * in such numbers that the table of colors grows. As operation.c.
+ * operation_io.c: operations outside the queues: blocking work, descriptors, and enough ids to make
+ * the table of colors grow. As operation.c.
  */
 #include "world.h"
 
@@ -37,7 +37,7 @@ world_do_work(const struct doer *doer, const struct op *op)
 
 	if (post == NULL)
 		return;
-	post->ordered = false; /* the order is the helpers' */
+	post->ordered = false; /* the helpers decide the order */
 	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
 	wc->held++;
 	error = mely_work(world_color_of(wc), (enum mely_work_class)(op->value % 3), work, handler,
@@ -48,7 +48,7 @@ world_do_work(const struct doer *doer, const struct op *op)
 	}
 	wc->held--;
 	post->state = POST_REFUSED;
-	/* While it stops, a handler may get the error, too: the work would be dropped. */
+	/* While the runtime stops, a handler gets this, too, if the work would be dropped. */
 	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
 		world_refused(doer, wc, error);
 }
@@ -97,7 +97,7 @@ watch(struct world_fd *wf, const struct op *op)
 	}
 	wf->started = false;
 	wc->held--;
-	/* A stop of the runtime has closed the watcher behind our back, and it is not over. */
+	/* A stop of the runtime has closed the watcher meanwhile, and has not ended. */
 	if ((error != -ESHUTDOWN && error != -EEXIST) || !world_runtime_of(wc)->stopping)
 		sim_fail("mely_fd_watch: error %d", error);
 }
@@ -147,7 +147,7 @@ world_fd_handler(void *arg)
 	wf->running = true;
 	check_begin(wf->color, NULL);
 	if ((mely_fd_ready() & MELY_READY_READ) == 0)
-		sim_fail("a descriptor's handler is not told what is ready");
+		sim_fail("mely_fd_ready does not report that a descriptor is ready");
 	if (sim_read(wf->fd, &count, sizeof count) < 0)
 		mely_fd_drained();
 	wf->running = false;
@@ -166,7 +166,7 @@ world_spread_handler(void *arg)
 	(void)arg;
 	world.spread_ended++;
 	for (i = 0; i < world.program->runtimes; i++)
-		world.behind_since_ps[i] = 0; /* it goes on */
+		world.behind_since_ps[i] = 0; /* progress */
 	if (world.spread_ended > world.spread_posted)
 		sim_fail("an event to one of many ids runs twice");
 }

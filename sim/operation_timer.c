@@ -33,7 +33,7 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
 	wt->busy = false;
 	if (error == 0) {
-		/* The library has taken the time somewhere in between. */
+		/* The library has read the time at some point in between. */
 		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
 		wt->id = id;
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shim_ev.c: as much of libev as the library uses, under virtual time and with the names of
- * libev: a loop with timers and one descriptor, an epoll set (shim_fd.c).
+ * shim_ev.c: the part of libev that the library uses, in virtual time and with libev's names: a
+ * loop with timers and one descriptor, an epoll set (shim_fd.c).
  */
 #include "shim.h"
 
@@ -104,7 +104,7 @@ ev_timer_stop(struct ev_loop *loop, struct ev_timer *timer)
 	    (size_t)(loop->count - i) * sizeof loop->timers[0]);
 }
 
-/* The one that is due first. */
+/* The timer that is due first. */
 static struct ev_timer *
 first(const struct ev_loop *loop)
 {
@@ -118,7 +118,7 @@ first(const struct ev_loop *loop)
 	return best;
 }
 
-/* Until something is due or ready. */
+/* Wait until a timer is due or the set is ready. */
 static void
 wait_for_something(struct ev_loop *loop)
 {

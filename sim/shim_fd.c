@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shim_fd.c: descriptors of the simulated process: event counters and epoll sets, which may be
- * nested, and timers of the monotonic clock. One of the wall clock never expires: it is never set.
+ * nested, and timers of the monotonic clock. A timer of the wall clock never expires: that clock is
+ * never set.
  *
- * No order between threads comes from here: what the library passes on by a wake-up must be
- * ordered by its own locks and atomics.
+ * The shim orders no threads: the library's own locks and atomics must order what it passes on by a
+ * wake-up.
  */
 #include "shim.h"
 
@@ -37,9 +38,9 @@ struct vfd {
 
 static struct {
 	struct vfd at[FDS];
-	int end;                /* above it none was used in this run */
+	int end;                /* this run has used none from here on */
 	int open;
-	bool timers;            /* there is a thread for them */
+	bool timers;            /* their thread exists */
 	char said[SIM_TEXT_MAX];
 } fds;
 
@@ -171,8 +172,8 @@ entry_of(struct vfd *set, int fd)
 	return NULL;
 }
 
-/* Something has come to fd. Of sets that want it for themselves, the first that is waited in gets
- * it, and those before it, as in Linux. */
+/* fd has become ready. Of its exclusive sets, report to those up to the first that a thread waits
+ * in, as Linux does. */
 static void
 notify(int fd)
 {

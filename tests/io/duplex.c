@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * duplex.c: both directions of one descriptor, each with a watcher and a color of its own,
- * suspended and resumed.
+ * duplex.c: both directions of one descriptor, each with its own watcher and color, suspended and
+ * resumed.
  */
 #include <sched.h>
 #include <sys/socket.h>
@@ -20,7 +20,7 @@ struct echo {
 	_Atomic uint64_t received, sent, writes;
 };
 
-/* The stop at the end closes the watcher, perhaps while a handler runs. */
+/* The stop at the end closes the watcher, possibly while a handler runs. */
 static void
 enable(struct echo *echo, int on)
 {
@@ -42,7 +42,7 @@ on_echo_writable(void *arg)
 	test_add(&echo->writes, 1);
 	if (n == 0) {
 		enable(echo, 0);
-		/* Between the look and the suspension more may have come. */
+		/* More may have come between the check and the suspension. */
 		if (atomic_load(&echo->pending) != 0)
 			enable(echo, 1);
 		return;
@@ -116,7 +116,7 @@ two_colors_on_one_on(int cores, size_t total)
 	}
 	TEST_EQ(in, total);
 	TEST_EQ(test_get(&echo.received), total);
-	test_await(&echo.sent, total); /* counted after the write that let us read it */
+	test_await(&echo.sent, total); /* counted after the write that this thread has read */
 	TEST_EQ(test_get(&echo.sent), total);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_OK(mely_runtime_free(rt));

@@ -16,10 +16,10 @@ struct end {
 	mely_watch watch;
 	struct mely_color *color;
 	_Atomic uint64_t events, bytes, ready;
-	_Atomic uint64_t stopped; /* by the handler, and seen to be */
-	size_t chunk;   /* read so many bytes an event */
-	bool drained;   /* tell that all has been read */
-	uint64_t stop_after; /* stop inside the handler after so many events */
+	_Atomic uint64_t stopped; /* the handler has stopped it */
+	size_t chunk;   /* bytes to read in each event */
+	bool drained;   /* call mely_fd_drained when all has been read */
+	uint64_t stop_after; /* events after which the handler stops the watcher */
 	_Atomic uint64_t block; /* the handler waits until it is 0 */
 };
 
@@ -88,7 +88,7 @@ close_pair(struct end *a, struct end *b)
 
 /* ---- level and edge ------------------------------------------------------------------------- */
 
-/* Level: a byte at a time, it comes back until all is read, although only one write was made. */
+/* Level: reading a byte at a time, the handler runs until all is read, after one write only. */
 static void
 level_comes_back_on(int cores)
 {
@@ -105,7 +105,7 @@ level_comes_back_on(int cores)
 	send_bytes(&b, 100);
 	test_await(&a.events, 100);
 	test_await(&a.bytes, 100);
-	/* It says EAGAIN by reading nothing; then it waits for the next. */
+	/* A handler that reads nothing has met EAGAIN; then it waits for the next byte. */
 	send_bytes(&b, 7);
 	test_await(&a.bytes, 107);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
@@ -123,7 +123,7 @@ level_comes_back(void)
 	level_comes_back_on(8);
 }
 
-/* Data was there before the watcher was. */
+/* The data comes before the watcher. */
 static void
 ready_before_watched(void)
 {
@@ -144,7 +144,7 @@ ready_before_watched(void)
 	free(color);
 }
 
-/* A runtime that is run again: what is watched in between is served by the next run. */
+/* A runtime that runs again: the next run serves what is watched in between. */
 static void
 watch_between_runs(void)
 {
@@ -170,7 +170,7 @@ watch_between_runs(void)
 	free(color);
 }
 
-/* Drained: no second look, and yet no change is missed. */
+/* Drained: no second check, and yet no change is missed. */
 static void
 drained_misses_nothing_with(unsigned flags, bool drained)
 {
@@ -205,7 +205,7 @@ drained_misses_nothing(void)
 	drained_misses_nothing_with(MELY_FD_EDGE, false);
 }
 
-/* Edge: one event for a change, whatever is left unread. */
+/* Edge: one event for a change, even if data is left unread. */
 static void
 edge_comes_once(void)
 {
@@ -214,7 +214,7 @@ edge_comes_once(void)
 	struct mely_color *color;
 	struct end a, b;
 
-	/* A descriptor that moves to another poller is reported anew: it must not move. */
+	/* Another poller would report the descriptor again: it must not move. */
 	test_config(&config, 2);
 	config.fd_residency_ms = 3600000;
 	config.fd_residency_events = UINT32_MAX;
@@ -280,7 +280,7 @@ stop_inside(void)
 	test_nap_us(10000);
 	TEST_EQ(test_get(&a.events), 3);
 	TEST_EQ(mely_watch_stop(rt, a.watch, NULL, NULL), -ENOENT);
-	/* The direction is free for another. */
+	/* The direction is free for another watcher. */
 	a.stop_after = 0;
 	watch_reading(&a, color, 0);
 	test_await(&a.bytes, 10);
@@ -290,7 +290,7 @@ stop_inside(void)
 	free(color);
 }
 
-/* In another handler of the color, with the event of the watcher queued behind: exact. */
+/* In another handler of the color, with the watcher's event queued behind it, a stop is exact. */
 static struct {
 	struct end *end;
 	_Atomic uint64_t entered, go, over;
@@ -361,7 +361,7 @@ on_done(void *arg)
 
 static struct mely_handler done_handler = MELY_HANDLER(on_done);
 
-/* From outside: 0, or -EINPROGRESS and a completion, after which nothing comes any more. */
+/* From outside: 0, or -EINPROGRESS and a completion, after which the handler does not run. */
 static void
 stop_from_outside(void)
 {
@@ -381,7 +381,7 @@ stop_from_outside(void)
 	watch_reading(&a, color, 0);
 	send_bytes(&b, 1);
 	test_await(&a.events, 1);
-	/* The handler runs at this moment and waits for us. */
+	/* The handler runs now and waits for this thread. */
 	rc = mely_watch_stop(rt, a.watch, other, &done);
 	TEST_EQ(rc, -EINPROGRESS);
 	TEST_EQ(test_get(&dones), 0);

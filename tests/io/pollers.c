@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pollers.c: one poller or one a core; a descriptor follows its color, but not at every steal; a
- * busy core still looks at its poller.
+ * pollers.c: one poller, or one for each core; a descriptor follows its color, but not at every
+ * steal; a busy core still polls.
  */
 #include <sys/socket.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ echoes_with(int cores, int pollers)
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_CHECK(test_counters(rt).readiness > 0);
 	if (pollers == 1)
-		/* Nobody else has a poller that a descriptor could move to. */
+		/* No other core has a poller that a descriptor could move to. */
 		TEST_EQ(test_counters(rt).fd_moves, 0);
 	TEST_OK(mely_runtime_free(rt));
 	for (i = 0; i < LINES; i++)
@@ -115,8 +115,8 @@ on_hold(void *arg)
 static struct mely_handler hold = MELY_HANDLER(on_hold);
 
 /*
- * The paper's arrangement: the poller is an event of color 0, so that a handler of color 0 holds
- * up all readiness, though other cores are idle; with a poller a core it does not.
+ * The paper's arrangement: the poller is an event of color 0, so that a handler of color 0 delays
+ * all readiness although other cores are idle. With a poller for each core it does not.
  */
 static void
 held_by_color_0(int pollers)
@@ -132,13 +132,13 @@ held_by_color_0(int pollers)
 	test_config(&config, 2);
 	config.pollers = pollers;
 	rt = test_runtime_with(&config);
-	/* Stolen, it would hold up the poller of the core that the descriptor is on. */
+	/* If it were stolen, it would delay the poller of the core that has the descriptor. */
 	TEST_OK(mely_color_of_id(rt, 0, &zero));
 	TEST_OK(mely_color_pin(zero, 0));
 	test_run_start(&runner, rt);
 	open_line(&line, 1);
 	ping_line(&line);
-	test_settle(line.color); /* or that handler would read what comes next, too */
+	test_settle(line.color); /* else that handler reads what comes next, too */
 	TEST_OK(mely_post_id(rt, 0, &hold, NULL));
 	test_await(&holding, 1);
 	TEST_EQ(write(line.fd[1], &byte, 1), 1);
@@ -177,7 +177,7 @@ readiness_of(int core)
 	return readiness;
 }
 
-/* The color is pinned elsewhere: after the residency its descriptor is found there. */
+/* The color is pinned elsewhere: after the residency that core finds its descriptor. */
 static void
 descriptor_follows(void)
 {
@@ -206,7 +206,8 @@ descriptor_follows(void)
 	close_line(&line);
 }
 
-/* With a long residency it stays though the color is pinned to and fro. */
+/* With a long residency the descriptor stays although the color is pinned to one core, then
+ * another. */
 static void
 residency_holds_it(void)
 {
@@ -246,7 +247,7 @@ on_endless(void *arg)
 	TEST_OK(mely_post(arg, &endless, arg));
 }
 
-/* However busy the cores are, descriptors and timers are served. */
+/* Busy cores serve descriptors and timers, too. */
 static void
 busy_cores_look_on(int cores, int colors)
 {

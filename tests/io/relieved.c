@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relieved.c: while others look at the poller of a stuck core, stops of timers stay exact, and so
+ * relieved.c: while others serve the poller of a stuck core, stops of timers stay exact, and so
  * do stops of the runtime, mely_run_once_for and forks.
  */
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 
 struct churn {
 	struct mely_color *color;
-	mely_watch timer;       /* plain, as all that follows: of the color's handlers */
+	mely_watch timer;       /* this and what follows: only the color's handlers use it */
 	bool started;
 	uint64_t fires, wanted; /* of this timer; stopped when it has fired so often */
 	uint64_t turns, left;
@@ -45,7 +45,7 @@ churn_start(struct churn *churn)
 		TEST_OK(mely_timer_again(stuck_rt, churn->timer, 0, 200000));
 }
 
-/* Make a timer; let it fire a few times or not at all; stop it, in a handler of its color. */
+/* Start a timer, let it fire a few times or not at all, stop it in a handler of its color. */
 static void
 on_churn(void *arg)
 {
@@ -65,7 +65,7 @@ on_churn(void *arg)
 		TEST_OK(mely_post(churn->color, &churn_handler, churn));
 }
 
-/* Timers of all cores' loops are made, fire and are stopped, while one or another is stuck. */
+/* Timers of all cores' loops start, fire and stop while one or another core is stuck. */
 static void
 stops_are_exact(void)
 {
@@ -91,7 +91,7 @@ stops_are_exact(void)
 		hold_begin(hold);
 		for (i = 0; i < CHURNS; i++)
 			test_await(&churn[i].ended, (uint64_t)round + 1);
-		/* And from outside, one whose color is the one that is stuck. */
+		/* And from outside, a timer whose color is the stuck one. */
 		TEST_OK(mely_timer_start(hold->color, 0, 100000, 0, &stuck_count, &fired, &watch));
 		test_nap_us(3000);
 		TEST_OK(mely_watch_stop(stuck_rt, watch, NULL, NULL));
@@ -106,7 +106,7 @@ stops_are_exact(void)
 		free(holds[i].color);
 }
 
-/* ---- a core that is now stuck, now not ------------------------------------------------------- */
+/* ---- a core that is stuck from time to time -------------------------------------------------- */
 
 struct flap {
 	struct mely_color *color; /* pinned */
@@ -129,7 +129,7 @@ on_flap(void *arg)
 		TEST_OK(mely_post(flap->color, &flap_handler, flap));
 }
 
-/* It is back while others are still at its poller, or just about to be. */
+/* The core returns while others still serve its poller, or are about to. */
 static void
 comes_and_goes(void)
 {
@@ -145,7 +145,7 @@ comes_and_goes(void)
 	atomic_init(&fired, 0);
 	test_config(&config, 3);
 	config.stuck_ms = 1;
-	config.fd_residency_ms = 3600000; /* they stay on its poller */
+	config.fd_residency_ms = 3600000; /* the descriptors stay on its poller */
 	config.fd_residency_events = UINT32_MAX;
 	stuck_rt = test_runtime_with(&config);
 	test_run_start(&stuck_runner, stuck_rt);
@@ -244,7 +244,7 @@ on_fork(void *arg)
 	pid_t pid = fork();
 
 	TEST_CHECK(pid >= 0);
-	if (pid == 0 && TEST_TSAN) { /* no threads in the child of a process with threads */
+	if (pid == 0 && TEST_TSAN) { /* TSan allows the child no threads */
 		TEST_OK(mely_runtime_renew(stuck_rt));
 		_exit(0);
 	}

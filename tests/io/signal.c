@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * signal.c: signals and children as events: several watchers of one signal, a signal that belongs
- * to another runtime, children reaped one by one and no other.
+ * to another runtime; only the watched children are reaped, each by itself.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ on_signal(void *arg)
 
 static struct mely_handler signal_handler = MELY_HANDLER(on_signal);
 
-/* Signals may merge while they are pending: each is awaited before the next is sent. */
+/* Pending signals may merge: the test awaits each before it sends the next. */
 static void
 signals_arrive_on(int cores)
 {
@@ -85,14 +85,14 @@ on_question(void *arg)
 
 static struct mely_handler question_handler = MELY_HANDLER(on_question);
 
-/* A signal for each answer, so that it comes just when the handler ends and all fall asleep. */
+/* A signal for each answer comes just when the handler ends and all cores fall asleep. */
 static void
 ask(pid_t parent)
 {
 	char c;
 	int i;
 
-	close(answers[1]); /* so that a parent who dies is noticed */
+	close(answers[1]); /* so that the child notices when the parent dies */
 	for (i = 0; i < ROUNDS; i++)
 		if (kill(parent, SIGUSR1) != 0 || read(answers[0], &c, 1) != 1)
 			_exit(1);
@@ -150,7 +150,7 @@ on_wait(void *arg)
 static struct mely_handler notice_handler = MELY_HANDLER(on_notice);
 static struct mely_handler wait_handler = MELY_HANDLER(on_wait);
 
-/* By turns while the color begins, and while it waits. */
+/* Alternately while the color begins and while it waits. */
 static void *
 interrupt_each(void *arg)
 {
@@ -207,7 +207,7 @@ belongs_to_one_runtime(void)
 	TEST_EQ(mely_signal_watch(a, -1, &signal_handler, &first, &wb), -EINVAL);
 	TEST_EQ(mely_signal_watch(a, 100000, &signal_handler, &first, &wb), -EINVAL);
 	TEST_EQ(mely_signal_watch(a, SIGKILL, &signal_handler, &first, &wb), -EINVAL);
-	/* Given up, it is free for the other. */
+	/* After the stop the other runtime can have it. */
 	TEST_OK(mely_watch_stop(rt, wa, NULL, NULL));
 	TEST_OK(mely_signal_watch(b, SIGUSR1, &signal_handler, &first, &wb));
 	TEST_OK(mely_runtime_free(other));
@@ -243,7 +243,7 @@ on_child(void *arg)
 
 static struct mely_handler child_handler = MELY_HANDLER(on_child);
 
-/* A child that waits for a byte, then ends with the status given, or of a signal. */
+/* A child that waits for a byte, then ends with the status, or by the signal -status. */
 static pid_t
 make_child(const int go[2], int status)
 {
@@ -272,7 +272,7 @@ children_end(void)
 	TEST_EQ(pipe(go), 0);
 	fflush(stdout);
 	atomic_store(&ended, 0);
-	/* Before there are threads: the race detector wants no others at a fork. */
+	/* Before threads exist: the race detector allows no others at a fork. */
 	for (i = 0; i < CHILDREN; i++) {
 		children[i].pid = make_child(go, i % 4 == 3 ? -SIGKILL : i);
 		atomic_store(&children[i].ended, 0);
@@ -291,7 +291,7 @@ children_end(void)
 	TEST_EQ(mely_watch_stop(rt, children[4].watch, NULL, NULL), -ENOENT);
 	TEST_EQ(mely_child_status(), 0);
 	close(go[0]);
-	close(go[1]); /* the end of the file lets them all go */
+	close(go[1]); /* the end of the file ends them all */
 	test_await(&ended, CHILDREN - 1);
 	for (i = 0; i < CHILDREN; i++) {
 		if (i == 4) {
@@ -308,7 +308,7 @@ children_end(void)
 		/* It has been reaped. */
 		TEST_EQ(waitpid(children[i].pid, NULL, WNOHANG), -1);
 	}
-	/* The others are ours to reap. */
+	/* The program reaps the others. */
 	TEST_EQ(waitpid(unwatched, &status, 0), unwatched);
 	TEST_EQ(WEXITSTATUS(status), 77);
 	TEST_EQ(waitpid(children[4].pid, &status, 0), children[4].pid);
@@ -323,7 +323,7 @@ children_end(void)
 int
 main(int argc, char **argv)
 {
-	/* The color checker then makes and ends fibers all the time, when signals could be lost. */
+	/* The color checker then makes and ends fibers all the time, and could lose signals. */
 	setenv("MELY_CHECK_FIBERS", "16", 1);
 	test_init(argc, argv, 60);
 	TEST_CASE(children_end);

@@ -19,7 +19,7 @@ struct item {
 	mely_watch watch;
 	int pair[2];
 	pid_t child;
-	int go[2];                  /* the child ends when it is closed */
+	int go[2];                  /* the child ends when go[1] is closed */
 	_Atomic uint64_t entered, left, may_leave;
 	uint64_t overruns;
 };
@@ -60,7 +60,7 @@ on_done(void *arg)
 
 static struct mely_handler done_handler = MELY_HANDLER(on_done);
 
-/* Before there are threads: the race detector expects no others at a fork. */
+/* Before threads exist: the race detector allows no others at a fork. */
 static void
 item_init(struct item *item, enum kind kind)
 {
@@ -186,7 +186,7 @@ held_fn(void *arg)
 	test_await(&fn_may_end, 1);
 }
 
-/* Work that has begun: its handler runs all the same, and then the event of the stop. */
+/* Work that has begun: its handler still runs, and after it the event of the stop. */
 static void
 end_of_work(void)
 {
@@ -217,8 +217,7 @@ end_of_work(void)
 	free(color);
 }
 
-/* In its own handler a stop of a watcher that runs again succeeds; one that has run its last time
- * has ended. */
+/* A stop in the watcher's own handler succeeds if the handler can run again; else -ENOENT. */
 static void
 on_stop_self(void *arg)
 {
@@ -402,7 +401,7 @@ queued_event_is_taken_back(void)
 int
 main(int argc, char **argv)
 {
-	/* The color checker then makes and ends fibers all the time, when signals could be lost. */
+	/* The color checker then makes and ends fibers all the time, and could lose signals. */
 	setenv("MELY_CHECK_FIBERS", "16", 1);
 	test_init(argc, argv, 60);
 	TEST_CASE(end_is_reported);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stuck.c: a handler that does not come back holds up nothing but its own color and what is pinned
- * to its core: descriptors, timers, signals and children of that core's poller, and the colors
- * that wait there, are served by the others. The handler is let go only once they have been.
+ * stuck.c: a handler that does not return delays only its own color and what is pinned to its core.
+ * Other cores serve the descriptors, timers, signals and children of that core's poller, and the
+ * colors that wait there. Only then the test lets the handler return.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
-/* All sleep, one core gets stuck, and only then something comes for its poller. */
+/* All cores sleep, one gets stuck, and only then its poller has something to report. */
 static void
 descriptor_on(int cores, int core, bool spins)
 {
@@ -46,7 +46,7 @@ descriptors(void)
 	descriptor_on(8, 3, true);
 }
 
-/* Colors that cannot move: pinned to another core, their descriptors are on the stuck one. */
+/* Colors that cannot move: pinned to another core, with descriptors on the stuck one. */
 static void
 without_stealing_by(int pollers)
 {
@@ -85,7 +85,7 @@ without_stealing(void)
 	without_stealing_by(1);
 }
 
-/* One that was armed before, one that is armed meanwhile from outside, one by the clock. */
+/* A timer armed before, one armed meanwhile from outside, one of the wall clock. */
 static void
 timers_on(int core)
 {
@@ -124,8 +124,8 @@ timers_on(int core)
 	free(hold.color);
 }
 
-/* A core that sleeps is told of a timer by a message, and gets the handler that it is stuck in
- * during the same wake-up, of the highest priority. */
+/* A sleeping core learns of a timer by a message, and in the same wake-up gets the handler that it
+ * is stuck in, of the highest priority. */
 static void
 timer_beside_post(void)
 {
@@ -233,7 +233,7 @@ on_busy(void *arg)
 		TEST_OK(mely_post(arg, &busy, arg));
 }
 
-/* The other core is never idle, and need not balance: it takes what waits all the same. */
+/* The other core is never idle and need not balance, and still takes what waits. */
 static void
 waiting_colors(void)
 {
@@ -284,7 +284,7 @@ struct row {
 	_Atomic uint64_t ran;
 };
 
-/* A row of posts to a busy core, held back until the batch ends; which it does not. */
+/* A row of posts to a busy core, held back until the end of the batch, which does not come. */
 static void
 on_row(void *arg)
 {
@@ -300,7 +300,7 @@ on_row(void *arg)
 
 static struct mely_handler row_handler = MELY_HANDLER(on_row);
 
-/* What the stuck handler has posted comes through, though nobody is idle. */
+/* What the stuck handler has posted runs, although no core is idle. */
 static void
 posts_held_back(void)
 {
@@ -334,7 +334,7 @@ posts_held_back(void)
 		free(color[i]);
 }
 
-/* The stuck color's own descriptor, and one pinned to the core, wait; those beside do not. */
+/* The stuck color's own descriptor and one pinned to the core wait; others do not. */
 static void
 some_must_wait(void)
 {
@@ -361,7 +361,7 @@ some_must_wait(void)
 	hold_end(&hold);
 	test_await(&own.came, 20);
 	test_await(&pinned.came, 20);
-	/* It is back at its poller: nobody else may run these. */
+	/* The core serves its poller again: no other core may run these. */
 	for (i = 0; i < 20; i++) {
 		line_ping(&own);
 		line_ping(&pinned);
@@ -441,7 +441,7 @@ not_when_off(void)
 {
 	never(2, 0);
 	never(2, 3600000);
-	never(1, 2); /* nobody is there to do it */
+	never(1, 2); /* no other core exists */
 }
 
 int

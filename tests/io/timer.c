@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timer.c: timers are never early, one-shot ones come once, repeating ones do not pile up and
- * count what they missed, wall-clock timers, stops that are exact, setting anew. Lateness is
- * reported, never judged.
+ * count what they missed, wall-clock timers, stops that are exact, new times. The test reports
+ * lateness and never judges it.
  */
 #include <time.h>
 
@@ -15,7 +15,7 @@ static struct mely_runtime *rt;
 struct timer {
 	mely_watch id;
 	struct mely_color *color;
-	uint64_t due_ns, late_ns; /* plain: of the color */
+	uint64_t due_ns, late_ns; /* used in the color only */
 	_Atomic uint64_t runs;
 };
 
@@ -128,9 +128,9 @@ struct ticker {
 	struct mely_color *color;
 	uint64_t started_ns, period_ns;
 	uint64_t turns;            /* plain: run and missed */
-	unsigned sleep_us;         /* the first handler takes so long */
+	unsigned sleep_us;         /* time of the first handler */
 	_Atomic uint64_t runs, overruns;
-	_Atomic uint64_t stopped;  /* by the handler, and seen to be */
+	_Atomic uint64_t stopped;  /* the handler has stopped it */
 	uint64_t stop_after;
 };
 
@@ -184,7 +184,7 @@ repeats_and_stops(void)
 	free(t.color);
 }
 
-/* A handler that sleeps through many turns: they are counted, and one event comes, not many. */
+/* A handler that sleeps through many turns gets one event, and the number of missed turns. */
 static void
 overruns_are_counted(void)
 {
@@ -245,7 +245,7 @@ wall_clock(void)
 	color = test_color(rt);
 	test_run_start(&runner, rt);
 	for (i = 0; i < 3; i++) {
-		/* One is in the past: it comes at once. */
+		/* One time is in the past: its timer fires at once. */
 		timers[i].due_ns = wall_ns() + (uint64_t)i * 20000000 - 10000000;
 		TEST_OK(mely_timer_start(color, timers[i].due_ns, 0, MELY_TIMER_WALL, &wall,
 		    &timers[i], &timers[i].id));
@@ -282,7 +282,7 @@ on_raced(void *arg)
 
 static struct mely_handler raced = MELY_HANDLER(on_raced);
 
-/* In a handler of the color: set a timer of a few microseconds, stay, stop it. */
+/* In a handler of the color: start a timer of a few microseconds, wait, stop it. */
 static void
 on_race(void *arg)
 {
@@ -343,7 +343,7 @@ stop_is_exact(void)
 	stop_is_exact_on(8);
 }
 
-/* From outside: 0 means never, -ENOENT means it has run, -EINPROGRESS that it may run once. */
+/* From outside: after 0 it never runs; -ENOENT: it has run; -EINPROGRESS: it runs now. */
 static void
 stop_from_outside(void)
 {
@@ -387,7 +387,7 @@ stop_from_outside(void)
 	free(results);
 }
 
-/* ---- setting anew --------------------------------------------------------------------------- */
+/* ---- new times ------------------------------------------------------------------------------ */
 
 static struct timer idle_timeout;
 static _Atomic uint64_t pushed;
@@ -398,7 +398,8 @@ on_push(void *arg)
 	uint64_t left = (uintptr_t)arg;
 	bool gone = test_get(&idle_timeout.runs) > 0;
 
-	/* An idle time limit that activity pushes on; only a long stall lets it fire meanwhile. */
+	/* A limit of idle time that activity moves later; only a long stall lets it fire meanwhile.
+	 */
 	if (!gone)
 		idle_timeout.due_ns = mely_now_ns() + 50000000;
 	TEST_EQ(mely_timer_again(rt, idle_timeout.id, 50000000, 0), gone ? -ENOENT : 0);
@@ -433,7 +434,7 @@ set_anew(void)
 	free(color);
 }
 
-/* Timers close with the drain: one of an hour does not hold it up. */
+/* A drain closes timers: it does not wait for a timer of an hour. */
 static void
 drain_does_not_wait(void)
 {

@@ -13,7 +13,7 @@ static struct mely_runtime *rt;
 struct job {
 	struct mely_color *color;
 	mely_watch id;
-	uint64_t input, output;     /* plain: handed from side to side */
+	uint64_t input, output;     /* handed from thread to thread */
 	_Atomic uint64_t begun, finished;
 	_Atomic uint64_t *hold;     /* fn waits for it */
 };
@@ -134,7 +134,7 @@ blocking_calls(void)
 	name_result = -1;
 	rt = test_runtime(2);
 	color = test_color(rt);
-	/* Asked for before it runs. */
+	/* Submitted before mely_run. */
 	TEST_OK(mely_work(color, MELY_WORK_FILES, stat_fn, &result_handler, NULL, NULL));
 	TEST_OK(mely_work(color, MELY_WORK_NAMES, name_fn, &result_handler, NULL, NULL));
 	test_run_dry(rt);
@@ -149,7 +149,7 @@ blocking_calls(void)
 
 /* ---- cancel --------------------------------------------------------------------------------- */
 
-/* With one helper thread that is held up, what waits behind can be cancelled, what runs can not. */
+/* With one helper thread that is kept busy, waiting work can be stopped, running work cannot. */
 static void
 cancel_work(void)
 {
@@ -193,7 +193,7 @@ cancel_work(void)
 	free(jobs[0].color);
 }
 
-/* A class that is all held up does not hold up the others, nor the cores. */
+/* A class whose helpers are all busy delays neither the other classes nor the cores. */
 static void
 classes_are_apart(void)
 {
@@ -230,7 +230,7 @@ classes_are_apart(void)
 	free(color);
 }
 
-/* A discard: what runs ends, what waits never begins, nothing is touched afterwards. */
+/* A discard: what runs ends, what waits never begins; then the library touches nothing. */
 static void
 discard_with_work(void)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poller.c: who holds a poller, and what another core may do with it: a wake-up that it meets is
- * kept, a held poller is left alone, timers of others; and from when on a core is stuck. The cores
- * are played by one thread.
+ * poller.c: what another core may do with a poller: it keeps a wake-up that it finds, leaves a held
+ * poller alone, serves its timers; and when a core counts as stuck. One thread plays the cores.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -99,7 +98,7 @@ held_is_left_alone(void **state)
 	assert_int_equal(counted(&one->counters.polls), 1);
 	assert_int_equal(counted(&one->counters.readiness), 1);
 	assert_int_equal(counted(&two->counters.polls), 0);
-	/* It was found: there is nothing more to find. */
+	/* Nothing more to find. */
 	melyint_self = two;
 	assert_int_equal(melyint_poller_look(two), 0);
 }
@@ -114,7 +113,7 @@ timers_of_others(void **state)
 	assert_int_equal(mely_timer_start(&color, 1000000000, 0, 0, &handler, &ran, &awake), 0);
 	assert_int_equal(p->armed, 1);
 	assert_int_equal(two->ready.length, 0);
-	/* Who sleeps holds its poller. */
+	/* A sleeping core holds its poller. */
 	melyint_lock_take(&p->hold);
 	MELY_STORE(&two->locked.sleep, MELYINT_ASLEEP, relaxed); /* one thread */
 	MELY_ADD(&rt->idle.sleepers, 1, relaxed);
@@ -135,8 +134,8 @@ taken(struct melyint_watch *w)
 	return (MELY_LOAD(&w->gen, acquire) & 1) == 1; /* as in melyint_watch_hold */
 }
 
-/* A thread that is no core waits for the poller, with its hand on a timer, while the runtime stops
- * and runs again. The record must not be given back under its feet. */
+/* An outside thread waits for the poller in the middle of a call on a timer, while the runtime
+ * stops and runs again. The record must not be freed meanwhile. */
 static void
 stop_meets_a_waiting_thread(void **state)
 {
@@ -174,22 +173,22 @@ stuck_from_when(void **state)
 	assert_true(stuck > 0);
 	melyint_self = one;
 	MELY_COUNT(&two->counters.batches, 1);
-	/* Not busy: it sleeps, however long. */
+	/* Not busy: it may sleep for any time. */
 	melyint_stuck_look(one, t, true);
 	melyint_stuck_look(one, t + 10 * stuck, true);
 	assert_int_equal(counted(taken), 0);
 	t += 20 * stuck;
 	MELY_STORE(&two->hint.busy, 1, relaxed); /* one thread */
-	melyint_stuck_look(one, t, true); /* seen for the first time */
+	melyint_stuck_look(one, t, true); /* the first check */
 	melyint_stuck_look(one, t + stuck - 1, true);
 	assert_int_equal(counted(taken), 0);
 	melyint_stuck_look(one, t + stuck, true);
 	assert_int_equal(counted(taken), 1);
-	melyint_stuck_look(one, t + stuck + 1, true); /* somebody has just done it */
+	melyint_stuck_look(one, t + stuck + 1, true); /* it was just relieved */
 	assert_int_equal(counted(taken), 1);
 	melyint_stuck_look(one, t + stuck + rt->limits.tick_ticks, true);
 	assert_int_equal(counted(taken), 2);
-	/* Back for a moment. */
+	/* It returns for a moment. */
 	MELY_COUNT(&two->counters.batches, 1);
 	t += 5 * stuck;
 	melyint_stuck_look(one, t, true);

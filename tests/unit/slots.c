@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slots.c: the ids of watchers: a slot that is used again has another generation, one whose
- * generations have run out is not used again, closing refuses.
+ * slots.c: the ids of watchers: a slot that is used again has another generation, a slot whose
+ * generations have run out is not used again, and a closed table refuses.
  */
 #include <errno.h>
 
@@ -82,7 +82,7 @@ many_at_once(void **state)
 	melyint_slots_fini(&slots);
 }
 
-/* The last generation: the slot is left out for ever, so that no id comes twice. */
+/* After the last generation the slot is never used again, so that no id comes twice. */
 static void
 generations_run_out(void **state)
 {

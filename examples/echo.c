@@ -2,10 +2,11 @@
 /*
  * echo.c: an echo server with a color object for each connection: connections run in parallel,
  * the handlers of one never at the same time, without a lock. Reading and writing take turns, so
- * that a slow reader holds up nobody but itself.
+ * that a slow reader holds up only itself. A connection closes its color, and so do those that are
+ * open when SIGTERM begins a drain.
  *
  *     echo [PORT [CONNECTIONS]]    on 127.0.0.1; port 0 (default) takes a free one, which is
- *                                  printed; ends after so many connections, or on SIGTERM
+ *                                  printed; ends after that number of connections, or on SIGTERM
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,6 +20,7 @@
 
 struct connection {
 	struct mely_color color;
+	struct mely_event closed;
 	int fd;
 	mely_watch reading, writing;
 	size_t length, sent; /* of what waits to be sent back */
@@ -52,15 +54,31 @@ connection_free(void *arg)
 	free(arg);
 }
 
+/* Its watchers have ended. */
 static void
-connection_close(struct connection *c)
+on_connection_closed(void *arg)
 {
-	mely_fd_close(rt, c->fd);
+	struct connection *c = arg;
+
+	close(c->fd);
 	mely_post(server_color, &closed, NULL);
 	mely_color_release(&c->color, connection_free, c);
 }
 
-/* Send what is there; what does not fit waits until the socket is writable. */
+static struct mely_handler connection_closed = MELY_HANDLER(on_connection_closed);
+
+/* In any of its handlers, also when a drain begins. A second call does no harm. */
+static void
+connection_close(void *arg)
+{
+	struct connection *c = arg;
+
+	(void)mely_color_close(&c->color, &c->closed);
+}
+
+static struct mely_handler draining = MELY_HANDLER(connection_close);
+
+/* Send what waits; what does not fit waits until the socket is writable. */
 static void
 connection_send(struct connection *c)
 {
@@ -112,8 +130,9 @@ on_open(void *arg)
 {
 	struct connection *c = arg;
 
-	if (mely_fd_watch(&c->color, c->fd, MELY_FD_WRITE, &writable, c, &c->writing) != 0 ||
-	    mely_watch_enable(rt, c->writing, 0) != 0 ||
+	if (mely_drain_watch(&c->color, &draining, c, NULL) != 0 ||
+	    mely_fd_watch(&c->color, c->fd, MELY_FD_WRITE | MELY_FD_SUSPENDED, &writable, c,
+	    &c->writing) != 0 ||
 	    mely_fd_watch(&c->color, c->fd, MELY_FD_READ, &readable, c, &c->reading) != 0)
 		connection_close(c);
 }
@@ -136,6 +155,7 @@ on_acceptable(void *arg)
 		close(fd);
 		return;
 	}
+	mely_event_init(&c->closed, &connection_closed, c);
 	c->fd = fd;
 	c->length = c->sent = 0;
 	mely_post(&c->color, &opened, c);
@@ -192,6 +212,8 @@ main(int argc, char **argv)
 	fflush(stdout);
 	mely_run(rt);
 	printf("%ld connections\n", server.accepted);
+	if (server.closed != server.accepted)
+		printf("%ld of them are still open\n", server.accepted - server.closed);
 	close(server.fd);
 	return mely_runtime_free(rt);
 }

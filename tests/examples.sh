@@ -141,10 +141,18 @@ $((connections + 1)) connections" "$(cat "$scratch/echo")"
 
 start_echo "$scratch/echo" 0
 ( talk 1 ) || fail "a connection did not get its lines back"
+# One connection is idle when the drain begins: the server closes it.
+exec 3<>"/dev/tcp/127.0.0.1/$port"
+printf 'idle\n' >&3
+IFS= read -r -t 60 line <&3
 kill -TERM "$server"
+if IFS= read -r -t 60 line <&3 || [ $? -gt 128 ]; then
+	fail "echo did not close an idle connection"
+fi
+exec 3>&-
 wait "$server" || fail "echo ended with status $? on SIGTERM"
 server=
 compare "echo and SIGTERM" "echo on 127.0.0.1:$port
-1 connections" "$(cat "$scratch/echo")"
+2 connections" "$(cat "$scratch/echo")"
 
 [ "$failures" = 0 ]

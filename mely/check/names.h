@@ -53,6 +53,7 @@
 #define mely_runtime_free melyint_plain_runtime_free
 #define mely_run melyint_plain_run
 #define mely_run_once_for melyint_plain_run_once_for
+#define mely_color_close melyint_plain_color_close
 #define mely_drain_watch melyint_plain_drain_watch
 #define mely_backend_fd melyint_plain_backend_fd
 #define mely_next_timeout melyint_plain_next_timeout

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * closing.c: handlers that run when a drain begins, in the colors that asked for it, so that a
- * server can close what is idle. A registration is a record like a watcher's, which nothing in the
- * kernel stands behind: the walk that stops all watchers posts its event instead (state.c).
+ * closing.c: closing a color, and the handlers that run when a drain begins, so that a server can
+ * close what is idle. A registration for the second is a record like a watcher's, with nothing in
+ * the kernel behind it: the walk that stops all watchers posts its event instead (state.c).
  */
 #include <errno.h>
 
 #include "base/assert.h"
 #include "check/check.h"
+#include "io/kinds.h"
+#include "io/slots.h"
 #include "io/state.h"
 #include "io/watch.h"
+#include "sched/post.h"
+
+/* ---- when a drain begins --------------------------------------------------------------------- */
 
 /* The trampoline. */
 static void
@@ -48,4 +53,45 @@ mely_drain_watch(struct mely_color *color, struct mely_handler *handler, void *a
 		*watch = melyint_watch_id(w);
 	melyint_watch_drop(w);
 	return 0;
+}
+
+/* ---- closing a color ------------------------------------------------------------------------- */
+
+static void
+end_one(void *arg, mely_watch id)
+{
+	struct melyint_watch *w = melyint_watch_hold(arg, id);
+
+	if (w == NULL)
+		return;
+	if (!w->stopped) {
+		(void)melyint_stop_kind(w, id, NULL, NULL);
+		return;
+	}
+	/* A stop of the runtime has left the timer in its loop until the end of the run. */
+	if (w->kind == MELYINT_KIND_TIMER)
+		melyint_timer_settle(w);
+	melyint_watch_drop(w);
+}
+
+int
+mely_color_close(struct mely_color *color, struct mely_event *closed)
+{
+	struct mely_runtime *rt;
+	int r;
+
+	if (color == NULL || closed == NULL)
+		return -EINVAL;
+	rt = mely_color_runtime(color);
+	r = melyint_io_unforked(rt);
+	if (r == 0 && mely_event_pending(closed))
+		r = -EALREADY;
+	/* From here on nothing new is accepted, so that what follows meets all there is. */
+	if (r == 0)
+		r = melyint_watches_await(rt->io, color, closed);
+	if (r == -ENOENT)
+		return melyint_post(color, closed, MELYINT_POST_INTERNAL);
+	if (r == 0)
+		melyint_watches_of_color(rt->io, color, end_one, rt->io);
+	return r;
 }

@@ -52,6 +52,9 @@ int melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
 /* A stop of the runtime. As melyint_timer_stop, but the loop keeps the timer until it is due or the
  * cores are parked. */
 void melyint_timer_close(struct melyint_watch *w);
+/* Under its guard, which this may drop and take again: make the loop follow the record, which has
+ * changed or was stopped. A of NOTE(timers) */
+void melyint_timer_settle(struct melyint_watch *w);
 /* Under its guard, which this may drop and take again. */
 void melyint_timer_enable(struct melyint_watch *w, bool on);
 

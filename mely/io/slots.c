@@ -75,12 +75,15 @@ int
 melyint_slots_take(struct melyint_slots *slots, struct mely_color *color,
     struct melyint_lock *guard, bool late, struct melyint_watch **record)
 {
+	struct melyint_mates *first;
 	struct melyint_watch *w;
 	uint32_t gen;
 
 	MELY_DEBUG_ASSERT(guard == NULL || melyint_lock_held(guard));
 	melyint_lock_take(&slots->lock);
-	if (slots->closing && !late) {
+	/* A list that waits for its end is of a color that is being closed. */
+	first = melyint_bycolor_first(&slots->colors, color);
+	if ((slots->closing && !late) || (first != NULL && first->ended != NULL)) {
 		melyint_lock_drop(&slots->lock);
 		return -ESHUTDOWN;
 	}

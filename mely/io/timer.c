@@ -5,7 +5,7 @@
  * NOTE(timers)
  *   A. The record, under its guard, holds the state that the program has asked for (due_ns,
  *      repeat_ns, off, stopped). A thread that holds the poller (NOTE(hold) in poller.c) makes the
- *      loop follow it: as a rule the thread that changed the record, in settle(), even if another
+ *      loop follow it: as a rule the thread that changed the record, in melyint_timer_settle(), even
  *      core has the loop or that core is stuck. Only if that core sleeps, inside its poller,
  *      settle() sends the record's message to the core's own color.
  *   B. A timer that fires reads the record first. If it was stopped or suspended, or is not due
@@ -283,10 +283,8 @@ step_aside(struct melyint_watch *w)
 	w->refs--;
 }
 
-/* Under the guard, which this may drop and take again: make the loop follow the record. A of
- * NOTE(timers) */
-static void
-settle(struct melyint_watch *w)
+void
+melyint_timer_settle(struct melyint_watch *w)
 {
 	while (unsettled(w)) {
 		struct melyint_poller *p = poller_of(w);
@@ -380,7 +378,7 @@ mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns,
 	w->u.timer.repeat_ns = bounded(repeat_ns);
 	mely_event_init(&w->u.timer.message, &message_handler, w);
 	*timer = melyint_watch_id(w);
-	settle(w);
+	melyint_timer_settle(w);
 	melyint_watch_drop(w);
 	return 0;
 }
@@ -403,7 +401,7 @@ mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
 	w->u.timer.overruns = 0;
 	w->u.timer.over = false;
 	w->u.timer.again = false;
-	settle(w);
+	melyint_timer_settle(w);
 	melyint_watch_drop(w);
 	return 0;
 }
@@ -416,7 +414,7 @@ melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
 
 	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_TIMER);
 	r = melyint_watch_stop(w, done_color, done);
-	settle(w);
+	melyint_timer_settle(w);
 	melyint_watch_drop(w);
 	return r;
 }
@@ -432,7 +430,7 @@ melyint_timer_enable(struct melyint_watch *w, bool on)
 		w->u.timer.again = true;
 	if (on && w->u.timer.again && w->stage == MELYINT_STAGE_REST)
 		post_again(w);
-	settle(w);
+	melyint_timer_settle(w);
 }
 
 void

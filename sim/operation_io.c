@@ -120,6 +120,20 @@ unwatch(const struct doer *doer, struct world_fd *wf)
 	wf->started = false;
 }
 
+static void
+suspend(struct world_fd *wf)
+{
+	struct mely_runtime *rt = world.color[wf->color].rt;
+
+	if (!wf->started || wf->busy || wf->id == 0)
+		return;
+	wf->busy = true;
+	if (mely_watch_enable(rt, wf->id, 0) == 0)
+		(void)mely_watch_enable(rt, wf->id, 1);
+	check_left();
+	wf->busy = false;
+}
+
 void
 world_do_fd(const struct doer *doer, const struct op *op)
 {
@@ -128,6 +142,8 @@ world_do_fd(const struct doer *doer, const struct op *op)
 
 	if (op->kind == OP_FD_WATCH)
 		watch(wf, op);
+	else if (op->kind == OP_FD_STOP && op->value % 5 == 4)
+		suspend(wf);
 	else if (op->kind == OP_FD_STOP)
 		unwatch(doer, wf);
 	else

@@ -43,6 +43,23 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 		sim_fail("mely_timer_start: error %d", error);
 }
 
+/* Suspend it and resume it at once: what was due meanwhile must not be forgotten. */
+static void
+suspend(struct world_timer *wt)
+{
+	struct mely_runtime *rt = world.color[wt->color].rt;
+	uint64_t now_ps;
+
+	wt->busy = true;
+	if (mely_watch_enable(rt, wt->id, 0) == 0)
+		(void)mely_watch_enable(rt, wt->id, 1);
+	check_left();
+	now_ps = sim_now_ps();
+	if (wt->late_ps < now_ps)
+		wt->late_ps = now_ps;
+	wt->busy = false;
+}
+
 void
 world_do_timer_again(const struct op *op)
 {
@@ -50,6 +67,10 @@ world_do_timer_again(const struct op *op)
 
 	if (!wt->started || wt->busy || wt->id == 0)
 		return;
+	if (op->value % 5 == 4) {
+		suspend(wt);
+		return;
+	}
 	wt->busy = true;
 	wt->pushed = true;
 	wt->awaited = true;

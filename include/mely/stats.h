@@ -122,14 +122,14 @@ enum {
 
 /** A handler. Handlers with the same function and the same name are one. */
 struct mely_stats_handler {
-	uint32_t number;         /**< stays the same as long as the process lives */
+	uint32_t number;         /**< constant while the process lives */
 	uint32_t time_from;      /**< MELY_STATS_UNKNOWN .. */
 	uint32_t penalty_from;
-	uint32_t time_ns;        /**< that stealing reckons with; 0: not known */
-	uint32_t penalty;        /**< that stealing reckons with, at least 1 */
-	uint32_t stall_ms;       /**< its own limit; 0: that of the runtime */
+	uint32_t time_ns;        /**< used by stealing; 0: not known */
+	uint32_t penalty;        /**< used by stealing, at least 1 */
+	uint32_t stall_ms;       /**< its limit; 0: that of the runtime */
 	uint64_t name_at;        /**< never empty: its name, its symbol or its address */
-	uint64_t fn;             /**< address of the function; 0: of all that are not listed */
+	uint64_t fn;             /**< address of the function; 0: this row sums up all others */
 	uint64_t count;          /**< events run */
 	uint64_t stalls;         /**< ran for longer than the limit */
 	struct mely_stats_hist time;  /**< how long the function took */

@@ -8,6 +8,7 @@
 uint32_t
 melyint_waiting_begin(struct melyint_core *core)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	core->ready.cursor = core->ready.first;
 	return core->ready.length;
 }

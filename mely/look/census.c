@@ -27,6 +27,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 
 enum {
@@ -301,5 +302,6 @@ melyint_census(struct mely_runtime *rt, struct melyint_census *census)
 	pthread_mutex_unlock(&rt->walks.lock);
 	free(seen.slots);
 	sort(census);
+	MELY_ASSERT(census->count <= census->room && census->count <= census->found);
 	return error;
 }

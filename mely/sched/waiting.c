@@ -63,6 +63,7 @@ read_color(struct melyint_core *core, struct mely_color *color, struct melyint_w
 uint32_t
 melyint_waiting_begin(struct melyint_core *core)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	core->ready.cursor = melyint_coreq_highest(&core->ready);
 	return core->ready.length;
 }
@@ -72,6 +73,7 @@ melyint_waiting_next(struct melyint_core *core, struct melyint_waiting *waiting)
 {
 	struct mely_color *color = core->ready.cursor;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	if (color == NULL)
 		return false;
 	core->ready.cursor = melyint_coreq_next(&core->ready, color);
@@ -87,6 +89,7 @@ melyint_waiting_answer(struct melyint_core *core)
 	struct mely_event *first = batch->heads != NULL ? batch->heads : batch->tails;
 	struct counted counted = {0, 0, true};
 
+	MELY_DEBUG_ASSERT(core == melyint_self);
 	count(&counted, batch->heads);
 	count(&counted, batch->tails);
 	count(&counted, batch->own);

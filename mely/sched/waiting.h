@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "core/core.h"
 
 enum { MELYINT_WAITING_EVENTS = MELY_STATS_LENGTH_MAX }; /* counted of one color */
@@ -43,6 +44,7 @@ melyint_waiting_read(struct melyint_core *core, const struct mely_color *color,
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
 	struct mely_stats_color *row = &waiting->row;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	memset(waiting, 0, sizeof *waiting);
 	waiting->color = color;
 	row->kind = flags & MELYINT_COLOR_OBJECT ? MELY_STATS_COLOR_OBJECT : MELY_STATS_COLOR_ID;

@@ -81,7 +81,7 @@ flags="-std=gnu11 -w -D_GNU_SOURCE -I$copy/include -I$build/config -I$top/mely"
 # shellcheck disable=SC2086 # flags are words
 if $cc $flags -fsyntax-only "$top/mely/look/stats.c" &&
     $cc $flags "$scratch/show.c" "$top"/mely/look/{json,prometheus,stats_read}.c \
-    "$top"/mely/base/{hist,text}.c -o "$scratch/show"; then
+    "$top"/mely/base/{clock,hist,text}.c -o "$scratch/show"; then
 	"$scratch/show" >"$scratch/out" || complain "the program with one more counter fails"
 	grep -q '"canaries":1500000000' "$scratch/out" || complain "JSON lacks the new counter"
 	grep -q '^mely_core_canaries_seconds_total{core="0"} 1\.5' "$scratch/out" ||

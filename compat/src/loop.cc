@@ -17,6 +17,7 @@
 #include <cstring>
 #include <signal.h>
 #include <unistd.h>
+#include <mely/stats.h>
 
 #include "handlers.h"
 #include "job.h"

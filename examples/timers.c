@@ -26,7 +26,7 @@ on_tick(void *arg)
 {
 	(void)arg;
 	printf("tick %d\n", ++ticks);
-	/* Something happened: the limit begins anew. */
+	/* Something happened: restart the limit. */
 	mely_timer_again(rt, limit_timer, 30 * MILLISECONDS, 0);
 	if (ticks == 3)
 		mely_watch_stop(rt, tick_timer, NULL, NULL);

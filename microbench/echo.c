@@ -120,7 +120,7 @@ main(int argc, char **argv)
 	static const struct mb_program program = {
 		.name = "echo",
 		.what = "An echo server with a color for each connection. Each of K loopback\n"
-		    "connections sends 64 bytes as soon as the last 64 have come back. Reports\n"
+		    "connections sends 64 bytes as soon as the last 64 have returned. Reports\n"
 		    "the processor time of the server's process for a request, in microseconds,\n"
 		    "and requests a second. Runs of a bare epoll loop with as many threads\n"
 		    "alternate with them; the ratio is to that loop. Two threads make the load,\n"

@@ -47,7 +47,8 @@ fan_work(void *arg)
 	mb_spin(fan.spin_ticks);
 	mb_work_count(&fan.work, &blade->count);
 	if (blade == &fan.blades[fan.colors - 1])
-		mb_must(mely_post_id(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post_id");
+		mb_must(mely_post_id(fan.rt, fan.producer_id, &round_handler, NULL),
+		    "mely_post_id");
 }
 
 static void
@@ -65,7 +66,8 @@ fan_round(void *arg)
 			mb_must(mely_post(&blade->color, &work_handler, blade),
 			    "mely_post");
 		else
-			mb_must(mely_post_id(fan.rt, blade->id, &work_handler, blade), "mely_post_id");
+			mb_must(mely_post_id(fan.rt, blade->id, &work_handler, blade),
+			    "mely_post_id");
 	}
 }
 
@@ -77,7 +79,8 @@ start(void)
 	int i;
 
 	for (i = 0; i < ROUNDS_OUT; i++)
-		mb_must(mely_post_id(fan.rt, fan.producer_id, &round_handler, NULL), "mely_post_id");
+		mb_must(mely_post_id(fan.rt, fan.producer_id, &round_handler, NULL),
+		    "mely_post_id");
 }
 
 static uint64_t

@@ -161,7 +161,7 @@ wake_once(struct mb_wake *wake, void (*post)(void *ctx), void *ctx)
 {
 	uint64_t start;
 
-	/* Nobody else writes it now: the last hit has been seen. */
+	/* No other thread writes it now: the last hit has been seen. */
 	atomic_store_explicit(&wake->hit, 0, memory_order_relaxed);
 	start = mb_ticks();
 	post(ctx);

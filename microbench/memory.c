@@ -12,7 +12,7 @@
 
 enum kind { DENSE, SCATTERED, OBJECT, EVENT };
 
-/* The events' colors: few enough that their own memory is no part of the result. */
+/* The events' colors: few enough that their own memory does not matter. */
 enum { EVENT_COLORS = 1024 };
 
 /* Pools and queues may still be giving memory back. */
@@ -107,8 +107,8 @@ post_many(void *arg)
 	(void)arg;
 	bench.before = mb_rss_bytes();
 	for (i = 0; i < events; i++)
-		mb_must(mely_post_id(bench.rt, mb_color_id(i % EVENT_COLORS, false), &nothing_handler,
-		    NULL), "mely_post_id");
+		mb_must(mely_post_id(bench.rt, mb_color_id(i % EVENT_COLORS, false),
+		    &nothing_handler, NULL), "mely_post_id");
 	bench.after = mb_rss_bytes();
 	bench.out->events = events;
 	done();

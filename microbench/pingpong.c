@@ -90,7 +90,8 @@ serve(struct paddle *paddle)
 	if (pingpong.objects)
 		mb_must(mely_event_post(&paddle->color, &paddle->event), "mely_event_post");
 	else
-		mb_must(mely_post_id(pingpong.rt, paddle->id, &plain_handler, paddle), "mely_post_id");
+		mb_must(mely_post_id(pingpong.rt, paddle->id, &plain_handler, paddle),
+		    "mely_post_id");
 }
 
 static void

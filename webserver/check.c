@@ -2,7 +2,7 @@
 /*
  * check.c: CheckInCache and 404: from requests to answers.
  *
- * Usually this is one look-up in the core's own index. A path that is not there is looked up in
+ * Usually this takes a single look-up in the core's own index. A path that is not there is looked up in
  * the store, and then opened as a file. The first core to use a page in a second compares it
  * with its file.
  */
@@ -171,7 +171,7 @@ resolve(struct sws_core *core, const struct path *path, const struct http_span *
 	if (e != NULL) {
 		SWS_ASSERT(e->core == core->number);
 		if (is_fresh(core, e->page)) {
-			/* relaxed: a hint for store.c:make_room; written only while it is not set. */
+			/* relaxed: a hint for store.c:make_room; written only while not set. */
 			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
 				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
 			sws_entry_ref(e);

@@ -18,7 +18,7 @@
 struct mime_table;
 
 struct sws_page {
-	/* Written at most once a second, read at every look-up. */
+	/* Written at most once a second, read by all look-ups. */
 	_Atomic(uint32_t) checked_s; /* second of the last comparison with the file */
 	_Atomic(bool) dead;          /* the path names another page or none: drop the reference */
 	_Atomic(bool) used;          /* since the store's hand last passed it */

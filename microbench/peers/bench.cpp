@@ -11,7 +11,7 @@
 //     peer::start(threads)                  make the worker threads; they wait for work
 //     peer::entity                          runs what is posted to it one after another
 //     entity.post<&T::method>(object)       from inside; also what an event posts to itself
-//     entity.post_outside<&T::method>(object)   from a thread that is no worker
+//     entity.post_outside<&T::method>(object)   from a thread that is not a worker
 //
 // A run ends by leaving the child process: none of these runtimes need be torn down.
 #include <atomic>

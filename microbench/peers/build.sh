@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# build.sh SRCDIR OUTDIR: build the peers that can be built here, say which can not and what they
+# build.sh SRCDIR OUTDIR: build the peers that can be built here, and name the others and what they
 # need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers, LIBS the
 # allocator that our own programs are linked with. Never part of an ordinary build: make peers.
 set -eu

@@ -2,12 +2,12 @@
 /*
  * http_head.c: fuzz target for request heads, and for the paths, dates and tags in them.
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files
- * and directories of the command line, so that the corpus is a test in every build.
+ * With --enable-fuzz (clang) this is a libFuzzer target; otherwise main runs it on the files and
+ * directories of the command line, so that the corpus is a test in every build.
  *
- * What is checked of any input: it parses the same whole and in two pieces, wherever the cut; a
- * complete head ends with an empty line, has no byte that framing forbids, and all its spans lie
- * within; a path in normal form stays as it is, and climbs nowhere.
+ * For every input: parsing it whole and in two pieces gives the same result, wherever the cut; a
+ * complete head ends with an empty line, has no byte that framing forbids, and contains all its
+ * spans; a path in normal form does not change, and does not climb.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not assert: it has to hold in builds without debugging too. */
+/* Unlike assert, on in every build. */
 #define REQUIRE(condition) \
 	do { \
 		if (!(condition)) { \
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		} \
 	} while (0)
 
-/* A copy that ends, for the sanitizers, right behind the bytes that may be read. */
+/* A copy that ends after the bytes that may be read, so that sanitizers see a read too far. */
 static char *
 padded(const char *text, size_t len, int fill)
 {
@@ -69,7 +69,7 @@ check_path(const char *raw, size_t len)
 		REQUIRE(strlen(out) == n && strstr(out, "//") == NULL);
 		REQUIRE(strstr(out, "/./") == NULL && strstr(out, "/../") == NULL);
 		REQUIRE(n < 3 || strcmp(out + n - 3, "/..") != 0);
-		/* What is encoded decodes to the same. */
+		/* Encoding and decoding returns the same path. */
 		m = http_path_encode(out, n, encoded);
 		again = realloc(again, m + 2);
 		REQUIRE(again != NULL);
@@ -135,7 +135,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(result <= (int)size);
 	if (result > 0)
 		check_head(text, result, &whole);
-	/* The cut depends on the input, so that the fuzzer can choose it. */
+	/* The input determines the cut, so that the fuzzer can choose it. */
 	cut = size > 0 ? (data[0] * 31u + data[size - 1] * 7u + size / 2) % size : 0;
 	if (parse(text, cut, '\n', &ps2, &pieces) == 0) {
 		REQUIRE(parse(text, size, '\r', &ps2, &pieces) == result);
@@ -153,7 +153,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #include "corpus.h"
 
-/* Also every beginning of it: heads are cut off anywhere. */
+/* Try every prefix too: a head may be cut anywhere. */
 static void
 try_input(uint8_t *data, size_t size)
 {

@@ -36,6 +36,7 @@ unit()
 serve()
 {
 	local port pid
+	rm -f "$scratch/ready"
 	# shellcheck disable=SC2086 # words
 	bash "$build/libtool" --quiet --tag=CC --mode=link $cc -o "$scratch/sws" \
 	    "$scratch"/webserver/*.c "$build/mely/libmely.la" || return
@@ -43,7 +44,7 @@ serve()
 	timeout 60 "$scratch/sws" --port 0 --cores 2 "$scratch" >"$scratch/ready" &
 	pid=$!
 	for _ in {1..300}; do
-		port=$(sed -n 's,.*:\([0-9]*\)/$,\1,p' "$scratch/ready")
+		port=$(sed -n 's,.*:\([0-9]*\)/$,\1,p' "$scratch/ready" 2>/dev/null)
 		[ -z "$port" ] || break
 		sleep 0.1
 	done

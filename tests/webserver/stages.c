@@ -263,7 +263,7 @@ bodies(void **state)
 	assert_int_equal(conn.skip, 5);
 	answer_all(burst);
 	assert_null(conn.burst);
-	/* The rest of the body is no request, and what follows it is one. */
+	/* The rest of the body is not a request; what follows it is one. */
 	conn.burst = burst = sws_burst_get(&core);
 	memcpy(burst->in, "GET /" GET, 5 + GET_LEN);
 	burst->in_len = 5 + GET_LEN;

@@ -55,7 +55,7 @@ def pipelined(server, root):
 
 
 def slow_readers(server, root):
-    """Clients that take little at a time hold up nobody, and lose nothing."""
+    """Clients that take little at a time delay no other client, and lose nothing."""
     count, medium, large = 200, read(root, "medium.bin"), read(root, "large.bin")
     slow = [server.connect(rcvbuf=4096) for _ in range(4)]
     threads = [send_behind(c, request("/medium.bin") * count) for c in slow]
@@ -206,7 +206,7 @@ def out_of_descriptors(program, root):
         for c in clients:
             c.send(request("/n/1.txt"))
         while True:
-            # The first answer comes for sure; the last one, when no more has come for a while.
+            # The first answer comes for sure; the last one, when no more has arrived for a while.
             ready = select.select(list(waiting), [], [], 1 if served else 60)[0]
             if not ready:
                 break
@@ -326,7 +326,7 @@ def run(program, *args):
 
 
 def starts(program, root):
-    """What sws does with a command line it can not follow; one line each."""
+    """What sws does with an invalid command line; one line each."""
     www = os.path.join(root, "www")
     with Server(program, www) as server:
         out = run(program, "--port", str(server.port), www)

@@ -276,7 +276,7 @@ def edits(server, root):
     os.rename(path + ".new", path)
     check(until(lambda r: r.body == b"X"), "a replaced file is served")
     os.unlink(path)
-    check(until(lambda r: r.status == 404), "a removed file is gone")
+    check(until(lambda r: r.status == 404), "a removed file is not found")
     os.mkdir(path)
     check(until(lambda r: r.status == 301), "a directory in its place")
     os.rmdir(path)

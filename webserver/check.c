@@ -2,9 +2,9 @@
 /*
  * check.c: CheckInCache and 404: from requests to answers.
  *
- * Usually this takes a single look-up in the core's own index. A path that is not there is looked up in
- * the store, and then opened as a file. The first core to use a page in a second compares it
- * with its file.
+ * Usually this takes a single look-up in the core's own index. A path that is not there is looked
+ * up in the store, and then opened as a file. The first core to use a page in a second compares
+ * it with its file.
  */
 #include <errno.h>
 #include <string.h>

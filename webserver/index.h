@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * index.h: one core's index of the store: a table of references to pages. Only handlers that run
- * on that core use it, one at a time, so a look-up takes no lock and writes nothing that another
- * core reads.
+ * on that core use it, one at a time, so look-ups take no lock and write nothing that another core
+ * reads.
  *
  * An unfinished answer refers to the entry, not to the page. It starts on the entry's core and
  * adds one to home_refs. It ends either on that core, and subtracts one from home_refs; or, when

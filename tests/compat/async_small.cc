@@ -447,7 +447,7 @@ static const struct fact facts[] = {
 	ABORTS(free_twice, "free already"),
 	ABORTS(free_too_much, "free already"),
 	ABORTS(free_past_end, "no such block"),
-	ABORTS(odd_blocks, "no power of two"),
+	ABORTS(odd_blocks, "not a power of two"),
 	CASE_ON(1, arenas),
 	CASE_ON(1, rings),
 	CASE_ON(1, ring_pieces),

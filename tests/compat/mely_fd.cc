@@ -561,7 +561,7 @@ static const struct fact facts[] = {
 	CASE(hang_up),
 	CASE(error_wakes_both),
 	CASE_ON(1, has_priority),
-	CASE_ENDS(bad_descriptor, 1, "no descriptor"),
+	CASE_ENDS(bad_descriptor, 1, "not a descriptor"),
 	CASE_ENDS(closed_descriptor, 1, "cannot watch descriptor"),
 };
 

@@ -4,14 +4,32 @@
  * versions, forward declarations.
  *
  * Conventions of the whole interface
- *   errors     functions return 0 (or a count) or a negative errno code; constructors hand the
- *              object out through an argument. Nothing aborts on what a caller can get wrong at
- *              run time. Only a broken invariant of the library itself aborts, with a message;
- *              builds with --enable-developer check more of them.
- *   threads    "any thread" means any thread of the process, a handler included. "in a handler"
- *              means on a core of the runtime in question.
- *   fields     members whose names begin with _ belong to the library.
- *   time       nanoseconds in 64 bits unless a name says otherwise.
+ *   errors     Functions return 0 (or a count) or a negative errno code; constructors hand the
+ *              object out through an argument, which they do not touch on an error.
+ *   misuse     A pointer to a runtime, color, handler or event must not be NULL unless the call
+ *              says so, must point to an initialised object, and must not be used after the object
+ *              was released or freed. Release builds return -EINVAL for NULL (or the value that a
+ *              call documents, or nothing from a void call) and for a post to a released color,
+ *              which they count (mely_stats.misuses); they do not see other misuse. Builds with
+ *              --enable-developer examine the arguments of calls and abort with one line,
+ *              "mely: misuse: ...".
+ *   aborts     Release builds abort only when an invariant of the library itself is broken.
+ *   threads    "Any thread" means any thread of the process, a handler included. "In a handler"
+ *              means on a core of the runtime in question. Signal handlers may call nothing here.
+ *   blocking   A call that "does not block" may take a lock of the library, which no thread holds
+ *              for longer than a few hundred instructions, and may wake a core by a system call.
+ *   fork       -ECHILD: this process is the child of a fork, the runtime is the parent's, and
+ *              mely_runtime_renew has not been called.
+ *   order      Two posts to one color run in the order posted when they are both tail posts or
+ *              both head posts, and come from one thread, or from the handlers of one color.
+ *   fields     Members whose names begin with _ belong to the library.
+ *   names      A function that takes the id of a color instead of a color ends in _id.
+ *   time       Nanoseconds in 64 bits unless a name says otherwise.
+ *
+ * MELY_MUST_CHECK marks a call that makes, finds or arms something on which later calls depend, and
+ * that can fail although the program calls it correctly: no memory, no descriptor, a limit of the
+ * system. It does not mark posts, stops and cancels, whose results not every caller needs, nor
+ * calls that fail only after misuse or a fork.
  */
 #ifndef MELY_BASE_H
 #define MELY_BASE_H
@@ -50,7 +68,8 @@ struct melyint_core;
 
 MELY_BEGIN_DECLS
 
-/** The version of the library that is linked, "MAJOR.MINOR.PATCH". Any thread; a static string. */
+/** The version of the linked library, "MAJOR.MINOR.PATCH": a static string. Any thread; does not
+ *  block. */
 MELY_API const char *mely_version(void);
 
 MELY_END_DECLS

@@ -5,6 +5,11 @@
  * A color is a 32-bit id, any value, or an object that the program embeds in its own struct.
  * Both are exact: two ids, or an id and an object, never share a queue. Id 0 is the default
  * color. Objects are the fast path: no look-up.
+ *
+ * Any thread may make any call here, handlers of any color included. No call blocks, except that
+ * mely_color_release runs its function on the calling thread when the color is idle. A call uses
+ * its pointers only until it returns, unless it says otherwise. The errors -EINVAL for NULL and
+ * -ECHILD after a fork are those of mely/base.h.
  */
 #ifndef MELY_COLOR_H
 #define MELY_COLOR_H
@@ -20,7 +25,11 @@ MELY_BEGIN_DECLS
 #define MELY_CACHE_ALIGNED _Alignas(64)
 #endif
 
-/** A color object: 64 bytes, aligned to 64. All fields belong to the library. */
+/**
+ * A color object: 64 bytes, aligned to 64 (malloc aligns to 16: use aligned_alloc). The memory
+ * belongs to the library from mely_color_init until the release function is called, or until the
+ * runtime is freed. Do not copy or move it. All fields belong to the library.
+ */
 struct mely_color {
 	MELY_CACHE_ALIGNED MELY_ATOMIC(struct melyint_core *) _owner;
 	MELY_ATOMIC(struct mely_event *) _heads;
@@ -48,61 +57,87 @@ struct mely_color {
 #define MELY_ANY_CORE (-1)
 
 /**
- * Make a color object of rt. It first lives on the core that calls, or on the next core in turn
- * when the caller is no handler of rt. Any thread; the object must be 64-byte aligned (malloc
- * gives only 16: use aligned_alloc). 0, or -EINVAL, -ECHILD.
+ * Make a color object of rt, which must outlive it. It first lives on the core that calls, or on
+ * the next core in turn when the caller is not a handler of rt. Not to be called again before the
+ * object was released. 0, or
+ *   -EINVAL  the object is not aligned to 64 bytes, or an argument is NULL
+ *   -ECHILD  after a fork
  */
 MELY_API int mely_color_init(struct mely_color *color, struct mely_runtime *rt);
 
-/** mely_color_init on a given core, 0 .. mely_cores(rt)-1; stealing may move it later. */
+/**
+ * mely_color_init on a given core, 0 .. mely_cores(rt)-1; stealing may move the color later. Errors
+ * as mely_color_init; -EINVAL also when there is no such core.
+ */
 MELY_API int mely_color_init_on(struct mely_color *color, struct mely_runtime *rt, int core);
 
 /**
- * Give a color object back: fn(arg) is called once its last event has ended and no core refers
- * to the object; then the memory is the program's. fn runs on the core that ran the last event
- * (or on the caller's thread when the color is idle), outside any color, and must not block; it
- * may free the object. Posts to the color after the release are an error of the program, except
- * those of its own events. Watchers of the color must have been stopped. fn may be NULL.
- * Any thread. 0, -EALREADY when released before, -EINVAL for a color by id.
+ * Release a color object: the library calls fn(arg) once the color's last event has ended and no
+ * core refers to the object; from then on the memory is the program's. fn runs on the core that ran
+ * the last event, or inside this call when the color is idle; it runs outside any color, must not
+ * block, and may free the object. fn may be NULL. arg is passed on untouched. The library forgets
+ * the color's name and mark.
+ *
+ * After the release only the color's own events may post to it, until the last one has ended; any
+ * other post is misuse. The color's watchers must have been stopped before. 0, or
+ *   -EALREADY  the color was released before
+ *   -EINVAL    it is a color by id, or NULL
  */
 MELY_API int mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg);
 
 /**
- * The color with this id as an object, made on first use; valid as long as the runtime. Any
- * thread. 0 or -ENOMEM, -ECHILD.
+ * Store the color with this id in *color; the first use of an id makes its color. The pointer is
+ * valid until rt is freed, and it is never released. 0, or
+ *   -ENOMEM  there is no memory for the color
+ *   -EINVAL  rt or color is NULL
+ *   -ECHILD  after a fork
  */
-MELY_API int mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color);
+MELY_API int mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color)
+    MELY_MUST_CHECK;
 
-/** The id of a color; 0 for an object. */
+/** The id of a color by id; 0 for an object (and NULL). */
 MELY_API uint32_t mely_color_id(const struct mely_color *color);
-/** Is it a color object, rather than one by id? */
+/** 1 for a color object; 0 for a color by id (and NULL). */
 MELY_API int mely_color_is_object(const struct mely_color *color);
-/** The runtime it belongs to. Any thread. */
+/** The runtime of the color; NULL for NULL. */
 MELY_API struct mely_runtime *mely_color_runtime(const struct mely_color *color);
-/** The core it lives on at this moment: a hint, it may be stolen at once. Any thread. */
+/** The core that the color lives on now; -1 for NULL. A hint: it may be stolen at any time. */
 MELY_API int mely_color_core(const struct mely_color *color);
 
-/** A name for people (copied; NULL removes it). Any thread. 0 or -ENOMEM. */
+/**
+ * Give the color a name, for statistics and reports. name is copied; NULL removes the name. 0, or
+ *   -ENOMEM  there is no memory for the copy; the old name stays
+ *   -EINVAL  color is NULL
+ */
 MELY_API int mely_color_set_name(struct mely_color *color, const char *name);
-/** Copy the name into buf, always terminated; "" when it has none. Returns its length. */
+/**
+ * Copy the name into buf of size bytes, cut where it is too long and always terminated; "" when the
+ * color has none. Returns the length of the whole name, or
+ *   -EINVAL  color is NULL, or buf is NULL and size is not 0
+ */
 MELY_API int mely_color_name(const struct mely_color *color, char *buf, size_t size);
 
 /**
- * Pin a color to a core: it lives there and is never stolen. MELY_ANY_CORE lets it go again. Any
- * thread; takes effect when the running batch of the color, if any, has ended.
- * 0 or -EINVAL for a core that is not.
+ * Pin a color to a core: it lives there and is never stolen. MELY_ANY_CORE ends that. The call
+ * takes effect when the running batch of the color, if any, has ended. 0, or
+ *   -EINVAL  there is no such core, or color is NULL
  */
 MELY_API int mely_color_pin(struct mely_color *color, int core);
 
 /**
- * Back-pressure: at most events_max posted events of the program pending. A post beyond is
- * refused with -EAGAIN, and once the color has drained to half the mark the event drained is
- * posted to drained_color (both may be NULL), once per crossing. Never refused are readiness,
- * timers, completions and what the color's own handlers post to it. 0 removes the mark. Any
- * thread; counts what is posted from now on. 0 or -ENOMEM.
+ * Back-pressure: let at most events_max posted events of the program wait in the color. A post
+ * beyond that returns -EAGAIN. After the color has then drained to half the mark, the library posts
+ * the event drained to drained_color, once per crossing (a drained event that is still queued
+ * stands for this crossing, too). Both may be NULL: no event is posted. Otherwise both must stay
+ * valid until the mark is changed or removed and the posted event has run.
+ *
+ * The library never refuses readiness, timers, completions and what the color's own handlers post
+ * to it. events_max of 0 removes the mark. The mark counts what is posted from now on. 0, or
+ *   -ENOMEM  there is no memory for the mark
+ *   -EINVAL  color is NULL
  */
 MELY_API int mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
-    struct mely_color *drained_color, struct mely_event *drained);
+    struct mely_color *drained_color, struct mely_event *drained) MELY_MUST_CHECK;
 
 MELY_END_DECLS
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely/mely.h: everything. Mely runs event-driven programs on many cores without locks in the
- * program: events of one color run one after another, events of different colors in parallel.
+ * mely/mely.h: includes every public header. Mely runs event-driven programs on many cores without
+ * locks in the program: events of one color run one after another, events of different colors run
+ * in parallel.
  */
 #ifndef MELY_MELY_H
 #define MELY_MELY_H

@@ -184,6 +184,7 @@ null_anywhere(void)
 
 	mely_event_init(NULL, &nothing, NULL);
 	mely_handler_init(NULL, on_nothing, "nothing");
+	mely_handler_set_stall(NULL, 1);
 	mely_join_add(NULL, 1);
 	TEST_EQ(mely_join_init(NULL, 1, color, &event), -EINVAL);
 	TEST_EQ(mely_join_init(&join, 1, NULL, &event), -EINVAL);

@@ -39,12 +39,14 @@ static _Atomic uint32_t shortest_ms MELY_LASTING = UINT32_MAX;
 void
 mely_handler_set_stall(struct mely_handler *handler, uint32_t ms)
 {
-	/* The slow way finds the entry even if another thread has just given the number, and its
-	 * entry is not visible yet. */
-	struct melyint_handler_entry *entry =
-	    melyint_handler_entry(melyint_handler_number_slow(handler));
+	struct melyint_handler_entry *entry;
 	uint32_t least = MELY_LOAD(&shortest_ms, relaxed); /* a setting */
 
+	if (handler == NULL)
+		return;
+	/* The slow way finds the entry even if another thread has just given the number, and its
+	 * entry is not visible yet. */
+	entry = melyint_handler_entry(melyint_handler_number_slow(handler));
 	/* relaxed, all: settings, which the next reading sees */
 	MELY_STORE(&entry->stall_ms, ms, relaxed);
 	while (ms != 0 && ms < least && !MELY_CAS(&shortest_ms, &least, ms, relaxed))

@@ -97,8 +97,8 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 static void
 hold(struct mely_color *color)
 {
-	/* relaxed, both: set under the table's mutex or in a handler of the color, while no trim can
-	 * take the color */
+	/* relaxed, both: set under the table's mutex or in a handler of the color, while no trim
+	 * can take the color */
 	if (!(MELY_LOAD(&color->_flags, relaxed) &
 	    (MELYINT_COLOR_OBJECT | MELYINT_COLOR_HELD | MELYINT_COLOR_PINNED)))
 		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
@@ -206,7 +206,7 @@ melyint_color_arrive(struct mely_color *color)
 	if (woken)
 		melyint_wake_finish(melyint_self, home);
 	else
-		melyint_offer(melyint_self, home); /* another thread may have unpinned it in between */
+		melyint_offer(melyint_self, home); /* it may be unpinned by now */
 }
 
 int
@@ -240,7 +240,7 @@ mely_color_pin(struct mely_color *color, int core)
 		melyint_core_link(owner, color);
 	if (state == MELYINT_COLOR_QUEUED && moves) {
 		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
-		MELY_ADD(&rt->flow.arriving, 1, relaxed); /* in no queue: a drain must wait for it */
+		MELY_ADD(&rt->flow.arriving, 1, relaxed); /* in no queue: a drain waits for it */
 	}
 	if (moves) {
 		/* release: pairs with the acquire in melyint_color_lock */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * misuse.h: faults of the program that the library can see. NULL is -EINVAL in every build. Developer
- * builds examine the arguments of public calls and abort with one line, "mely: misuse: ..."; release
- * builds compile the examinations to nothing, and count in rt->misuses what they notice anyway.
- * Any thread.
+ * misuse.h: faults of the program that the library can see. Developer builds examine the arguments
+ * of public calls and abort with one line, "mely: misuse: ...". Release builds compile the
+ * examinations to nothing; there NULL is -EINVAL, and rt->misuses counts the posts to released
+ * colors, which have no effect. Any thread.
  */
 #ifndef MELYINT_COLOR_MISUSE_H
 #define MELYINT_COLOR_MISUSE_H

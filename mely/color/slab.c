@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab.c: entries cut from blocks; see slab.h. A slab with room is in a list, a full one is in
- * none; an entry finds its slab by its address.
+ * slab.c: entries cut from blocks of pages. A slab with room is in the list, a full one is not; an
+ * entry finds its slab by its address. The caller holds the table's mutex.
  */
+#include "base/assert.h"
 #include "base/pages.h"
 #include "color/slab.h"
 
@@ -13,7 +14,7 @@ struct melyint_slab {
 	struct melyint_slab *prev;
 	struct melyint_entry *free;
 	uint32_t used;
-	uint32_t cut; /* entries that have been used at all */
+	uint32_t cut; /* entries that were ever used */
 	_Alignas(struct melyint_entry) struct melyint_entry entries[ENTRIES];
 };
 _Static_assert(sizeof(struct melyint_slab) <= MELYINT_BLOCK, "a slab fits in a block");
@@ -58,6 +59,7 @@ melyint_entry_new(struct melyint_slabs *slabs)
 	} else {
 		e = &slab->entries[slab->cut++];
 	}
+	MELY_DEBUG_ASSERT(slab->used < ENTRIES && slab->cut <= ENTRIES);
 	if (++slab->used == ENTRIES)
 		take_out(slabs, slab);
 	return e;
@@ -69,6 +71,7 @@ melyint_entry_free(struct melyint_slabs *slabs, struct melyint_entry *e)
 	struct melyint_slab *slab =
 	    (struct melyint_slab *)((uintptr_t)e & ~(uintptr_t)(MELYINT_BLOCK - 1));
 
+	MELY_DEBUG_ASSERT(slab->used > 0 && e >= slab->entries && e < slab->entries + slab->cut);
 	e->free = slab->free;
 	slab->free = e;
 	if (slab->used-- == ENTRIES)
@@ -85,6 +88,7 @@ melyint_slabs_fini(struct melyint_slabs *slabs)
 	while (slabs->roomy != NULL) {
 		struct melyint_slab *slab = slabs->roomy;
 
+		MELY_DEBUG_ASSERT(slab->used == 0);
 		take_out(slabs, slab);
 		melyint_block_free(slab);
 	}

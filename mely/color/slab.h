@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab.h: memory for the colors of scattered ids: entries of two cache lines, cut from blocks of
- * pages. No locks: the table's mutex is held by the caller.
+ * slab.h: memory for the colors of scattered ids, in entries of two cache lines that are cut from
+ * blocks of pages. The caller holds the table's mutex.
  */
 #ifndef MELYINT_COLOR_SLAB_H
 #define MELYINT_COLOR_SLAB_H
@@ -21,14 +21,14 @@ _Static_assert(sizeof(struct melyint_entry) == 2 * MELY_CACHE_LINE, "entries fil
 struct melyint_slab;
 
 struct melyint_slabs {
-	struct melyint_slab *roomy; /* those with room, circular */
+	struct melyint_slab *roomy; /* the slabs with room, circular */
 };
 
-/* NULL: no memory. */
+/* A new entry; NULL: no memory. */
 struct melyint_entry *melyint_entry_new(struct melyint_slabs *slabs);
-/* A slab that gets empty goes back to the system, unless it is the only one with room. */
+/* Free an entry. An empty slab goes back to the system, unless it is the only one with room. */
 void melyint_entry_free(struct melyint_slabs *slabs, struct melyint_entry *e);
-/* All entries have been freed. */
+/* Free the last slabs, after all entries were freed. */
 void melyint_slabs_fini(struct melyint_slabs *slabs);
 
 #endif

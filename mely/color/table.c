@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.c: the table of colors by id.
+ * table.c: the table of colors by id. Any thread; a thread holds no core's lock when it takes the
+ * table's mutex.
  *
- * Chunks of 1,024 colors for dense ids: the first DENSE_ALWAYS ids, and others below DENSE_LIMIT as
- * long as the chunks that exist are at least a quarter used. Everything else is an entry of its own
- * in a hash table whose buckets are replaced as it grows. An id is in one of the two, decided when
- * it is first used. Chunks and the slabs that entries are cut from are blocks of pages, so that an
- * idle dense color costs its 64 bytes and nothing else.
+ * Dense ids live in chunks of 1,024 colors: the first DENSE_ALWAYS ids, and others below
+ * DENSE_LIMIT while the existing chunks are at least a quarter used. Every other id has a separate
+ * entry in a hash table, which gets new buckets as it grows. The first use of an id decides which
+ * of the two holds it. Chunks, and the slabs that entries are cut from, are blocks of pages, so
+ * that an idle dense color costs its 64 bytes and nothing else.
  *
  * NOTE(colortab)
  *   A. Readers walk chunk pointers and hash chains with acquire loads; writers, under the table's
- *      mutex, publish complete colors with release stores. Nothing a reader may be standing on is
- *      changed or freed before a grace period has passed.
- *   B. A core is a reader from the look-up until its turn ends at the latest. Another thread counts
- *      itself in table->readers from enter to leave.
- *   C. Giving back (trim): under the table's mutex and the lock of its owner, an idle color that
- *      nobody holds is marked DEAD, then unlinked. A poster that had looked it up before finds the
- *      mark under the same owner's lock and looks up anew (sched/post.c), so the old object takes
- *      no event any more and the id can be made again at once.
- *   D. The memory is freed after a grace period: every core has passed a turn, or was seen asleep
- *      or without a thread, under its lock; and the count of outside readers was 0 once. A core in
- *      a long handler makes the trim wait.
+ *      mutex, publish complete colors with release stores. Memory that a reader may still reach is
+ *      not changed or freed before a grace period has passed.
+ *   B. A core is a reader from the look-up until its turn ends at the latest. Any other thread
+ *      counts itself in table->readers from enter to leave.
+ *   C. To give colors back, the trim holds the table's mutex and the lock of a color's owner. It
+ *      marks a color DEAD that is idle and not HELD, then unlinks it. A poster that looked the
+ *      color up before finds the mark under the same owner's lock and looks the id up again
+ *      (sched/post.c). So the old object takes no more events, and the id can be made again at
+ *      once.
+ *   D. The trim frees the memory after a grace period: under its lock, every core has passed a
+ *      turn, or was seen asleep or without a thread; and the count of outside readers was 0 once. A
+ *      core in a long handler makes the trim wait.
  */
 #include <errno.h>
 #include <sched.h>
@@ -56,8 +58,8 @@ struct melyint_colortab {
 	struct mely_runtime *rt;
 	_Atomic(struct buckets *) buckets;
 	_Alignas(MELY_CACHE_LINE) pthread_mutex_t lock;
-	size_t chunks, colors, scattered;   /* chunks, colors in them, and others; under the lock */
-	struct melyint_slabs slabs;         /* where entries are cut from; under the lock */
+	size_t chunks, colors, scattered;   /* chunks, colors in chunks, entries; under the lock */
+	struct melyint_slabs slabs;         /* the memory of entries; under the lock */
 	uint16_t *used;                     /* colors of each chunk; under the lock */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t readers; /* outside threads */
 };
@@ -103,7 +105,7 @@ melyint_colortab_new(struct mely_runtime *rt, struct melyint_colortab **table)
 	if (t->dense.directory == NULL || t->used == NULL)
 		goto no_memory;
 	pthread_mutex_init(&t->lock, NULL);
-	/* relaxed: nobody else knows the table yet */
+	/* relaxed: no other thread knows the table yet */
 	MELY_STORE(&t->buckets, b, relaxed);
 	*table = t;
 	return 0;
@@ -125,7 +127,7 @@ melyint_colortab_free(struct melyint_colortab *t)
 
 	if (t == NULL)
 		return;
-	/* relaxed, all: nobody else knows the table any more */
+	/* relaxed, all: no other thread knows the table any more */
 	for (i = 0; i < DIRECTORY && t->chunks > 0; i++) {
 		uintptr_t entry = MELY_LOAD(&t->dense.directory[i], relaxed);
 		struct mely_color *chunk = melyint_dense_chunk(entry);
@@ -179,7 +181,7 @@ find(struct melyint_colortab *t, uint32_t id)
 {
 	struct mely_color *color = melyint_dense_find(&t->dense, id);
 
-	/* An id below DENSE_LIMIT may be scattered all the same. */
+	/* An id below DENSE_LIMIT may be scattered, too. */
 	return MELY_LIKELY(color != NULL) ? color : find_scattered(t, id);
 }
 
@@ -191,7 +193,7 @@ home_of(struct mely_runtime *rt, uint32_t id)
 	return &rt->cores[id % (uint32_t)rt->cores_count];
 }
 
-/* The chunk for an id, if it is to live in one. Under the lock. */
+/* The chunk for an id; NULL when the id belongs into the hash table. Under the lock. */
 static struct mely_color *
 obtain_chunk(struct melyint_colortab *t, uint32_t id)
 {
@@ -215,8 +217,8 @@ obtain_chunk(struct melyint_colortab *t, uint32_t id)
 	return chunk;
 }
 
-/* Under the lock. Readers go on with the old buckets: their chains are still whole, as entries
- * are only ever pushed at the front of new chains that share the tails. */
+/* Replace the buckets. Under the lock. Readers of the old buckets still find whole chains: entries
+ * are only pushed at the front of new chains, which share the tails. */
 static void
 resize(struct melyint_colortab *t, size_t count)
 {
@@ -225,7 +227,7 @@ resize(struct melyint_colortab *t, size_t count)
 	size_t i;
 
 	if (b == NULL)
-		return; /* longer chains, no harm */
+		return; /* the chains only get longer */
 	for (i = 0; i < old->count; i++) {
 		struct melyint_entry *e = MELY_LOAD(&old->chain[i], relaxed);
 
@@ -233,8 +235,8 @@ resize(struct melyint_colortab *t, size_t count)
 			struct melyint_entry *next = MELY_LOAD(&e->next, relaxed);
 			size_t h = hash(e->color._id, b->count);
 
-			/* Redirecting an entry can lead a reader of the old chain into a new one,
-			 * which may lack what it looks for: it then comes here, under the lock. */
+			/* A redirected entry can lead a reader of the old chain into a new one,
+			 * which may lack its id: the reader then searches again under the lock. */
 			MELY_STORE(&e->next, MELY_LOAD(&b->chain[h], relaxed), release);
 			MELY_STORE(&b->chain[h], e, relaxed);
 			e = next;
@@ -271,6 +273,7 @@ make_dense(struct melyint_colortab *t, struct mely_color *chunk, uint32_t id)
 	struct mely_color *color = &chunk[id % CHUNK];
 
 	/* Its owner, stored last, makes it exist. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == NULL && t->used[id / CHUNK] < CHUNK);
 	melyint_color_setup(color, home_of(t->rt, id), id, 0);
 	t->colors++;
 	if (++t->used[id / CHUNK] == CHUNK) {
@@ -293,6 +296,7 @@ make_slow(struct melyint_colortab *t, uint32_t id)
 		color = chunk != NULL ? make_dense(t, chunk, id) : make_scattered(t, id);
 	}
 	pthread_mutex_unlock(&t->lock);
+	MELY_DEBUG_ASSERT(color == NULL || color->_id == id);
 	return color;
 }
 
@@ -323,7 +327,7 @@ void
 melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self)
 {
 	if (self == NULL || self->rt != rt) {
-		/* release: what we did with the color happens before a trim that sees us gone */
+		/* release: what this thread did with the color comes before a trim that sees 0 */
 		MELY_SUB(&rt->colors->readers, 1, release);
 	}
 }
@@ -400,7 +404,7 @@ wait_for_grace(struct melyint_colortab *t)
 		sched_yield();
 }
 
-/* C of NOTE(colortab): mark a color that is idle and free of anything that points to it. */
+/* C of NOTE(colortab): mark a color that is idle and that nothing points to. */
 static bool
 bury(struct mely_color *color)
 {
@@ -409,6 +413,8 @@ bury(struct mely_color *color)
 	bool spare = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_IDLE &&
 	    (MELY_LOAD(&color->_flags, relaxed) & ~MELYINT_COLOR_MIXED) == 0;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	MELY_DEBUG_ASSERT(!spare || (MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL));
 	if (spare)
 		MELY_STORE(&color->_flags, MELYINT_COLOR_DEAD, relaxed);
 	melyint_lock_drop(&owner->lock);
@@ -420,6 +426,7 @@ unbury(struct mely_color *color)
 {
 	struct melyint_core *owner = melyint_color_lock(color);
 
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_flags) == MELYINT_COLOR_DEAD);
 	MELY_STORE(&color->_flags, 0, relaxed); /* under the owner's lock */
 	melyint_lock_drop(&owner->lock);
 }
@@ -449,9 +456,9 @@ bury_chunk(struct mely_color *chunk)
 	return true;
 }
 
-/* The graves: what has been unlinked, until the grace period is over. */
+/* The graves: unlinked memory until the grace period ends. */
 struct graves {
-	struct mely_color *chunks; /* linked by the last color's _next: nobody looks at it there */
+	struct mely_color *chunks; /* linked by the last color's _next, which no reader follows */
 	struct melyint_entry *entries;     /* linked by free */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h: from a 32-bit id to its color, exactly. Dense ids live in chunks found by index,
- * scattered ones in a hash table. Look-ups take no lock; colors are made and given back under
- * one. The protocol is NOTE(colortab) in color/table.c.
+ * table.h: the table that maps a 32-bit id to its color, exactly. Dense ids live in chunks found by
+ * index, scattered ones in a hash table. Look-ups take no lock; the table's mutex guards making
+ * colors and giving them back. The protocol is NOTE(colortab) in color/table.c.
  */
 #ifndef MELYINT_COLOR_TABLE_H
 #define MELYINT_COLOR_TABLE_H
@@ -17,7 +17,7 @@ enum {
 
 /* The first member of the table. */
 struct melyint_dense {
-	/* address of each chunk, or 0; pages of the directory that are untouched cost nothing */
+	/* address of each chunk, or 0; untouched pages of the directory cost nothing */
 	_Atomic uintptr_t *directory;
 };
 
@@ -27,7 +27,7 @@ melyint_dense_chunk(uintptr_t entry)
 	return (struct mely_color *)(entry & ~(uintptr_t)MELYINT_DENSE_FULL);
 }
 
-/* The color of a dense id, or NULL. Without touching the color when its chunk is full. */
+/* The color of a dense id, or NULL. Does not touch the color when its chunk is full. */
 MELY_INLINE struct mely_color *
 melyint_dense_find(const struct melyint_dense *dense, uint32_t id)
 {
@@ -50,25 +50,25 @@ int melyint_colortab_new(struct mely_runtime *rt, struct melyint_colortab **tabl
 void melyint_colortab_free(struct melyint_colortab *table);
 
 /*
- * Find the color, make it when missing. Between enter (if it returns 0) and leave the color can
- * not be given back. self is the caller's core or NULL.
+ * Find the color with this id; make it when it is missing. Between an enter that returns 0 and the
+ * leave, the color is not given back. self is the caller's core or NULL.
  */
 int melyint_colortab_enter(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
     struct mely_color **color);
 void melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self);
 
-/* The color that was found is dead: wait until whoever buries it has unlinked it, too. No lock of a
- * core held. True, so that a loop may end with it. */
+/* The color that was found is dead: wait until the trim that marked it has unlinked it. The caller
+ * holds no core's lock. Returns true, so that it can end the condition of a loop. */
 bool melyint_colortab_settle(struct mely_runtime *rt);
 
-/* Give idle colors back to malloc. Any thread that is no core of rt. Returns the bytes. */
+/* Free idle colors. Any thread that is not a core of rt. Returns the bytes. */
 size_t melyint_colortab_trim(struct mely_runtime *rt);
 
-/* Around a fork. */
+/* Lock the table around a fork. */
 void melyint_colortab_lock(struct melyint_colortab *table);
 void melyint_colortab_unlock(struct melyint_colortab *table);
 
-/* Bytes it occupies now. */
+/* The bytes that the table occupies now. */
 size_t melyint_colortab_bytes(const struct melyint_colortab *table);
 
 #endif

@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handlers.c: the registry of handlers: see handlers.h.
+ * handlers.c: the registry of handlers: a table of entries and a hash table of their numbers. Any
+ * thread, without a lock.
+ *
+ * NOTE(handlers)
+ *   A. A struct mely_handler is the program's again when the function of its last event is entered,
+ *      and a watcher has a separate copy. So statistics, traces and reports keep the handler's
+ *      number instead of its address. The number leads to an entry with a copied name, which is
+ *      never freed.
+ *   B. A handler gets its number when a thread first holds an event of it, and keeps it in the
+ *      struct. Handlers with the same function and the same name get the same number.
+ *   C. There is no lock. A thread fills in an entry, then puts its number into the hash table for
+ *      threads that look for the pair, then makes the entry ready for threads that have the number
+ *      alone. A thread that finds the number makes the entry ready, too, because the thread
+ *      that gave it may be late. Nothing is ever removed. When two threads add one pair at the same
+ *      time, the second one leaves a number unused.
+ *   D. There are MELYINT_HANDLERS numbers at most, and all later handlers share the last one. So a
+ *      program that invents names does not fill the memory.
+ *   E. A thread may give a number while it holds a core's lock; a handler without a name then gets
+ *      its function's address for a name. The reader of the name looks the symbol up, outside all
+ *      locks: dladdr waits for a dlopen under way, whose constructors may post.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,9 +32,9 @@ enum { SLOTS = 2 * MELYINT_HANDLERS };
 
 /* Zero pages until they are used. */
 static struct melyint_handler_entry entries[MELYINT_HANDLERS] MELY_LASTING;
-/* Numbers by function and name; 0: free. Anyone, once. */
+/* Numbers by function and name; 0: free. Any thread, once. */
 static _Atomic uint16_t slots[SLOTS] MELY_LASTING;
-static _Atomic uint32_t last MELY_LASTING; /* number given */
+static _Atomic uint32_t last MELY_LASTING; /* the last number given */
 
 _Static_assert(MELYINT_HANDLERS <= UINT16_MAX, "a number fits into a slot");
 _Static_assert((SLOTS & (SLOTS - 1)) == 0, "a hash is cut by a mask");
@@ -23,7 +42,7 @@ _Static_assert((SLOTS & (SLOTS - 1)) == 0, "a hash is cut by a mask");
 static uint32_t
 hash(void (*fn)(void *arg), const char *name)
 {
-#ifdef MELYINT_SIM /* a run is the same in every process, wherever its functions lie */
+#ifdef MELYINT_SIM /* the same in every process, wherever its functions lie */
 	uint64_t h = fn != NULL;
 #else
 	uint64_t h = (uint64_t)(uintptr_t)fn * 0x9e3779b97f4a7c15u;
@@ -55,24 +74,24 @@ name_of(const struct mely_handler *handler, char *name)
 	return false;
 }
 
-/* Its number was found, so it is filled in; but who has put that there may not have come to saying
- * so. */
+/* The number was found, so the entry is filled in; but the thread that added it may not have made
+ * it ready yet. */
 static void
 make_ready(struct melyint_handler_entry *entry)
 {
-	/* relaxed: whoever says it; release: pairs with the acquire in melyint_handler_entry, and
-	 * hands on what the acquire in find has shown us */
+	/* relaxed: another thread may store it as well; release: pairs with the acquire in
+	 * melyint_handler_entry, and passes on what the acquire in find has shown */
 	if (!MELY_LOAD(&entry->ready, relaxed))
 		MELY_STORE(&entry->ready, true, release);
 }
 
-/* A number and its entry, nobody else's yet; 0: there are no more. */
+/* A new number with its entry, which no other thread knows yet; 0: none are left. */
 static uint32_t
 new_entry(void (*fn)(void *arg), const char *name, bool named)
 {
 	uint32_t number;
 
-	/* relaxed, both: only to be another one */
+	/* relaxed, both: the number only has to differ */
 	if (MELY_LOAD(&last, relaxed) >= MELYINT_HANDLER_OTHER - 1)
 		return 0;
 	number = MELY_ADD(&last, 1, relaxed) + 1;
@@ -120,7 +139,7 @@ melyint_handler_number_slow(struct mely_handler *handler)
 	uint32_t number = find(handler->fn, name, named);
 
 	melyint_handler_known(number, handler);
-	/* relaxed: whoever finds it again finds the same */
+	/* relaxed: every thread finds the same number */
 	MELY_STORE(&handler->_number, number, relaxed);
 	return number;
 }
@@ -138,10 +157,10 @@ melyint_handler_entry(uint32_t number)
 	return &entries[number];
 }
 
-/* ---- what people call it: E of NOTE(handlers) ------------------------------------------------ */
+/* ---- names for people: E of NOTE(handlers) --------------------------------------------------- */
 
 #ifndef MELYINT_SIM
-/* A copy of the name of the function, which may be unloaded one day; NULL: it has none. */
+/* A copy of the name of the function, whose object may be unloaded later; NULL: it has none. */
 static char *
 symbol_of(void (*fn)(void *arg))
 {
@@ -159,7 +178,7 @@ resolve(struct melyint_handler_entry *entry)
 {
 	char *symbol = NULL, *mine;
 
-	/* relaxed, both: whether it is worth a try */
+	/* relaxed, both: only a hint that a look-up is needed */
 	if (entry->named || entry->fn == NULL || MELY_LOAD(&entry->symbol, relaxed) != NULL ||
 	    MELY_LOAD(&entry->nameless, relaxed))
 		return;
@@ -174,7 +193,7 @@ resolve(struct melyint_handler_entry *entry)
 static void
 resolve(struct melyint_handler_entry *entry)
 {
-	(void)entry; /* a run is the same in every process */
+	(void)entry; /* symbols differ between processes */
 }
 #endif
 

@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tally.c: see tally.h.
+ * tally.c: counting for the statistics. The core's own thread alone writes; any thread reads what
+ * is atomic.
+ *
+ * NOTE(tally)
+ *   A. Events. The core knows the number of the handler that it entered last, and the place of that
+ *      handler's count. While consecutive events have one number, it only writes how many events of
+ *      the batch have begun. When the number changes, and when the batch ends, it adds the row to
+ *      the count. So counts are exact at the end of a batch.
+ *   B. Times. In one batch of MELYINT_SAMPLE_EVERY, and at least one a millisecond, the core
+ *      measures the events (NOTE(measure)), as it does events whose handler's time is unknown. The
+ *      samples go into the handler's histogram, also where the handler is annotated. Batches right
+ *      after a steal are left out: far more of them are measured, and they are slower.
+ *   C. Stamps. Every event that waits in a color-queue has a stamp in ticks, which gives its age.
+ *      Usually that is the beginning of the batch that posted it, or the core's last reading of the
+ *      clock since then; for an event that a color posted to itself, it is the end of that batch.
+ *      One post in MELYINT_STAMP_EVERY, and at least one a millisecond, has an exact stamp and a
+ *      flag that sends it to its handler on the slow path, where the delay is recorded. So does
+ *      the first event that a sampled batch leaves to its own color. Threads that are not cores
+ *      stamp exactly.
+ *   D. Activities. The word since holds when the current activity began, with the activity in its
+ *      low bits; spent sums the earlier ones. A change first sets the word to 0, then adds, then
+ *      stores the new word. With acquire and release, a reader that sees the word unchanged before
+ *      and after it reads the sums has read a consistent pair. Only slow paths change the activity:
+ *      from one batch to the next the core stays busy.
  */
 #include "core/tally.h"
 
@@ -20,7 +43,7 @@ melyint_tallies_init(struct melyint_tallies *t)
 	t->now = &t->spare;
 	t->number = MELYINT_NO_HANDLER;
 	t->stamp_in = 1;
-	/* relaxed, both: nobody else knows it yet. Away since long ago. */
+	/* relaxed, both: no other thread knows it yet. Away since tick 0, nearly. */
 	MELY_STORE(&t->handler, MELYINT_NO_HANDLER, relaxed);
 	MELY_STORE(&t->since, DOING_BITS + 1, relaxed);
 }
@@ -35,7 +58,7 @@ melyint_tallies_fini(struct melyint_tallies *t)
 
 		if (tally == NULL)
 			continue;
-		/* relaxed, both: nobody else uses it any more */
+		/* relaxed, both: no other thread uses it any more */
 		free(MELY_LOAD(&tally->time, relaxed));
 		free(MELY_LOAD(&tally->delay, relaxed));
 	}
@@ -57,7 +80,7 @@ melyint_tally_change(struct melyint_tallies *t, struct mely_handler *handler, ui
 	t->now = melyint_stable_reach(&t->tallies, number);
 	if (MELY_UNLIKELY(t->now == NULL))
 		t->now = &t->spare;
-	MELY_STORE(&t->handler, number, relaxed); /* for others to name it; by itself */
+	MELY_STORE(&t->handler, number, relaxed); /* a name for other threads */
 }
 
 const struct melyint_tally *
@@ -93,7 +116,7 @@ enter(_Atomic(struct melyint_hist *) *where, uint64_t ns)
 		hist = calloc(1, sizeof *hist);
 		if (hist == NULL)
 			return; /* one sample less */
-		/* release: pairs with the acquire of who reads it: zeros before what follows */
+		/* release: pairs with the acquire of readers: zeros come before samples */
 		MELY_STORE(where, hist, release);
 	}
 	melyint_hist_add(hist, ns);
@@ -141,11 +164,11 @@ melyint_doing(struct melyint_tallies *t, unsigned doing, uint64_t now_ticks)
 
 	now_ticks &= ~(uint64_t)DOING_BITS;
 	MELY_STORE(&t->since, 0, relaxed); /* before the release below */
-	/* release: pairs with the acquire of a reader, who then sees the 0 or what follows it */
+	/* release: pairs with the acquire of a reader, which then sees the 0 or a later word */
 	if (now_ticks > began)
 		MELY_STORE(&t->spent[was],
 		    MELY_LOAD(&t->spent[was], relaxed) + (now_ticks - began), release);
-	/* release: pairs with the acquire of a reader, who then sees the sum */
+	/* release: pairs with the acquire of a reader, which then sees the sum */
 	MELY_STORE(&t->since, now_ticks | doing, release);
 	return was;
 }

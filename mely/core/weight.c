@@ -43,12 +43,12 @@
 enum {
 	AVERAGE_SHIFT = 3,
 	DECAY_SHIFT = 6,
-	SPIKE_FACTOR = 16,   /* a preempted sample is cut to so many times the average ... */
+	SPIKE_FACTOR = 16,   /* a preempted sample is cut to this many times the average ... */
 	SPIKE_NS = 10000     /* ... and this */
 };
 
-/* From the meaning of weights alone, not from a switch that may have been turned since that was
- * read: what is found is kept under it (D of NOTE(weight)). */
+/* These depend on the weighing alone, not on switches that may have changed since it was read: the
+ * results are cached under the weighing (D of NOTE(weight)). */
 static bool
 wants_time(unsigned weighing, const struct mely_handler *handler)
 {
@@ -63,7 +63,7 @@ wants_penalty(unsigned weighing, const struct mely_handler *handler)
 
 /* ---- averages -------------------------------------------------------------------------------- */
 
-/* A running average, 0 until the first sample; a spike counts for little. */
+/* A moving average, 0 until the first sample; a spike counts for little. */
 static uint32_t
 averaged(uint32_t average, uint32_t ns)
 {
@@ -77,11 +77,11 @@ averaged(uint32_t average, uint32_t ns)
 }
 
 static void
-weigh_anew(struct mely_handler *handler)
+forget_weights(struct mely_handler *handler)
 {
 	int i;
 
-	/* relaxed: the next post finds them again */
+	/* relaxed: the next post computes them again */
 	for (i = 0; i < MELYINT_WEIGHINGS; i++)
 		MELY_STORE(&handler->_weight[i], 0, relaxed);
 }
@@ -89,7 +89,7 @@ weigh_anew(struct mely_handler *handler)
 void
 melyint_sample_home(struct mely_handler *handler, uint32_t ns)
 {
-	/* relaxed, all: measurements; of two cores that collect at once one may lose a sample */
+	/* relaxed, all: measurements; when two cores collect at once, one may lose a sample */
 	uint32_t home = averaged(MELY_LOAD(&handler->_measured_ns, relaxed), ns);
 	uint32_t away = MELY_LOAD(&handler->_away_ns, relaxed);
 
@@ -98,7 +98,7 @@ melyint_sample_home(struct mely_handler *handler, uint32_t ns)
 		away -= (away - home + (1u << DECAY_SHIFT) - 1) >> DECAY_SHIFT;
 		MELY_STORE(&handler->_away_ns, away, relaxed);
 	}
-	weigh_anew(handler);
+	forget_weights(handler);
 }
 
 void
@@ -108,13 +108,13 @@ melyint_sample_away(struct mely_handler *handler, uint32_t ns)
 	uint32_t away = MELY_LOAD(&handler->_away_ns, relaxed);
 
 	MELY_STORE(&handler->_away_ns, averaged(away, ns), relaxed);
-	weigh_anew(handler);
+	forget_weights(handler);
 }
 
 /* ---- samples on their way: B of NOTE(measure) ------------------------------------------------ */
 
-/* Under which word a sample of the handler is left: its number, or where that is shared with others
- * what tells functions apart. */
+/* The key of a handler's sample: its number; for handlers that share the last number, bits of the
+ * function's address. */
 static uint32_t
 key_of(struct mely_handler *handler)
 {
@@ -125,7 +125,7 @@ key_of(struct mely_handler *handler)
 	return number;
 }
 
-/* The sample under a key, which is then gone; 0: none. */
+/* Remove and return the sample under a key; 0: there is none. */
 static uint32_t
 take(_Atomic uint64_t *samples, uint32_t key)
 {
@@ -134,7 +134,7 @@ take(_Atomic uint64_t *samples, uint32_t key)
 
 	if (seen >> 32 != key)
 		return 0;
-	/* relaxed: nothing is published with it; of two collectors one gets it */
+	/* relaxed: it publishes nothing; one of two collectors gets it */
 	return MELY_CAS(sample, &seen, 0, relaxed) ? (uint32_t)seen : 0;
 }
 
@@ -150,12 +150,12 @@ collect(struct mely_runtime *rt, struct mely_handler *handler)
 	if (away == 0)
 		return;
 	melyint_sample_away(handler, away);
-	/* Better than nothing. */
+	/* A time after a steal is better than none. */
 	if (MELY_LOAD(&handler->_measured_ns, relaxed) == 0)
 		melyint_sample_home(handler, away);
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- what is known of a handler -------------------------------------------------------------- */
 
 bool
 melyint_weight_unknown(struct mely_runtime *rt, unsigned weighing, struct mely_handler *handler)
@@ -188,7 +188,7 @@ melyint_weight_penalty(unsigned weighing, const struct mely_handler *handler)
 	return melyint_weight_ratio(home, away);
 }
 
-/* ---- the probe ------------------------------------------------------------------------------- */
+/* ---- measuring a call ------------------------------------------------------------------------ */
 
 void
 melyint_sample_begin(struct melyint_core *core, struct mely_handler *handler, void *arg)
@@ -217,7 +217,7 @@ melyint_sample_run(void *arg)
 	_Atomic uint64_t *samples;
 
 	call.fn(call.arg);
-	/* The handler may be no more. */
+	/* The program may have freed the handler. */
 	ns = melyint_ticks_to_ns(melyint_ticks() - before);
 	if (!call.away)
 		melyint_tally_time(&core->tallies, ns); /* B of NOTE(tally) */
@@ -245,7 +245,7 @@ penalty_of(unsigned weighing, const struct mely_handler *handler)
 	return melyint_weighs_penalties(weighing) ? melyint_weight_penalty(weighing, handler) : 1;
 }
 
-/* The weight of an ordinary event of a handler, found and kept in the handler. */
+/* Compute the weight of an ordinary event of a handler, and cache it there. */
 static uint32_t
 weight_of_handler(unsigned weighing, struct mely_handler *handler)
 {
@@ -253,13 +253,13 @@ weight_of_handler(unsigned weighing, struct mely_handler *handler)
 	uint32_t plain = divided(melyint_weight_from_ns(ns), 1);
 	uint32_t weighted = divided(plain, penalty_of(weighing, handler));
 
-	/* relaxed, both: who finds the same twice stores the same */
+	/* relaxed, both: two threads that find the weight store the same value */
 	MELY_STORE(&handler->_weight[melyint_weighing_plain(weighing) - 1], plain, relaxed);
 	MELY_STORE(&handler->_weight[weighing - 1], weighted, relaxed);
 	return weighted;
 }
 
-/* The power of two that is nearest to a penalty from above. */
+/* The smallest power of two that is at least the penalty, as a shift. */
 static unsigned
 shift_of(uint32_t penalty)
 {
@@ -270,7 +270,7 @@ shift_of(uint32_t penalty)
 	return shift;
 }
 
-/* An embedded event with a time of its own: the time stays, a shift says what was counted. */
+/* An embedded event with its own time: the time stays, and a shift keeps the divisor. */
 static uint32_t
 weigh_timed(unsigned weighing, struct mely_event *ev)
 {
@@ -295,7 +295,7 @@ melyint_weigh_slow(struct mely_runtime *rt, unsigned weighing, struct mely_event
 	} else if (weight == 0 && !melyint_weight_unknown(rt, weighing, ev->_handler)) {
 		weight = weight_of_handler(weighing, ev->_handler);
 	} else if (weight == 0) {
-		/* The sooner it is known, the better: this very event is measured. */
+		/* Measure this event, so that the time is known soon. */
 		ev->_flags |= MELYINT_EV_SAMPLE;
 		weight = MELYINT_WEIGHT_UNKNOWN;
 	}

@@ -111,7 +111,7 @@ melyint_coreq_unlink(struct melyint_coreq *q, struct mely_color *color)
 
 unsigned melyint_coreq_pick_slow(struct melyint_coreq *q);
 
-/* The color-queue whose turn it is; NULL: the queue is empty. Ages the levels that it passes over. */
+/* The color-queue that is next; NULL: the queue is empty. Ages the levels that it passes over. */
 MELY_INLINE struct mely_color *
 melyint_coreq_first(struct melyint_coreq *q)
 {

@@ -16,12 +16,13 @@
 /* ev->_state */
 enum {
 #ifdef MELY_DEVELOPER
-	MELYINT_EV_MAGIC = 0x4d00, /* memory that was not an event hardly ever has one of the states */
+	MELYINT_EV_MAGIC = 0x4d00, /* other memory hardly ever holds one of these states */
 #else
 	MELYINT_EV_MAGIC = 0,
 #endif
 	MELYINT_EV_IDLE = 0,  /* belongs to the program */
-	MELYINT_EV_QUEUED = MELYINT_EV_MAGIC + 1, /* in a color-queue; changes under the lock of the color's owner */
+	/* in a color-queue; changes under the lock of the color's owner */
+	MELYINT_EV_QUEUED = MELYINT_EV_MAGIC + 1,
 	MELYINT_EV_PRIVATE,   /* in the batch of the running core; that core alone changes it */
 	MELYINT_EV_CANCELLED, /* was PRIVATE; the running core will drop it */
 	MELYINT_EV_CLAIMED,   /* a thread is posting or cancelling it */

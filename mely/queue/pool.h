@@ -54,8 +54,8 @@ size_t melyint_depot_trim(struct melyint_depot *depot);
 void melyint_pool_init(struct melyint_pool *pool, struct melyint_depot *depot);
 void melyint_pool_fini(struct melyint_pool *pool);
 
-/* Are the stock's events distinct and spare, and within bounds? Do the depot's counts agree with its
- * lists? For tests; the depot's lock is not held. */
+/* Are the stock's events distinct and spare, and within bounds? Do the depot's counts agree with
+ * its lists? For tests; the caller does not hold the depot's lock. */
 bool melyint_pool_validate(const struct melyint_pool *pool);
 bool melyint_depot_validate(struct melyint_depot *depot);
 

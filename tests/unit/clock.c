@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.c: the two clocks agree, never go back, and convert to and fro without overflowing.
+ * clock.c: the two clocks agree, never go back, and convert both ways without overflow.
  */
 #include <time.h>
 
@@ -55,7 +55,7 @@ conversions(void **state)
 	}
 }
 
-/* Over a sleep both clocks pass the same time; 10 % is for the measured rate. */
+/* Both clocks advance equally over a sleep; 10 % allows for the measured rate. */
 static void
 rates_agree(void **state)
 {
@@ -69,7 +69,7 @@ rates_agree(void **state)
 	nanosleep(&nap, NULL);
 	span = melyint_ticks_to_ns(melyint_ticks() - ticks);
 	ns = melyint_now_ns() - ns;
-	/* ns was read outside of the span of ticks: it is the longer but for the rate's error. */
+	/* ns was read outside the span of ticks, so it is longer, except for the rate's error. */
 	assert_true(span <= ns + ns / 10);
 	assert_true(span >= 50000000 * 9 / 10);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * color/table.c: the table of colors by id: exact whatever the pattern of ids, bounded in bytes an
- * idle id, and all of it is given back by a trim, but for what somebody holds.
+ * color/table.c: the table of colors by id: exact for every pattern of ids, bounded in bytes per
+ * idle id; a trim gives everything back, except colors that are held.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ struct pattern {
 static void
 exact_and_small(void **state)
 {
-	/* The lowest 16384 ids are found by index whatever the pattern: that much comes on top. */
+	/* The lowest 16384 ids are always found by index: their memory comes on top. */
 	enum { IDS = 50000, DENSE_AREA = 16384 * 64 };
 	static const struct pattern patterns[] = {
 		{0, 1, 64 + 8}, {0xffff0000u, 1, 160}, {0, 64, 160}, {0, 0x9e3779b1u, 160},
@@ -75,7 +75,7 @@ exact_and_small(void **state)
 		for (k = 1; k < IDS; k++)
 			assert_ptr_not_equal(found[k], found[k - 1]);
 		(void)melyint_colortab_trim(rt);
-		/* Nothing but the buckets themselves is left. */
+		/* Only the buckets are left. */
 		assert_in_range(melyint_colortab_bytes(rt->colors), 0, before + IDS * 4 * 8);
 		for (k = 0; k < IDS; k += 1000)
 			(void)look_up(rt, patterns[i].first + k * patterns[i].stride);
@@ -83,7 +83,7 @@ exact_and_small(void **state)
 	}
 }
 
-/* Colors from mely_color_of_id stay where they are through a trim. */
+/* A trim leaves colors from mely_color_of_id where they are. */
 static void
 held_ones_stay(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coreq.c: the core-queue: links, first in first out inside a priority, the highest first, aging
- * so that none starves, and the validator that other tests rely on.
+ * coreq.c: the core-queue. Links; first in, first out inside a priority; the highest priority
+ * first; ageing, so that no color starves; the validator, on which other tests rely.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ every_priority(void **state)
 	assert_int_equal(q.levels, 0);
 }
 
-/* Unlink from anywhere, in a random order, against a list of who must be left. */
+/* Unlink from anywhere, in a random order, and compare with the set of colors that must be left. */
 static void
 random_order(void **state)
 {
@@ -109,7 +109,7 @@ random_order(void **state)
 	}
 }
 
-/* Highest always ready again: the lowest has its turn after a bounded number of batches. */
+/* The highest is always ready again: the lowest runs after a bounded number of batches. */
 static void
 passed_over_has_its_turn(void **state)
 {
@@ -130,7 +130,7 @@ passed_over_has_its_turn(void **state)
 				unlink_color(color);
 				link_color(1, high);
 			}
-			/* About a step a batch: the difference of the priorities. */
+			/* About one step a batch, for the difference of the priorities. */
 			assert_in_range(turn, 1, 2 * (high - low) + 2);
 		}
 }

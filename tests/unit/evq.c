@@ -100,7 +100,7 @@ all_sequences(void **state)
 		struct model model = {0, {NULL}};
 		long rest = sequence;
 
-		/* Start with a few events, so that short sequences reach the interesting lengths. */
+		/* Start with a few events: short sequences then reach the interesting lengths. */
 		for (i = 0; i < (int)(sequence % 4); i++)
 			step(&first, &model, 0);
 		for (i = 0; i < STEPS; i++, rest /= OPS)

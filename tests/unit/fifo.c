@@ -78,7 +78,7 @@ take(int at)
 	free(e.ev);
 }
 
-/* Out and in again: all of the color's events are behind the others, in their order. */
+/* Collected and appended again: all of the color's events are last, in their order. */
 static void
 move(int color, bool full)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handlers.c: the registry of handlers: one number for each function and name, whoever asks, and an
- * end to them.
+ * handlers.c: the registry of handlers: one number for each function and name, for every thread,
+ * and a limit to the numbers.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ two(void *arg)
 
 static int asked; /* for symbols */
 
-/* In the place of the C library's: `one` is exported under this name, all else has none. */
+/* Replaces the C library's: `one` is exported under this name, all other functions have none. */
 int
 dladdr(const void *address, Dl_info *info)
 {
@@ -66,14 +66,14 @@ pairs(void **state)
 	name[0] = 'x';
 	assert_string_equal(melyint_handler_entry(a)->name, "a");
 	assert_true(melyint_handler_entry(c)->fn == two);
-	/* A long one is cut, the same way each time. */
+	/* A long name is cut, the same way each time. */
 	memset(name, 'y', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
 	n = number(one, name);
 	assert_int_equal(strlen(melyint_handler_entry(n)->name), MELYINT_HANDLER_NAME - 1);
 	name[150] = 'z';
 	assert_int_equal(number(one, name), n);
-	/* One without a name has that of its function, or its address. */
+	/* A handler without a name has that of its function, or its address. */
 	n = number(one, NULL);
 	assert_true(melyint_handler_name(n)[0] != '\0');
 	assert_int_equal(number(one, ""), n);
@@ -83,7 +83,7 @@ pairs(void **state)
 	assert_null(melyint_handler_entry(MELYINT_NO_HANDLER));
 }
 
-/* A number may be given under a lock, and a dlopen that is under way may wait for that one. */
+/* A thread may give a number under a lock for which a dlopen under way waits. */
 static void
 symbols_are_for_readers(void **state)
 {
@@ -102,7 +102,7 @@ symbols_are_for_readers(void **state)
 	assert_int_equal(asked, before);
 }
 
-/* As when the thread that gave the number is held up before it has said that the entry is ready. */
+/* As if the thread that gave the number were held up before it made the entry ready. */
 static void
 found_before_it_is_ready(void **state)
 {
@@ -126,7 +126,7 @@ found_before_it_is_ready(void **state)
 	mely_handler_set_stall(&first, 0);
 }
 
-/* Threads that ask at once for the same get the same. */
+/* Threads that ask for one pair at the same time get one number. */
 enum { THREADS = 4, NAMES = 300 };
 
 static uint32_t found[THREADS][NAMES];
@@ -143,7 +143,7 @@ ask(void *arg)
 	for (i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof name, "n%d", i);
 		numbers[i] = number(one, name);
-		/* Another thread's may be a moment from ready. */
+		/* Another thread may be about to make it ready. */
 		while (melyint_handler_entry(numbers[i]) == NULL)
 			;
 		assert_string_equal(melyint_handler_entry(numbers[i])->name, name);
@@ -170,7 +170,7 @@ threads_agree(void **state)
 			assert_true(found[0][i] != found[0][k]);
 }
 
-/* A program that invents names gets one for all the rest in the end. */
+/* A program that invents names gets one number for all of them in the end. */
 static void
 there_is_an_end(void **state)
 {
@@ -188,7 +188,7 @@ there_is_an_end(void **state)
 	assert_non_null(melyint_handler_entry(n));
 	assert_null(melyint_handler_entry(n)->fn);
 	assert_int_equal(melyint_handlers_end(), MELYINT_HANDLER_OTHER);
-	/* Who was there before keeps his. */
+	/* Earlier handlers keep their numbers. */
 	assert_int_equal(number(one, "a"), before);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hist.c: histograms: every value is in exactly one bucket, buckets are as narrow as promised, and
- * quantiles are as near.
+ * hist.c: histograms: every value is in exactly one bucket; buckets are as narrow as promised, and
+ * quantiles as exact.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -24,14 +24,14 @@ buckets_join(void **state)
 		assert_int_equal(mely_stats_bucket_of(to - 1), b);
 		if (b + 1 < MELY_STATS_BUCKETS) {
 			assert_true(to == mely_stats_bucket_from(b + 1));
-			/* At most an eighth wide. */
+			/* A bucket is at most an eighth wide. */
 			assert_true(to - from == 1 || (to - from) * 8 <= from);
 		}
 	}
 	assert_int_equal(mely_stats_bucket_of(UINT64_MAX), MELY_STATS_BUCKETS - 1);
 	assert_true(mely_stats_bucket_from(MELY_STATS_BUCKETS - 1) == 1ull << 36);
 	assert_true(mely_stats_bucket_to(MELY_STATS_BUCKETS - 1) == UINT64_MAX);
-	/* Powers of two are bounds, as prometheus.c has it. */
+	/* Powers of two are bounds; prometheus.c relies on that. */
 	for (b = 3; b <= 36; b++)
 		assert_true(mely_stats_bucket_from(mely_stats_bucket_of(1ull << b)) == 1ull << b);
 }

@@ -101,8 +101,8 @@ held_elsewhere(struct witness *witness)
 	return witness->held;
 }
 
-/* In developer builds only the holder is told that it holds the lock; in release builds every
- * thread is. */
+/* Developer builds say only to the holder that it holds the lock; release builds, to every
+ * thread. */
 static void
 witness_names_the_holder(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stable.c: the growing array: records are zero at first, never move, are never shared by two
- * indexes, and can be reached by many threads at once.
+ * stable.c: the growing array: records are zero at first, never move and belong to one index
+ * each; many threads can reach them at the same time.
  */
 #include <pthread.h>
 
@@ -37,7 +37,7 @@ every_index_has_its_own(void **state)
 	melyint_stable_fini(&array);
 }
 
-/* Far indexes make only their own chunk; those that can not be made are NULL. */
+/* A far index makes only its own chunk; an index out of reach is NULL. */
 static void
 far_indexes(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stealq.c: the stealing-queue: intervals, the highest first, colors that move between them and go
- * in any order, constant-time removal that keeps every other color's place, memory given back, and
- * the validator that other tests rely on.
+ * stealq.c: the stealing-queue: the highest interval comes first; colors move between intervals
+ * and leave in any order; a removal keeps the other colors' places; memory is given back; the
+ * validator, on which other tests rely.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { COLORS = 5000 };
 
 static struct melyint_stealq q;
 static struct mely_color colors[COLORS];
-static unsigned in[COLORS]; /* 0: not in; else the interval plus one */
+static unsigned in[COLORS]; /* 0: not in the queue; else the interval plus one */
 
 static void
 begin(void)
@@ -54,7 +54,7 @@ highest_interval_first(void **state)
 	for (left = 30; left > 0; left--) {
 		best = melyint_stealq_best(&q);
 		assert_non_null(best);
-		/* Ten in each, the highest go first. */
+		/* Ten colors in each interval; the highest go first. */
 		assert_int_equal((best - colors) % MELYINT_INTERVALS, (left - 1) / 10);
 		melyint_stealq_remove(&q, best);
 		assert_int_equal(best->_u._worth._steal_slot, 0);
@@ -65,7 +65,7 @@ highest_interval_first(void **state)
 	end();
 }
 
-/* What put says: better for thieves than before? */
+/* put returns whether the color is worth more to thieves than before. */
 static void
 put_says_whether_it_rose(void **state)
 {
@@ -157,7 +157,7 @@ shrinks(void **state)
 	end();
 }
 
-/* The validator sees what is wrong. */
+/* The validator finds damage. */
 static void
 validator(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advice.c: see advice.h. A fault says who touches what; the remedy depends on who: a helper
- * thread or an outside thread has no color that could be changed, a block that is freed needs a
- * last user, and of two colors one has to give way.
+ * advice.c: what a programmer can try against a fault. It depends on the two sides: a helper thread
+ * or an outside thread has no color that could be changed, a block that is freed needs a last user,
+ * and of two colors one has to change.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -75,13 +75,13 @@ advice_for(const struct fault *fault)
 	if (frees(fault, &side, &other))
 		return text_format("%s frees it while %s may have it in hand: post the freeing to "
 		    "%s, or let a mely_join of all users free it", side->handler, other->handler,
-		    other->party == PARTY_COLOR ? other->where : "whoever is the last to use it");
+		    other->party == PARTY_COLOR ? other->where : "its last user");
 	if (has(fault, PARTY_HELPER, &side, &other))
 		return text_format("%s runs on a helper thread, which has no color: give mely_work a "
 		    "copy, and take the result over in its handler; or let %s wait for that handler",
 		    side->handler, other->handler);
 	if (has(fault, PARTY_THREAD, &side, &other) && other->party == PARTY_COLOR)
-		return text_format("%s runs on a thread that is no color: let it finish with the data "
+		return text_format("%s runs on a thread without a color: let it finish with the data "
 		    "before it posts, or post a copy; or make an event of %s of what it does",
 		    side->handler, other->where);
 	if (has(fault, PARTY_MAIN, &side, &other) && other->party == PARTY_COLOR)

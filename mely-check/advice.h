@@ -5,7 +5,7 @@
 
 #include "pairs.h"
 
-/* A sentence or two for people, which lives as long as the program. */
+/* A sentence or two for people, never freed. */
 const char *advice_for(const struct fault *fault);
 
 #endif

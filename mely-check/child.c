@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child.c: see child.h. The sanitizer writes each process's reports to DIRECTORY/report.PID.
- * Signals that end the tool are handed on to the program, so that a server that is ended by
- * SIGTERM is summed up like any other; those of the terminal it gets by itself.
+ * child.c: run the program. The sanitizer writes each process's reports to DIRECTORY/report.PID.
+ * This tool passes signals that end it on to the program, so that it can sum up a server that
+ * SIGTERM ends; the program gets those of the terminal by itself.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -21,7 +21,7 @@
 static pid_t running;
 
 static void
-hand_on(int signum)
+pass_on(int signum)
 {
 	kill(running, signum);
 }
@@ -29,13 +29,13 @@ hand_on(int signum)
 /* ---- the environment ------------------------------------------------------------------------ */
 
 /*
- * What the program's owner set comes behind our defaults, and wins; where the reports go and
- * what they do to the status comes last.
+ * TSAN_OPTIONS of the user come behind our defaults, and override them; the place of the reports
+ * and their effect on the status come last.
  *
- * io_sync=0: by default a write to any socket comes before a read from any other, which would
- * hide what two connections share. Deadlocks, leaks and signals are not what this tool is for.
- * With more than one thread the sanitizer would sleep a second at exit, and end a child that goes
- * on after a fork; and fibers are threads.
+ * io_sync=0: by default a write to any socket orders what follows a read from any other, which
+ * would hide what two connections share. This tool does not report deadlocks, leaks and signals.
+ * With more than one thread, and fibers are threads, the sanitizer would sleep a second at exit,
+ * and end a child that goes on after a fork.
  */
 static void
 set_options(const struct child *child)
@@ -80,7 +80,7 @@ set_signals(void (*terminal)(int), void (*others)(int))
 	sigaction(SIGUSR2, &action, NULL);
 }
 
-/* In the child of fork; what went wrong is written to the pipe, which a good exec closes. */
+/* In the child of fork. Writes an error to the pipe; a successful exec closes the pipe. */
 static void
 become(const struct child *child, const char *path, char **argv, int errors,
     const sigset_t *mask)
@@ -105,7 +105,7 @@ child_place(struct child *child, const char **where)
 	const char *tmp = getenv("TMPDIR");
 	char *directory;
 
-	*where = tmp != NULL ? tmp : "/tmp"; /* as mktemp(1) has it */
+	*where = tmp != NULL ? tmp : "/tmp"; /* like mktemp(1) */
 	directory = text_format("%s/mely-check.XXXXXX", *where);
 	if (mkdtemp(directory) == NULL)
 		return -errno;
@@ -135,7 +135,7 @@ child_run(struct child *child, const char *path, char **argv)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return -error;
 	}
-	set_signals(SIG_IGN, hand_on);
+	set_signals(SIG_IGN, pass_on);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	while (waitpid(running, &child->status, 0) < 0)
 		if (errno != EINTR)

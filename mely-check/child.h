@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h: running the program under the checker, with its reports in files of their own. */
+/* child.h: run the program under the checker, with its reports in separate files. */
 #ifndef MELY_CHECK_CHILD_H
 #define MELY_CHECK_CHILD_H
 
@@ -10,11 +10,11 @@
 #include "report.h"
 
 struct child {
-	const char *directory; /* where the reports are; goes with child_clean */
+	const char *directory; /* of the reports; child_clean removes it */
 	const char *preload;   /* library to load first, or NULL */
-	bool every;            /* a report for every time, not for every pair of stacks */
-	bool io;               /* a write to a descriptor orders what comes before a read */
-	int status;            /* as waitpid gives it */
+	bool every;            /* a report each time, not for each pair of stacks */
+	bool io;               /* a write to a descriptor orders what follows a read from it */
+	int status;            /* of waitpid */
 };
 
 /* Make the directory for its reports, below *where. 0 or a negative errno code. */
@@ -22,12 +22,12 @@ int child_place(struct child *child, const char **where);
 
 /* After child_place. 0, or a negative errno code: the program could not be started. */
 int child_run(struct child *child, const char *path, char **argv);
-/* Reads what it has reported, and copies it to raw unless that is NULL. Returns the files read. */
+/* Read its reports, and copy them to raw unless that is NULL. Returns the number of files. */
 unsigned child_reports(const struct child *child, struct reports *reports, FILE *raw);
 void child_clean(const struct child *child);
 /* "ended with status 3", "was ended by signal 11 (Segmentation fault)" */
 const char *child_words(const struct child *child);
-/* As a shell has it: 128 and the signal where one ended it. */
+/* Like a shell: 128 plus the signal, if one ended it. */
 int child_status(const struct child *child);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c: mely-check runs a program under the color checker and sums up what it reports.
+ * main.c: mely-check runs a program under the color checker and sums up its reports.
  *
  *     mely-check [OPTION...] PROGRAM [ARGUMENT...]
  *     mely-check [OPTION...] --reports FILE...
@@ -19,31 +19,31 @@
 #include "show.h"
 #include "text.h"
 
-enum { NOTHING_FOUND = 0, FAULTS_FOUND = 1, CAN_NOT = 2 };
+enum { NOTHING_FOUND = 0, FAULTS_FOUND = 1, UNUSABLE = 2 };
 
 static const char usage[] =
     "usage: mely-check [OPTION...] PROGRAM [ARGUMENT...]\n"
     "       mely-check [OPTION...] --reports FILE...\n"
     "\n"
-    "Run a program under Mely's color checker, and say which handlers of different colors touch\n"
-    "the same data without an order between them, on one core as on many. The program is\n"
-    "compiled with -fsanitize=thread -g and linked with -lmely-check, or with a shared libmely,\n"
-    "in whose place libmely-check is then loaded. The summary goes to stderr.\n"
+    "Run a program under Mely's color checker, and report handlers of different colors that touch\n"
+    "the same data without an order between them, on one core as on many. Compile the program\n"
+    "with -fsanitize=thread -g, and link it with -lmely-check, or with a shared libmely: then\n"
+    "mely-check loads libmely-check instead. The summary goes to stderr.\n"
     "\n"
-    "  -j, --json          the summary as JSON\n"
-    "  -o, --output FILE   the summary into FILE\n"
+    "  -j, --json          write the summary as JSON\n"
+    "  -o, --output FILE   write the summary to FILE\n"
     "  -l, --log FILE      keep the sanitizer's own reports in FILE\n"
-    "  -s, --status        when nothing is found, end with the program's own status\n"
-    "  -c, --children      PROGRAM is a shell or the like: check what it starts\n"
-    "  -e, --every         count every time, not every pair of stacks once; slow\n"
-    "      --io            take a write to a descriptor to come before a read from it\n"
-    "      --library FILE  the libmely-check.so to load in libmely's place\n"
-    "      --reports       sum up reports in files, run nothing\n"
-    "  -h, --help          this text\n"
-    "  -V, --version       the version\n"
+    "  -s, --status        if nothing is found, exit with the program's own status\n"
+    "  -c, --children      PROGRAM is an interpreter such as a shell: check what it starts\n"
+    "  -e, --every         count each time, not each pair of stacks once; slow\n"
+    "      --io            a write to a descriptor orders what follows a read from it\n"
+    "      --library FILE  the libmely-check.so to load\n"
+    "      --reports       sum up reports in files, run no program\n"
+    "  -h, --help          print this text\n"
+    "  -V, --version       print the version\n"
     "\n"
-    "Status: 0 nothing found, 1 something found, 2 wrong usage, or the program can not be run or\n"
-    "checked. The program's own status is in the summary.\n";
+    "Exit status: 0 nothing found, 1 something found, 2 invalid usage, or the program cannot be\n"
+    "run or checked. The program's own status is in the summary.\n";
 
 struct options {
 	bool json, every, io, reports, status, children;
@@ -54,12 +54,12 @@ static int
 complain(const char *message)
 {
 	fprintf(stderr, "mely-check: %s\n", message);
-	return CAN_NOT;
+	return UNUSABLE;
 }
 
 /* ---- the library ---------------------------------------------------------------------------- */
 
-/* Where libmely-check.so is: as asked, else beside the installed library, else beside us. */
+/* The path of libmely-check.so: the one named, else one beside this program, else the installed. */
 static const char *
 library(const struct options *options)
 {
@@ -87,7 +87,8 @@ library(const struct options *options)
 	return NULL;
 }
 
-/* May the program be run as it is, or with the library before it? Else says why not. */
+/* Find out whether the program runs as it is, or with the library preloaded. 0, or a status after a
+ * message. */
 static int
 prepare(const struct program *program, const struct options *options, struct child *child)
 {
@@ -100,11 +101,11 @@ prepare(const struct program *program, const struct options *options, struct chi
 		    "link it with \"clang -g -O1 -fsanitize=thread\" and -lmely-check", program->path));
 	if (program->clang && program_look(&symbolizer, "llvm-symbolizer") != 0)
 		fprintf(stderr, "mely-check: llvm-symbolizer not found (package llvm): functions and "
-		    "lines may not be known\n");
+		    "lines may be unknown\n");
 	if (program->checker)
 		return 0;
 	if (!program->shared_library)
-		return complain(text_format("%s is linked with no shared libmely: link it with "
+		return complain(text_format("%s is not linked with a shared libmely: link it with "
 		    "-lmely-check", program->path));
 	child->preload = library(options);
 	if (child->preload == NULL)
@@ -207,8 +208,8 @@ main(int argc, char **argv)
 	int c;
 
 	memset(&options, 0, sizeof options);
-	/* The program's own options are not ours: the first word that is none ends them. */
-	while ((c = getopt_long(argc, argv, "+jo:l:scehV", long_options, NULL)) != -1) {
+	/* The first word that is not an option ends them: what follows belongs to the program. */
+	while ((c = getopt_long(argc, argv, "+:jo:l:scehV", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'j': options.json = true; break;
 		case 'o': options.output = optarg; break;
@@ -221,7 +222,12 @@ main(int argc, char **argv)
 		case OPTION_REPORTS: options.reports = true; break;
 		case 'h': fputs(usage, stdout); return 0;
 		case 'V': printf("mely-check %s\n", MELY_VERSION_STRING); return 0;
-		default: return complain("try --help");
+		case ':':
+			return complain(text_format("option '%s' needs a value (try --help)",
+			    argv[optind - 1]));
+		default:
+			return complain(text_format("invalid option '%s' (try --help)",
+			    argv[optind - 1]));
 		}
 	}
 	if (optind == argc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pairs.c: see pairs.h. */
+/* pairs.c: group reports into faults. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-/* Of the languages' libraries, of the sanitizer, or of ours: not what the programmer wrote. */
+/* Whether code belongs to a library, the sanitizer or Mely, and not to the programmer. */
 static bool
 foreign(const struct frame *frame)
 {
@@ -20,7 +20,7 @@ foreign(const struct frame *frame)
 	static const char *const functions[] = {
 	    "mely_", "melyint_", "__tsan", "__interceptor", "start_thread", "__libc_start", "_start",
 	    "clone", "__clone", "melycompat::"};
-	/* Of the runtime, the hooks of the checker alone call what is instrumented. */
+	/* In the runtime, only the hooks of the checker call instrumented code. */
 	static const char *const files[] = {
 	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/colorcheck",
 	    "compat/include/", "/mely-compat/"};
@@ -62,8 +62,8 @@ innermost(const struct stack *stack)
 }
 
 /*
- * "void chat::on_say<std::string>(void*)" as "chat::on_say": without what stands in angle brackets
- * and parentheses, and the type in front. Operators and lambdas stay as they are.
+ * "void chat::on_say<std::string>(void*)" as "chat::on_say": without angle brackets, parentheses
+ * and the type in front. Operators and lambdas stay as they are.
  */
 static const char *
 short_name(const char *function)
@@ -204,8 +204,8 @@ object_words(const struct report *report)
 		break;
 	}
 	if (gives_back(&report->accesses[0]) || gives_back(&report->accesses[1]))
-		return "a heap block that is given back";
-	return "memory of which nothing is known";
+		return "a heap block that was freed";
+	return "unknown memory";
 }
 
 static const char *
@@ -226,7 +226,7 @@ place_words(const struct report *report)
 	    faults_place(&site));
 }
 
-/* The same object, as a person would say: not the same address, but the same name or origin. */
+/* Whether people would call it the same object: by name or origin, not by address. */
 static bool
 same_object(const struct report *a, const struct report *b)
 {
@@ -252,7 +252,7 @@ same_frame(const struct frame *a, const struct frame *b)
 	    a->line == b->line;
 }
 
-/* sides in the order in which fault has them? Turns them; false when it is another pair. */
+/* Put sides into the order of fault. False: another pair. */
 static bool
 same_pair(const struct fault *fault, struct side sides[2])
 {
@@ -270,7 +270,7 @@ same_pair(const struct fault *fault, struct side sides[2])
 	    fault->sides[0].party == sides[0].party && fault->sides[1].party == sides[1].party;
 }
 
-/* Another report of a fault that is known. */
+/* Another report of a known fault. */
 static void
 count_in(struct fault *fault, const struct side sides[2])
 {
@@ -297,7 +297,7 @@ add(struct faults *faults, const struct report *report)
 	struct fault *fault;
 	size_t i;
 
-	/* TSan reports the later access first; people tell it in the order of time. */
+	/* TSan reports the later access first; show them in the order of time. */
 	sides[0] = side_of(&report->accesses[1]);
 	sides[1] = side_of(&report->accesses[0]);
 	for (i = 0; i < faults->count; i++) {
@@ -307,7 +307,7 @@ add(struct faults *faults, const struct report *report)
 			return;
 		}
 	}
-	/* same_pair may have turned them. */
+	/* same_pair may have swapped them. */
 	sides[0] = side_of(&report->accesses[1]);
 	sides[1] = side_of(&report->accesses[0]);
 	faults->list = text_room(faults->list, faults->count, sizeof *faults->list);

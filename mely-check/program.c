@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c: see program.h. The names that a binary defines, imports and needs stand in its
- * string tables, each ended by a zero byte; they are searched as text, so that a stripped binary
- * and one without section headers are no special cases.
+ * program.c: examine a binary. The names that it defines, imports and needs are in its string
+ * tables, each ended by a zero byte. This file searches them as text, so that a stripped binary and
+ * one without section headers need no special case.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -76,7 +76,7 @@ program_look(struct program *program, const char *name)
 	if (program->path == NULL)
 		return -errno;
 	fd = open(program->path, O_RDONLY | O_CLOEXEC);
-	/* What can be run but not read is run as it is. */
+	/* Run a file as it is that can be run but not read. */
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {

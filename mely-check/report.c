@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c: see report.h. A report begins with "WARNING: ThreadSanitizer: KIND (pid=N)" and is
- * made of sections; a section begins with a line that is indented by two columns, and its stack
+ * report.c: parse ThreadSanitizer's reports. A report begins with "WARNING: ThreadSanitizer: KIND
+ * (pid=N)" and has sections. A section begins with a line indented by two columns; its stack
  * follows, indented by four. A blank line, or the next section, ends a stack.
  */
 #define _GNU_SOURCE
@@ -12,21 +12,21 @@
 #include "report.h"
 #include "text.h"
 
-/* The name of a thread stands behind its accesses. */
+/* The name of a thread comes after its accesses. */
 struct thread {
 	const char *id, *name;
 };
 
 struct parser {
-	struct report *report; /* the one that is read now, or NULL */
-	struct stack *stack;   /* where frames go, or NULL */
+	struct report *report; /* being read, or NULL */
+	struct stack *stack;   /* to which frames are added, or NULL */
 	struct thread *threads;
 	size_t threads_count;
 };
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-/* Cut off what is in the last pair of parentheses, if tail is a part of it; what it was. */
+/* Cut off the last pair of parentheses, if part is in it. Returns what was in it, or NULL. */
 static char *
 cut_tail(char *text, const char *part)
 {
@@ -58,15 +58,15 @@ read_place(struct frame *frame, char *place)
 		numbers[n] = atoi(colon + 1);
 		*colon = '\0';
 	}
-	/* The last number read is the line; a column stood behind it, or none. */
+	/* The last number read is the line; a column may follow it. */
 	if (n > 0)
 		frame->line = numbers[n - 1];
 	frame->file = place;
 }
 
 /*
- * "FUNCTION PLACE (MODULE+0x12) (BuildId: 34)", where a function of C++ may have spaces and
- * parentheses in it, and so may a path.
+ * "FUNCTION PLACE (MODULE+0x12) (BuildId: 34)". A function of C++ may contain spaces and
+ * parentheses, and so may a path.
  */
 static void
 read_frame(struct stack *stack, const char *line)
@@ -108,7 +108,7 @@ read_thread(struct access *access, const char *text)
 		access->thread = text_copy(thread, strcspn(thread, " :"));
 }
 
-/* "[Previous ][atomic ]write of size 8 at 0x12 by ..."; false when it is no such line. */
+/* "[Previous ][atomic ]write of size 8 at 0x12 by ..."; false: another line. */
 static bool
 read_access(struct parser *parser, const char *line)
 {
@@ -152,7 +152,7 @@ number_after(const char *text, const char *what, int base)
 	return at != NULL ? strtoull(at + strlen(what), NULL, base) : 0;
 }
 
-/* "counter.12" is a part of counter, or a static variable of a function: compilers number them. */
+/* "counter.12" is part of counter, or a static variable of a function: compilers number them. */
 static const char *
 name_of_global(const char *name, size_t length)
 {
@@ -171,7 +171,7 @@ read_object(struct parser *parser, const char *line)
 	const char *at;
 
 	parser->stack = NULL;
-	/* Behind a stack comes the mapping that it is in, which says less. */
+	/* The mapping that contains a stack follows it, and says less. */
 	if (object->kind != OBJECT_UNKNOWN)
 		return;
 	object->size = number_after(line, " of size ", 10);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.h: what ThreadSanitizer writes, read into structs: the reports of clang 14 and of
- * gcc 12, whose text differs in frames. What is not understood is skipped; a report of which no
- * two accesses were understood counts as "other".
+ * report.h: ThreadSanitizer's reports as structs: those of clang 14 and of gcc 12, whose frames
+ * differ. The parser skips what it does not understand; a report without two accesses that it
+ * understands counts as "other".
  */
 #ifndef MELY_CHECK_REPORT_H
 #define MELY_CHECK_REPORT_H
@@ -13,10 +13,10 @@
 #include <stdio.h>
 
 struct frame {
-	const char *function; /* never NULL; "??" when not known */
-	const char *file;     /* NULL when not known */
-	const char *module;   /* NULL when not known */
-	int line;             /* 0 when not known */
+	const char *function; /* never NULL; "??": unknown */
+	const char *file;     /* NULL: unknown */
+	const char *module;   /* NULL: unknown */
+	int line;             /* 0: unknown */
 };
 
 /* Innermost frame first. */
@@ -31,16 +31,16 @@ struct access {
 	unsigned size;
 	uint64_t address;
 	const char *thread; /* "T7", or "main thread" */
-	const char *name;   /* of the thread: "color 7 (connection)"; NULL when it has none */
-	struct stack stack; /* empty when it was lost */
+	const char *name;   /* of the thread: "color 7 (connection)"; NULL: none */
+	struct stack stack; /* empty: lost */
 };
 
 enum object_kind { OBJECT_UNKNOWN, OBJECT_GLOBAL, OBJECT_HEAP, OBJECT_STACK, OBJECT_TLS, OBJECT_FD };
 
 struct object {
 	enum object_kind kind;
-	const char *name;       /* of a global; whose stack or TLS; NULL when not known */
-	uint64_t address, size; /* 0 when not known */
+	const char *name;       /* of a global; whose stack or TLS; NULL: unknown */
+	uint64_t address, size; /* 0: unknown */
 	struct stack allocated; /* of a heap block */
 };
 
@@ -56,7 +56,7 @@ struct reports {
 	size_t count;
 };
 
-/* Append the reports of a file. */
+/* Append the reports in a file. */
 void reports_read(struct reports *reports, FILE *file);
 
 #endif

@@ -8,7 +8,7 @@
 #include "child.h"
 #include "pairs.h"
 
-/* child and argv are NULL when saved reports are summed up. */
+/* child and argv are NULL for saved reports. */
 void show_text(FILE *out, const struct faults *faults, const struct child *child, char **argv);
 void show_json(FILE *out, const struct faults *faults, const struct child *child, char **argv);
 

@@ -181,7 +181,8 @@ show_json(FILE *out, const struct faults *faults, const struct child *child, cha
 	put(top, "faults", list);
 	put(top, "others", others);
 	fputs(text_need((void *)(uintptr_t)json_object_to_json_string_ext(top,
-	    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)), out);
+	    JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
+	    JSON_C_TO_STRING_NOSLASHESCAPE)), out);
 	fputc('\n', out);
 	fflush(out);
 	json_object_put(top);

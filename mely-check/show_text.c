@@ -53,7 +53,7 @@ show_fault(FILE *out, size_t number, const struct fault *fault)
 		fprintf(out, "     and in %zu more pairs of places\n",
 		    fault->more_count - MORE_SHOWN);
 	fprintf(out, "     reported %u time%s%s\n", fault->times, fault->times == 1 ? "" : "s",
-	    strcmp(fault->report->kind, "data race") == 0 ? "" : "; the memory had been given back");
+	    strcmp(fault->report->kind, "data race") == 0 ? "" : "; the memory had been freed");
 	show_folded(out, "try:", fault->advice);
 }
 

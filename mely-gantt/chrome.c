@@ -274,11 +274,13 @@ put_names(struct writer *w)
 	for (r = 0; r <= cores; r++) {
 		begin_line(w, 'M', r);
 		if (r < cores)
-			fprintf(w->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"core %zu\"}}", r);
+			fprintf(w->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"core %zu\"}}",
+			    r);
 		else
 			fputs(",\"name\":\"thread_name\",\"args\":{\"name\":\"outside\"}}", w->out);
 		begin_line(w, 'M', r);
-		fprintf(w->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%zu}}", r);
+		fprintf(w->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%zu}}",
+		    r);
 	}
 }
 

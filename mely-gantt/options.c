@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.c: see options.h.
+ * options.c: parse the command line.
  */
 #include "options.h"
 
@@ -120,8 +120,8 @@ core_list(struct gantt_options *o, const char *text)
 			break;
 		at = end + 1;
 	}
-	fprintf(stderr, "mely-gantt: --cores: '%s' is not a list of cores below %d, such as 0,2-5\n",
-	    text, GANTT_CORE_MAX);
+	fprintf(stderr, "mely-gantt: --cores: '%s' is not a list of cores below %d, such as "
+	    "0,2-5\n", text, GANTT_CORE_MAX);
 	return false;
 }
 
@@ -190,7 +190,7 @@ gantt_options_parse(struct gantt_options *o, int argc, char **argv)
 	int id;
 
 	gantt_options_default(o);
-	while ((id = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, ":o:", long_options, NULL)) != -1) {
 		switch (id) {
 		case OPT_HELP:
 			fputs(help, stdout);
@@ -199,7 +199,12 @@ gantt_options_parse(struct gantt_options *o, int argc, char **argv)
 			printf("mely-gantt (mely) %s\n", MELY_VERSION_STRING);
 			return GANTT_OPTIONS_DONE;
 		case '?':
-			fputs("mely-gantt: invalid option (try --help)\n", stderr);
+			fprintf(stderr, "mely-gantt: invalid option '%s' (try --help)\n",
+			    argv[optind - 1]);
+			return GANTT_OPTIONS_USAGE;
+		case ':':
+			fprintf(stderr, "mely-gantt: option '%s' needs a value (try --help)\n",
+			    argv[optind - 1]);
 			return GANTT_OPTIONS_USAGE;
 		default:
 			if (!one_option(o, id, optarg))

@@ -102,7 +102,8 @@ gantt_trace_depth(struct gantt_row *row, int64_t time, double value)
 bool
 gantt_trace_end(struct gantt_trace *trace, const struct gantt_end *end)
 {
-	struct gantt_end *grown = one_more(trace->end, trace->ends, &trace->ends_room, sizeof *grown);
+	struct gantt_end *grown =
+	    one_more(trace->end, trace->ends, &trace->ends_room, sizeof *grown);
 
 	assert(end->row < trace->rows);
 	if (grown == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find.c: see find.h.
+ * find.c: connect to the program that the command line names.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ none(const char *target, const char *why)
 	return FIND_NONE;
 }
 
-/* Why a socket at a path could not be had. */
+/* Print why there is no connection to the socket at a path. */
 static enum find_result
 refused(const char *path, int error)
 {
@@ -34,16 +34,16 @@ refused(const char *path, int error)
 	case -ECONNREFUSED:
 		if (stat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
 			return none(path, "not a socket");
-		return none(path, "nobody listens there: its program has ended");
+		return none(path, "no program listens there any more");
 	case -EACCES:
 	case -EPERM:
-		return none(path, "not yours");
+		return none(path, "belongs to another user");
 	default:
 		return none(path, strerror(-error));
 	}
 }
 
-/* Does what listens at path speak as a Mely program does? Connected when it does. */
+/* Connect to path, if a Mely program answers there. 0 or a negative errno. */
 static int
 speaks(const char *path, struct link *link)
 {
@@ -60,24 +60,24 @@ speaks(const char *path, struct link *link)
 	return error;
 }
 
-/* ---- by number ------------------------------------------------------------------------------- */
+/* ---- by process id --------------------------------------------------------------------------- */
 
 static enum find_result
 silent(const char *target, int error)
 {
 	switch (error) {
 	case -ETIMEDOUT:
-		return none(target, "does not answer: no thread of it is in mely_run, or it has "
-		    "been stopped");
+		return none(target, "does not answer: none of its threads is in mely_run, or it "
+		    "is stopped");
 	case -ECONNRESET:
-		return none(target, "does not talk to this user");
+		return none(target, "does not answer this user");
 	case -EREMOTEIO:
 		return none(target, "is busy with other clients");
 	case -EACCES:
 	case -EPERM:
-		return none(target, "is not yours");
+		return none(target, "belongs to another user");
 	default:
-		return none(target, "has no socket: start it with MELY_SOCKET=1, or have it call "
+		return none(target, "has no socket: start it with MELY_SOCKET=1, or let it call "
 		    "mely_socket_open");
 	}
 }
@@ -94,7 +94,7 @@ by_pid(const char *target, pid_t pid, struct link *link)
 	if (stat(proc, &st) != 0)
 		return none(target, "no such process");
 	if (st.st_uid != geteuid() && geteuid() != 0)
-		return none(target, "is not yours");
+		return none(target, "belongs to another user");
 	n = places_named(pid, st.st_uid, places, FIND_PLACES);
 	for (i = 0; i < n; i++) {
 		error = speaks(places[i].path, link);
@@ -114,9 +114,9 @@ by_pid(const char *target, pid_t pid, struct link *link)
 	return silent(target, n < 0 ? n : last);
 }
 
-/* ---- all of the user's ----------------------------------------------------------------------- */
+/* ---- all programs of the user ---------------------------------------------------------------- */
 
-/* One line about a program. False when it does not answer. */
+/* Print a line about a program. False: it does not answer. */
 static bool
 list_one(struct link *link)
 {
@@ -163,7 +163,7 @@ any(struct link *link)
 		link_close(&first);
 		return FIND_SEVERAL;
 	}
-	fputs("mely-top: no running program of yours has a socket: start one with "
+	fputs("mely-top: no running program of this user has a socket: start one with "
 	    "MELY_SOCKET=1\n", stderr);
 	return FIND_NONE;
 }
@@ -186,7 +186,7 @@ find(const char *target, struct link *link)
 	if (error == 0)
 		return FIND_ONE;
 	if (error == -EPROTO)
-		return none(target, "not a socket of a Mely program");
+		return none(target, "not the socket of a Mely program");
 	if (error == -ETIMEDOUT || error == -ECONNRESET || error == -EREMOTEIO)
 		return silent(target, error);
 	return refused(target, error);

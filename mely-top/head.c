@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * head.c: the line before an answer. Nothing else, so that a fuzz target can have it alone.
+ * head.c: the line before an answer, alone in a file for the fuzz target.
  */
 #include <string.h>
 

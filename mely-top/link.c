@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * link.c: see link.h.
+ * link.c: requests and answers over a Unix socket.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 int
 link_open(struct link *link, const char *path)
 {
-	/* connect waits so long where many others do */
+	/* connect waits that long if the backlog is full */
 	const struct timeval limit = {LINK_PATIENCE_MS / 1000, 0};
 	struct sockaddr_un at;
 	int error;
@@ -124,7 +124,7 @@ link_ask(struct link *link, const char *request, char **answer, size_t *length)
 
 	*answer = NULL;
 	error = send_all(link, request, strlen(request));
-	/* One who turns us away may have told why before it closed. */
+	/* A program that refuses us may have sent the reason before it closed. */
 	if (error == 0 || error == -ECONNRESET)
 		error = receive_all(link, head, sizeof head);
 	if (error != 0)
@@ -151,7 +151,7 @@ link_look(struct link *link, const char *request, struct mely_stats **stats)
 	size_t length;
 	int error = link_ask(link, request, &answer, &length);
 
-	/* malloc aligns to 8 and more */
+	/* malloc aligns enough for the structure */
 	if (error == 0)
 		error = mely_stats_check(answer, length);
 	if (error == -EINVAL)

@@ -21,7 +21,7 @@ failed(const struct link *link, int error, const char *told)
 	const char *why = strerror(-error);
 
 	if (error == -EREMOTEIO)
-		why = told != NULL ? told : "an error";
+		why = told != NULL ? told : "the program reports an error";
 	else if (error == -ECONNRESET)
 		why = "the program has ended";
 	else if (error == -ETIMEDOUT)
@@ -33,7 +33,7 @@ failed(const struct link *link, int error, const char *told)
 	return 1;
 }
 
-/* Names are what programs chose: on a terminal they must not move its cursor. */
+/* Names come from programs: on a terminal they must not move its cursor. */
 static void
 make_plain(char *text, size_t length)
 {
@@ -44,7 +44,7 @@ make_plain(char *text, size_t length)
 			text[i] = '?';
 }
 
-/* What is all text is printed as it comes. */
+/* Print an answer that is text. */
 static int
 print_answer(struct link *link, const char *request)
 {
@@ -85,7 +85,7 @@ once(struct link *link, const struct top_options *options)
 		error = link_look(link, "stats\n", &before);
 		if (error == 0)
 			nap(options->interval_ns);
-		/* It closes what it has not heard from for a minute. */
+		/* The program closes a connection that is idle for a minute. */
 		if (error == 0 && options->interval_ns > UINT64_C(30000000000)) {
 			link_close(link);
 			error = link_open(link, link->path);
@@ -145,7 +145,7 @@ main(int argc, char **argv)
 	case FIND_SEVERAL:
 		if (options.mode == TOP_SCREEN)
 			return 0;
-		fputs("mely-top: which one? name its PID\n", stderr);
+		fputs("mely-top: several programs: name one by its PID\n", stderr);
 		return 2;
 	case FIND_ONE:
 		break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * once.c: see once.h.
+ * once.c: a sample as text or JSON on standard output.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { WIDTH = 100 };
 
-/* Without blanks at the end. */
+/* Print a line without the blanks at its end. */
 static void
 say(char *line)
 {

@@ -8,7 +8,7 @@
 #include "sample.h"
 
 void once_text(const struct sample *sample);
-/* False when there is no memory. */
+/* False: no memory. */
 bool once_json(const struct sample *sample);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.c: see options.h.
+ * options.c: parse the command line.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -15,19 +15,19 @@
 static const char help[] =
     "usage: mely-top [options] [PID|PATH]\n"
     "Watch what the cores, handlers and colors of a running Mely program do.\n"
-    "The program has to have a socket: start it with MELY_SOCKET=1.\n"
-    "Without PID or PATH: the only such program of the user, or a list of them.\n"
+    "The program needs a socket: start it with MELY_SOCKET=1.\n"
+    "Without PID or PATH: attach to the only such program of the user, or list them.\n"
     "\n"
-    "  --interval S    seconds between two looks (1)\n"
-    "  --once          print one look as text: the rates of one interval, which may be 0:\n"
-    "                  the averages since the start\n"
+    "  --interval S    seconds between two snapshots (1)\n"
+    "  --once          print the rates of one interval as text; with --interval 0, the averages\n"
+    "                  since the start\n"
     "  --json          with --once: as JSON\n"
-    "  --dump          print a text about every core and every color with events\n"
+    "  --dump          print a text about each core and each color with events\n"
     "  --prometheus    print the numbers in Prometheus' text format\n"
-    "  --colors N      colors to look at, at most 1000 (100)\n"
+    "  --colors N      show at most N colors, up to 1000 (100)\n"
     "  --help, --version\n"
     "\n"
-    "On the screen h shows the keys, q quits.\n";
+    "On the screen, h shows the keys and q quits.\n";
 
 enum option_id {
 	OPT_INTERVAL = 256,
@@ -65,8 +65,8 @@ seconds(const char *text, uint64_t *ns)
 	errno = 0;
 	s = strtod(text, &end);
 	if (errno != 0 || end == text || *end != '\0' || !(s == 0 || (s >= 0.1 && s <= 3600))) {
-		fprintf(stderr, "mely-top: --interval: '%s' is no time from 0.1 to 3600 seconds, "
-		    "or 0\n", text);
+		fprintf(stderr, "mely-top: --interval: '%s' is not 0 or a number between 0.1 and "
+		    "3600\n", text);
 		return false;
 	}
 	*ns = (uint64_t)(s * 1e9);
@@ -82,7 +82,8 @@ count(const char *text, uint32_t *value)
 	errno = 0;
 	n = strtol(text, &end, 10);
 	if (errno != 0 || end == text || *end != '\0' || n < 0 || n > 1000) {
-		fprintf(stderr, "mely-top: --colors: '%s' is no number from 0 to 1000\n", text);
+		fprintf(stderr, "mely-top: --colors: '%s' is not a number between 0 and 1000\n",
+		    text);
 		return false;
 	}
 	*value = (uint32_t)n;
@@ -108,22 +109,22 @@ one_option(struct top_options *o, struct chosen *chosen, int id, const char *arg
 	}
 }
 
-/* Do they go together? */
+/* Choose the mode; false: the options exclude each other. */
 static bool
 settle(struct top_options *o, const struct chosen *chosen)
 {
 	if (chosen->once + chosen->dump + chosen->prometheus > 1) {
-		fputs("mely-top: one of --once, --dump and --prometheus\n", stderr);
+		fputs("mely-top: --once, --dump and --prometheus exclude each other\n", stderr);
 		return false;
 	}
 	if (chosen->json && !chosen->once) {
-		fputs("mely-top: --json goes with --once\n", stderr);
+		fputs("mely-top: --json needs --once\n", stderr);
 		return false;
 	}
 	o->mode = chosen->dump ? TOP_DUMP : chosen->prometheus ? TOP_PROMETHEUS :
 	    chosen->json ? TOP_ONCE_JSON : chosen->once ? TOP_ONCE : TOP_SCREEN;
 	if (o->mode == TOP_SCREEN && o->interval_ns == 0) {
-		fputs("mely-top: --interval 0 goes with --once\n", stderr);
+		fputs("mely-top: --interval 0 needs --once\n", stderr);
 		return false;
 	}
 	return true;
@@ -136,7 +137,7 @@ top_options_parse(struct top_options *o, int argc, char **argv)
 	int id;
 
 	*o = (struct top_options){.interval_ns = UINT64_C(1000000000), .colors = 100};
-	while ((id = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		switch (id) {
 		case OPT_HELP:
 			fputs(help, stdout);
@@ -145,7 +146,12 @@ top_options_parse(struct top_options *o, int argc, char **argv)
 			printf("mely-top %s\n", mely_version());
 			return TOP_OPTIONS_DONE;
 		case '?':
-			fputs("mely-top: see mely-top --help\n", stderr);
+			fprintf(stderr, "mely-top: invalid option '%s' (try --help)\n",
+			    argv[optind - 1]);
+			return TOP_OPTIONS_USAGE;
+		case ':':
+			fprintf(stderr, "mely-top: option '%s' needs a value (try --help)\n",
+			    argv[optind - 1]);
 			return TOP_OPTIONS_USAGE;
 		default:
 			if (!one_option(o, &chosen, id, optarg))
@@ -153,7 +159,7 @@ top_options_parse(struct top_options *o, int argc, char **argv)
 		}
 	}
 	if (optind < argc - 1) {
-		fputs("mely-top: usage: mely-top [options] [PID|PATH]\n", stderr);
+		fputs("mely-top: more than one program named (try --help)\n", stderr);
 		return TOP_OPTIONS_USAGE;
 	}
 	if (optind < argc)

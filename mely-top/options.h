@@ -19,11 +19,11 @@ enum top_mode {
 struct top_options {
 	enum top_mode mode;
 	const char *target;      /* PID or PATH; NULL: find one */
-	uint64_t interval_ns;    /* between two looks; 0 with --once: since the runtime was made */
-	uint32_t colors;         /* most that are asked for */
+	uint64_t interval_ns;    /* between snapshots; 0 with --once: since the runtime was made */
+	uint32_t colors;         /* at most */
 };
 
-/* What main does after the command line has been read. */
+/* What main does after the command line is parsed. */
 enum top_options_result {
 	TOP_OPTIONS_RUN,
 	TOP_OPTIONS_DONE,  /* --help or --version: exit 0 */

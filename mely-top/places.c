@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.c: where the sockets of programs are: see mely/live.h for the default place.
+ * places.c: find the sockets of programs. mely/live.h describes the default place.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -17,9 +17,9 @@
 
 enum { SOCKETS = 1024, LINE = 512 };
 
-/* ---- by their name --------------------------------------------------------------------------- */
+/* ---- by file name --------------------------------------------------------------------------- */
 
-/* "123.sock" or "123.2.sock", of process pid or of any when it is 0. */
+/* Whether name is "123.sock" or "123.2.sock" of process pid, or with pid 0 of any process. */
 static bool
 is_name(const char *name, pid_t pid)
 {
@@ -43,7 +43,7 @@ by_number(const void *a, const void *b)
 	const char *nx = strrchr(x->path, '/') + 1, *ny = strrchr(y->path, '/') + 1;
 	long px = strtol(nx, NULL, 10), py = strtol(ny, NULL, 10);
 
-	/* A process' first socket has the longer ending: "1.sock" before "1.2.sock". */
+	/* The first socket of a process first: "1.sock" before "1.2.sock". */
 	if (px != py)
 		return px < py ? -1 : 1;
 	if (strlen(nx) != strlen(ny))
@@ -51,8 +51,8 @@ by_number(const void *a, const void *b)
 	return strcmp(nx, ny);
 }
 
-/* The library puts its sockets into no directory that others could have made or write to; so what
- * is in such a one is not to be believed. */
+/* The library puts no socket into a directory that other users could have made or can write to; so
+ * ignore what is in such a directory. */
 static bool
 is_private(int fd, uid_t user)
 {
@@ -99,7 +99,7 @@ places_named(pid_t pid, uid_t user, struct place *places, int most)
 		snprintf(dir, sizeof dir, "%s/mely", run);
 		n = in_directory(dir, user, pid, places, most);
 	} else {
-		/* where logind puts it */
+		/* the place of logind */
 		snprintf(dir, sizeof dir, "/run/user/%lu/mely", (unsigned long)user);
 		n = in_directory(dir, user, pid, places, most);
 	}
@@ -107,9 +107,9 @@ places_named(pid_t pid, uid_t user, struct place *places, int most)
 	return n + in_directory(dir, user, pid, places + n, most - n);
 }
 
-/* ---- as the kernel tells --------------------------------------------------------------------- */
+/* ---- by /proc --------------------------------------------------------------------- */
 
-/* The sockets that pid has open. How many, or a negative errno. */
+/* Find the open sockets of pid. Returns their number, or a negative errno. */
 static int
 inodes_of(pid_t pid, uint64_t *inodes)
 {
@@ -137,7 +137,7 @@ inodes_of(pid_t pid, uint64_t *inodes)
 	return n;
 }
 
-/* A line of /proc/net/unix that tells of a listening socket in a file: its inode, else 0. */
+/* The inode of a listening socket with a file, from a line of /proc/net/unix; else 0. */
 static uint64_t
 listening(char *line, const char **path)
 {
@@ -178,7 +178,7 @@ places_listening(pid_t pid, struct place *places, int most)
 			;
 		if (inode == 0 || i == found)
 			continue;
-		/* One that was bound with a relative path lies beneath where the program is. */
+		/* A relative path counts from the working directory of the program. */
 		length = path[0] == '/' ?
 		    snprintf(places[n].path, sizeof places[n].path, "%s", path) :
 		    snprintf(places[n].path, sizeof places[n].path, "/proc/%d/cwd/%s", (int)pid,

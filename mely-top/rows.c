@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.c: see rows.h.
+ * rows.c: format lines.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ row_rate(char *buf, size_t size, double rate)
 {
 	static const char *const units[] = {"", "k", "M", "G", "T"};
 
-	/* An interval is never quite a second: what rounds to a whole number shows as one. */
+	/* An interval is never exactly a second: round to a whole number. */
 	if (rate > 0.995 && rate < 9.995 && rate - (int)(rate + 0.5) < 0.005 &&
 	    rate - (int)(rate + 0.5) > -0.005)
 		rate = (int)(rate + 0.5);
@@ -87,8 +87,8 @@ add(struct row *row, const char *format, ...)
 		row->length += n < row->width - row->length ? n : row->width - row->length;
 }
 
-/* A name in just so many columns, on the left. What is no printable ASCII becomes '?': the width of
- * anything else depends on the terminal. */
+/* A name in that number of columns, on the left. Characters that are not printable ASCII become
+ * '?', because their width depends on the terminal. */
 static void
 add_name(struct row *row, const char *name, int width)
 {
@@ -153,7 +153,7 @@ row_steals(char *buf, int width, const struct sample *sample)
 	row_rate(b, sizeof b, t->steals_tried);
 	add(&row, "steals/s %s of %s", a, b);
 	for (d = 0; d < MELY_DISTANCES; d++) {
-		/* A machine has not all of the distances. */
+		/* A machine does not have all distances. */
 		if (t->steals_tried_at[d] == 0 && t->steals_at[d] == 0)
 			continue;
 		row_rate(a, sizeof a, t->steals_at[d]);
@@ -164,7 +164,7 @@ row_steals(char *buf, int width, const struct sample *sample)
 	add(&row, "   wake-ups/s %s  sleeps/s %s", a, b);
 }
 
-#define LONG_NS UINT64_C(10000000) /* a batch that its length is told of */
+#define LONG_NS UINT64_C(10000000) /* show the length of a longer batch */
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
@@ -181,7 +181,7 @@ bar_of(char *bar, int width, const struct core_rates *r)
 
 		sum += parts[i];
 		to = (int)((sum < 1 ? sum : 1) * width + 0.5);
-		/* What is there at all, but for sleep, is seen. */
+		/* Each kind but sleep has at least one character, if it occurred. */
 
 		if (parts[i] > 0.001 && i < 3 && to == at)
 			to++;
@@ -192,7 +192,7 @@ bar_of(char *bar, int width, const struct core_rates *r)
 		bar[at] = BAR_AWAY;
 }
 
-/* The handler it is in, and for how long where that is long. */
+/* The handler that the core is in, and its time if that is long. */
 static void
 add_running(struct row *row, const struct sample *sample, const struct mely_stats_core *core)
 {
@@ -259,7 +259,7 @@ row_handlers_head(char *buf, int width, const char *where)
 	    "CORE%", "TIME", "PEN", "ST");
 }
 
-/* Where a number comes from. */
+/* The source of a number. */
 static char
 from(uint32_t source)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c: see sample.h.
+ * sample.c: compute rates from two snapshots.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
-#define LONG_NS UINT64_C(10000000) /* a batch that is worth telling of before it ends */
+#define LONG_NS UINT64_C(10000000) /* a longer batch counts before it ends */
 
-/* What has come into a histogram between two looks. */
+/* The growth of a histogram between two snapshots. */
 struct spread {
 	uint64_t count, sum_ns, max_ns;
 	uint64_t buckets[MELY_STATS_BUCKETS];
@@ -39,7 +39,7 @@ spread_make(struct spread *s, const struct sample *sample, const struct mely_sta
 	}
 }
 
-/* The middle of the bucket that a part of all does not exceed. */
+/* The middle of the bucket of that quantile. */
 static uint64_t
 spread_quantile(const struct spread *s, double part)
 {
@@ -60,8 +60,8 @@ spread_quantile(const struct spread *s, double part)
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-/* Time of the interval in events that have not ended; *cores: how many run. Only of batches that
- * are long: others are in the samples. */
+/* Time of the interval in events that have not ended; *cores: the cores that run one. Only for long
+ * batches: the samples have the others. */
 static uint64_t
 under_way(const struct sample *sample, uint32_t number, uint32_t *cores)
 {
@@ -103,7 +103,7 @@ handler_rates(struct sample *sample, struct handler_rates *r, const struct mely_
 		r->share = count * (double)r->average_ns / whole_ns;
 	}
 	r->share += (double)under_way(sample, row->number, &r->running) / whole_ns;
-	/* One that ends has run for longer than the interval, maybe. */
+	/* An event that ends may have run for longer than the interval. */
 	if (r->share > 1)
 		r->share = 1;
 	spread_make(&s, sample, &row->delay, before != NULL ? &before->delay : NULL);
@@ -173,7 +173,7 @@ sample_make(struct sample *sample, const struct mely_stats *now, const struct me
 
 	memset(sample, 0, sizeof *sample);
 	sample->now = now;
-	/* Another runtime than before, at the same place: nothing to compare with. */
+	/* Another runtime at the same place: nothing to compare with. */
 	if (before != NULL && before->made_ns == now->made_ns && before->pid == now->pid &&
 	    before->cores_count == now->cores_count && before->taken_ns < now->taken_ns)
 		sample->before = before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * screen.c: see screen.h.
+ * screen.c: snapshots, keys and the loop of the view.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ enum { ANSWER_MS = 1000 };
 struct screen {
 	struct link *link;
 	const struct top_options *options;
-	struct mely_stats *now, *before;  /* looks; NULL: none yet */
+	struct mely_stats *now, *before;  /* snapshots; NULL: none yet */
 	struct sample sample;
 	struct view view;
 	bool since_start;
@@ -38,7 +38,7 @@ interrupt(int signo)
 	interrupted = 1;
 }
 
-/* ---- looks ----------------------------------------------------------------------------------- */
+/* ---- snapshots ------------------------------------------------------------------------------- */
 
 static void
 say(struct screen *s, const char *text)
@@ -47,7 +47,7 @@ say(struct screen *s, const char *text)
 	s->view.message = s->message;
 }
 
-/* The sample anew, from the looks that there are. */
+/* Make the sample again, from the snapshots. */
 static void
 resample(struct screen *s)
 {
@@ -73,7 +73,7 @@ ask(struct screen *s, struct mely_stats **stats)
 	return link_look(s->link, request, stats);
 }
 
-/* A connection anew, where the old one is broken: after a pause it has been closed. */
+/* Connect again if the connection is broken: the program closes it during a pause. */
 static int
 reconnect(struct screen *s)
 {
@@ -112,7 +112,7 @@ look(struct screen *s)
 		say(s, "the program does not answer");
 	else
 		say(s, strerror(-error));
-	link_close(s->link); /* what comes late must not be taken for the next answer */
+	link_close(s->link); /* a late answer must not be taken for the next one */
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -210,7 +210,7 @@ loop(struct screen *s)
 
 		if (!s->view.paused && now_ns >= s->due_ns) {
 			look(s);
-			/* From look to look, but never without a pause. */
+			/* One interval between snapshots, but always some pause. */
 			s->due_ns += s->options->interval_ns;
 			if (s->due_ns < now_ns)
 				s->due_ns = now_ns + s->options->interval_ns;
@@ -233,14 +233,14 @@ screen_run(struct link *link, const struct top_options *options)
 	SCREEN *terminal;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		fputs("mely-top: the view needs a terminal; see --once\n", stderr);
+		fputs("mely-top: standard output is not a terminal (try --once)\n", stderr);
 		return 1;
 	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	terminal = newterm(NULL, stdout, stdin);
 	if (terminal == NULL) {
-		fprintf(stderr, "mely-top: no terminal of the kind TERM=%s is known; see --once\n",
+		fprintf(stderr, "mely-top: unknown terminal TERM=%s (try --once)\n",
 		    getenv("TERM") != NULL ? getenv("TERM") : "");
 		return 1;
 	}

@@ -8,7 +8,7 @@
 #include "link.h"
 #include "options.h"
 
-/* Until q, or the program ends. The exit status. */
+/* Run until q, or until the program ends. Returns the exit status. */
 int screen_run(struct link *link, const struct top_options *options);
 
 #endif

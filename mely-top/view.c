@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view.c: see view.h.
+ * view.c: draw the screen.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "view.h"
 
 enum {
-	FIXED = 7,       /* lines that are no rows: title, totals, steals, 3 heads, keys */
+	FIXED = 7,       /* other lines: title, totals, steals, 3 heads, keys */
 	CELL = 20,       /* columns that a core needs */
 	CELL_MOST = 110,
 	CORES_LEAST = 2
@@ -42,7 +42,7 @@ put(int y, int x, attr_t how, const char *line)
 	attrset(A_NORMAL);
 }
 
-/* A line from end to end. */
+/* A line across the screen. */
 static void
 put_head(int y, attr_t how, const char *line)
 {
@@ -85,7 +85,7 @@ draw_core(int y, int x, int width, const struct sample *sample, uint32_t core)
 	attrset(A_NORMAL);
 }
 
-/* How many cores stand side by side, when rows is the height there is. */
+/* Cores side by side, in that number of rows. */
 static int
 columns_for(int cores, int rows)
 {
@@ -102,7 +102,7 @@ in_range(int value, int least, int most)
 	return value > most ? most : value < least ? least : value;
 }
 
-/* Keep what is shown within what there is. */
+/* Keep the first row shown in range. */
 static int
 scrolled(struct view *view, enum view_pane pane, int rows, int height)
 {
@@ -111,7 +111,7 @@ scrolled(struct view *view, enum view_pane pane, int rows, int height)
 	return view->scroll[pane];
 }
 
-/* "9-16 of 256" where not all are to be seen. */
+/* "9-16 of 256" if not all are shown. */
 static const char *
 where(char *buf, size_t size, int first, int shown, int all)
 {
@@ -202,18 +202,18 @@ draw_help(void)
 	static const char *const lines[] = {
 	    "                                                             ",
 	    "  q            quit                                          ",
-	    "  space, p     pause, go on                                  ",
+	    "  space, p     pause, resume                                 ",
 	    "  i            rates of the last interval, or since the start",
 	    "  t e a 9 d s n  order of the handlers: time, events, average,",
 	    "               p99, p99 of the delay, stalls, name           ",
 	    "  c            colors: the oldest first, or the longest      ",
 	    "  tab          what the arrows scroll: cores, handlers, colors",
 	    "  arrows, page up, page down, home, end                      ",
-	    "  h, ?         this, and away                                ",
+	    "  h, ?         show and hide this help                       ",
 	    "                                                             ",
-	    "  TIME, PEN    what stealing reckons with: A annotated,      ",
+	    "  TIME, PEN    what stealing uses: A annotated,              ",
 	    "               M measured or learned                         ",
-	    "  DELAY99      from the post to the run, of 99 % at most     ",
+	    "  DELAY99      from the post to the run, 99th percentile     ",
 	    "  ST           stalls: ran for longer than the limit         ",
 	    "  R, P, +      color runs, is pinned; at least               ",
 	    "                                                             ",
@@ -243,7 +243,7 @@ draw_sample(struct view *view)
 	put(2, 0, A_NORMAL, line);
 	cores = rows / 3 > CORES_LEAST ? rows / 3 : CORES_LEAST;
 	y = draw_cores(view, 3, cores);
-	/* What cores leave is for the handlers; the colors get a third of it, or what they need. */
+	/* The rest is for the handlers; the colors get a third of it, or what they need. */
 	rows = LINES - y - 3 > 2 ? LINES - y - 3 : 2;
 	colors = in_range((int)sample->now->colors_count, 1, rows / 3 > 1 ? rows / 3 : 1);
 	if ((int)sample->handlers_count < rows - colors)

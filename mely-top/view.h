@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view.h: how the screen looks: which lines go where. Everything is drawn anew each time; ncurses
- * finds out what has changed.
+ * view.h: the layout of the screen. Each time everything is drawn again; ncurses finds out what has
+ * changed.
  */
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
@@ -13,7 +13,7 @@ enum view_pane { PANE_CORES, PANE_HANDLERS, PANE_COLORS, PANES };
 struct view {
 	const struct sample *sample;  /* NULL: none yet */
 	enum handler_order order;
-	bool longest;                 /* colors: with most events, not oldest, first */
+	bool longest;                 /* colors with most events first, not the oldest */
 	bool paused, help;
 	enum view_pane focus;         /* what the arrows scroll */
 	int scroll[PANES];            /* first row shown; view_draw keeps it in range */
@@ -21,7 +21,7 @@ struct view {
 	const char *message;          /* at the bottom; NULL: the keys */
 };
 
-/* After the terminal has been opened. */
+/* After the terminal is opened. */
 void view_begin(void);
 void view_draw(struct view *view);
 

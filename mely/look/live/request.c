@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.c: see request.h.
+ * request.c: parse a request of the live socket.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@ struct line {
 	const char *at, *end;
 };
 
-/* Take the next word off; false when there is none. Words are separated by single blanks. */
+/* Take the next word; false: there is none. Single blanks separate words. */
 static bool
 word(struct line *line, struct line *taken)
 {
@@ -51,7 +51,7 @@ number(const struct line *taken, uint32_t most, uint32_t *value)
 	return taken->at != taken->end;
 }
 
-/* What stats and json may be followed by. */
+/* The rest of a stats or json request. */
 static bool
 colors(struct line *line, struct melyint_request *request)
 {
@@ -86,7 +86,7 @@ understood(struct line *line, struct melyint_request *request)
 	struct line verb;
 	size_t i;
 
-	/* A blank at the end is no word. */
+	/* Refuse a blank at the end. */
 	if (line->at == line->end || line->end[-1] == ' ' || !word(line, &verb))
 		return false;
 	for (i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.h: what a client of the live socket asks for, one line each:
+ * request.h: the requests of a client of the live socket, one line each:
  *
- *   stats [colors N [longest]]   a look, struct mely_stats, as it is in memory
- *   json [colors N [longest]]    the same as a JSON object
- *   prometheus                   the same in Prometheus' text format
- *   dump                         text for people: mely_dump
+ *   stats [colors N [longest]]   a snapshot, struct mely_stats, as it is in memory
+ *   json [colors N [longest]]    a snapshot as a JSON object
+ *   prometheus                   a snapshot in Prometheus' text format
+ *   dump                         the text of mely_dump
  *   version                      the version of the library
  *
- * Of the colors the N oldest are told, or those with most events waiting; none unless asked.
+ * The snapshot has the N oldest colors, or the N with most events waiting; without `colors`, none.
  *
- * Each is answered by a line "mely/1 ok LENGTH" or "mely/1 error LENGTH" and LENGTH bytes. After an
- * error the connection is closed. No state, no system call: tests/fuzz/request.c runs it on
- * anything.
+ * The answer to each is a line "mely/1 ok LENGTH" or "mely/1 error LENGTH" and LENGTH bytes. After
+ * an error the connection is closed. The parser has no state and makes no system call:
+ * tests/fuzz/request.c runs it on any input.
  */
 #ifndef MELYINT_LOOK_LIVE_REQUEST_H
 #define MELYINT_LOOK_LIVE_REQUEST_H
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-	MELYINT_REQUEST_MAX = 64,   /* bytes of a line, its newline included */
+	MELYINT_REQUEST_MAX = 64,   /* bytes of a line with its newline */
 	MELYINT_COLORS_MOST = 1000  /* colors in an answer */
 };
 
@@ -36,12 +36,12 @@ enum melyint_request_kind {
 
 struct melyint_request {
 	enum melyint_request_kind kind;
-	uint32_t colors; /* STATS, JSON: so many; 0: none */
-	bool oldest;     /* ... oldest first, not longest */
+	uint32_t colors; /* STATS, JSON: the number of colors */
+	bool oldest;     /* ... the oldest, not the longest */
 };
 
-/* The first line of bytes. Its length, newline included; 0 when the line has not all come yet; or
- * -EINVAL when it is none of the above, or too long. */
+/* Parse the first line of bytes. Returns its length with the newline; 0 if the line is incomplete;
+ * or -EINVAL if it is not a request, or too long. */
 int melyint_request_parse(const char *bytes, size_t length, struct melyint_request *request);
 
 #endif

@@ -338,7 +338,9 @@ melyint_live_look(struct melyint_step *step, uint64_t now_ns)
 		handle(live, &events[i], now_ns, &dump);
 	next = expire(live, now_ns);
 	pthread_mutex_unlock(&live->lock);
-	if (dump)
-		(void)melyint_dump(live->rt, STDERR_FILENO, DUMP_NS); /* no place to report an error */
+	if (dump) {
+		/* There is no place to report an error. */
+		(void)melyint_dump(live->rt, STDERR_FILENO, DUMP_NS);
+	}
 	return next;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket.c: see socket.h.
+ * socket.c: listen on a Unix socket in a place that only its user controls.
  *
  * NOTE(socket)
- *   A. The default directory lies where others can write (/tmp), so it is trusted only when it is
- *      a directory of ours, no link, that nobody else may enter. Once it is, nobody else can
- *      replace it: /tmp is sticky.
- *   B. The mode of a socket's file is that of the socket before bind: fchmod, since umask is the
- *      whole process's and other threads make files.
- *   C. A file is stale when nobody listens: connect is refused. One of a living process answers,
- *      or has a full backlog. Nothing but a socket is ever removed.
- *   D. One that is bound and does not listen yet looks stale, and of two that take over one stale
- *      file the second would remove what is the first one's by then. So whoever binds and
- *      listens, or looks and removes, has the file's directory locked (flock). That leaves no file
- *      behind, and ends with the process. A directory that can't be locked, because it can't be
- *      read for example, is used without.
+ *   A. Other users can write to the parent of the default directory (/tmp), so the library trusts
+ *      the directory only if it is one of ours, not a link, that no other user may enter. Once that
+ *      is so, no other user can replace it: /tmp is sticky.
+ *   B. The mode of a socket's file is the mode of the socket before bind: the library uses fchmod,
+ *      because umask belongs to the whole process, whose other threads create files.
+ *   C. A file is stale if no process listens: connect is refused. A living process accepts, or has
+ *      a full backlog. The library removes nothing but sockets.
+ *   D. A socket that is bound but does not listen yet looks stale; and of two processes that take
+ *      over one stale file, the second would remove the new file of the first. So a process locks
+ *      the file's directory (flock) while it binds and listens, or checks and removes. That leaves
+ *      no file behind, and ends with the process. A directory that cannot be locked, because it
+ *      cannot be read for example, is used without a lock.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +35,7 @@
 
 enum {
 	BACKLOG = 16,
-	LOCK_MS = 2000, /* where others open and close sockets */
+	LOCK_MS = 2000, /* longest wait while others open and close sockets */
 	SWEEP_MAX = 1024,
 	RUNTIMES_MAX = 64 /* of one process, at the default place */
 };
@@ -77,8 +77,8 @@ default_directory(char *dir, size_t size)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* D of NOTE(socket): the directory of path, locked, as a descriptor for unlock; -1 when it can't be
- * locked; -EBUSY when somebody else does not let go of it. */
+/* D of NOTE(socket): lock the directory of path. Returns a descriptor for unlock; -1 if it cannot
+ * be locked; -EBUSY if another process keeps it locked. */
 static int
 lock(const char *path)
 {
@@ -111,7 +111,7 @@ unlock(int fd)
 {
 	if (fd < 0)
 		return;
-	flock(fd, LOCK_UN); /* the child of a fork may have it, too */
+	flock(fd, LOCK_UN); /* the child of a fork may have it too */
 	close(fd);
 }
 
@@ -123,7 +123,7 @@ address(struct sockaddr_un *at, const char *path)
 	memcpy(at->sun_path, path, strlen(path) + 1);
 }
 
-/* C of NOTE(socket): 0 when what is there could be removed. Under the lock. */
+/* C of NOTE(socket): remove a stale file. 0 if path is free now. Under the lock. */
 static int
 remove_stale(const char *path)
 {
@@ -170,7 +170,7 @@ listen_locked(struct melyint_socket *s, const char *path)
 	}
 	if (error == 0 && listen(fd, BACKLOG) != 0) {
 		error = -errno;
-		(void)unlink(path); /* it was made here */
+		(void)unlink(path); /* bind created it */
 	}
 	if (error != 0) {
 		close(fd);
@@ -182,7 +182,7 @@ listen_locked(struct melyint_socket *s, const char *path)
 	return 0;
 }
 
-/* Bind and listen at path, without a word. */
+/* Bind and listen at path, without a message. */
 static int
 listen_at(struct melyint_socket *s, const char *path)
 {
@@ -198,7 +198,7 @@ listen_at(struct melyint_socket *s, const char *path)
 	return error;
 }
 
-/* Remove what is stale; when somebody holds the lock it stays, for the next one. */
+/* Remove a stale file. If another process holds the lock, the file stays for the next one. */
 static int
 remove_at(const char *path)
 {
@@ -211,8 +211,8 @@ remove_at(const char *path)
 	return error;
 }
 
-/* What processes that are no more have left at the default place. A number that is dead here may
- * live in another container, hence C of NOTE(socket) besides. */
+/* Remove the files that dead processes have left at the default place. A process id that is dead
+ * here may be alive in another container, hence C of NOTE(socket) as well. */
 static void
 sweep(const char *dir)
 {
@@ -236,8 +236,8 @@ sweep(const char *dir)
 	closedir(stream);
 }
 
-/* At the default place, under the first name that no other runtime of the process has. What a dead
- * process with the same number has left is in nobody's way. */
+/* Listen at the default place, under the first name that no other runtime of the process has. The
+ * file of a dead process with the same id is stale, and replaced. */
 static int
 listen_default(struct melyint_socket *s, char *path, size_t size)
 {
@@ -278,13 +278,13 @@ melyint_socket_listen(struct melyint_socket *s, const char *path)
 		return 0;
 	switch (error) {
 	case -EADDRINUSE:
-		why = "a living process listens there";
+		why = "a process listens there";
 		break;
 	case -EEXIST:
-		why = "there is something that is no socket";
+		why = "exists and is not a socket";
 		break;
 	case -EBUSY:
-		why = "somebody keeps its directory locked";
+		why = "another process keeps its directory locked";
 		break;
 	case -ENAMETOOLONG:
 		why = "longer than 107 bytes";
@@ -306,12 +306,12 @@ melyint_socket_close(struct melyint_socket *s)
 
 	if (s->fd < 0)
 		return;
-	/* The child of a fork may have it, too: whoever it is that closes last, nobody listens. */
+	/* The child of a fork may have it too, so a close alone would not end the listening. */
 	if (own)
 		shutdown(s->fd, SHUT_RDWR);
 	close(s->fd);
 	s->fd = -1;
-	/* Unless somebody else has taken the name meanwhile. */
+	/* Unless another process listens there by now. */
 	if (own)
 		(void)remove_at(s->path);
 }

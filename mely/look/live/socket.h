@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket.h: where the socket of a runtime is, and who may speak to it. Plain system calls, no
- * threads: whoever calls serializes.
+ * socket.h: the place of a runtime's socket, and access to it. Plain system calls; the caller
+ * serializes.
  */
 #ifndef MELYINT_LOOK_LIVE_SOCKET_H
 #define MELYINT_LOOK_LIVE_SOCKET_H
@@ -13,25 +13,24 @@
 enum { MELYINT_SOCKET_PATH = sizeof ((struct sockaddr_un *)0)->sun_path };
 
 struct melyint_socket {
-	int fd;                         /* listening, does not block; -1: closed */
-	pid_t pid;                      /* the process that made it, and alone removes it */
+	int fd;                         /* listens, does not block; -1: closed */
+	pid_t pid;                      /* the process that made it; only that one removes it */
 	char path[MELYINT_SOCKET_PATH];
 };
 
-/* Listen at path; NULL or "": at the default place. 0, or a negative error after one line on
- * stderr that names the place. */
+/* Listen at path; NULL or "": at the default place. 0, or a negative error after a line on stderr
+ * that names the place. */
 int melyint_socket_listen(struct melyint_socket *socket, const char *path);
-/* Close it, and, in the process that made it, remove the file unless somebody listens there. */
+/* Close it; the process that made it also removes the file, unless another one listens there. */
 void melyint_socket_close(struct melyint_socket *socket);
 
-/* May a process of user peer see what a process of user own does? */
+/* Whether a process of user peer may observe a process of user own. */
 bool melyint_socket_admits(uid_t peer, uid_t own);
-/* The next peer that may, without blocking: its descriptor. -EAGAIN when there is none, -EACCES
- * when one was there that may not, and is gone; else what keeps the process from having one
- * more. */
+/* Accept the next peer, without blocking. Returns its descriptor; -EAGAIN if there is none; -EACCES
+ * if a peer was turned away; or the error of accept. */
 int melyint_socket_accept(const struct melyint_socket *socket);
 
-/* Make the directory, or check the one that is there: 0, or -EPERM and so on, without a word. */
+/* Make the directory, or check the one that exists. 0, or -EPERM and so on, without a message. */
 int melyint_socket_directory(const char *path);
 
 #endif

@@ -3,16 +3,16 @@
  * fatal.c: the trace of a program that dies of a signal.
  *
  * NOTE(fatal)
- *   A. While a trace is on, SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT are caught, unless the
- *      program ignores them. The handler writes the traces, puts back what was there before, and
- *      has the signal come again: a fault by going back to the instruction, a signal that
- *      was sent by sending it once more with the same information. So the program's own handler,
- *      the exit status and the core dump are what they would have been.
- *   B. Nothing is allocated or locked on the way. Other threads go on; what they overwrite while it
- *      is copied is left out (NOTE(ring)).
- *   C. The first thread that dies writes. Another one that dies meanwhile waits for it, or the
- *      process would be gone before the file is whole; but not for ever.
- *   D. Cores have a stack of their own for it, since a full stack is a way to die.
+ *   A. While a trace is on, the library catches SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT, unless
+ *      the program ignores them. The handler writes the traces, restores the action from before,
+ *      and makes the signal happen again: it returns to the instruction that faulted, or sends a
+ *      signal that was sent once more, with the same information. So the program's own handler, the
+ *      exit status and the core dump are what they would be without a trace.
+ *   B. The handler allocates nothing and takes no lock. Other threads go on; the writer leaves out
+ *      the records that they overwrite during the copy (NOTE(ring)).
+ *   C. The first thread that dies writes. Another thread that dies meanwhile waits for it, because
+ *      its death would end the process before the file is complete; but it does not wait forever.
+ *   D. Cores have an alternate stack for the handler, because a full stack is a way to die.
  */
 #include <errno.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static struct sigaction before[FATAL];
 static bool installed[FATAL];
 static int watched;
 
-/* anyone: the thread that writes, and whether it is done */
+/* any thread: the thread that writes, and whether it has finished */
 static _Atomic pid_t dying;
 static _Atomic bool written;
 
@@ -52,7 +52,7 @@ nap(void)
 	nanosleep(&ms, NULL);
 }
 
-/* Without a reason: to put it into words is not allowed here. */
+/* Without the reason: strerror is not safe in a signal handler. */
 static void
 complain(const struct melyint_tracer *tracer)
 {
@@ -64,7 +64,7 @@ complain(const struct melyint_tracer *tracer)
 	memcpy(line + sizeof begin - 1, tracer->path, length);
 	memcpy(line + sizeof begin - 1 + length, end, sizeof end - 1);
 	if (write(STDERR_FILENO, line, length + sizeof begin + sizeof end - 2) < 0)
-		return; /* nobody to tell */
+		return; /* no place to report that */
 }
 
 static void
@@ -79,13 +79,13 @@ write_trace(struct melyint_tracer *tracer, int signum)
 		*digit++ = (char)('0' + signum / 10);
 	*digit++ = (char)('0' + signum % 10);
 	*digit = '\0';
-	/* acquire: C of NOTE(tracer); a stop that is on its way is given time to be done */
+	/* acquire: C of NOTE(tracer); a stop that is under way gets time to finish */
 	for (ms = 0; MELY_EXCHANGE(&tracer->writing, true, acquire); ms++) {
 		if (ms == WAIT_MS)
 			return;
 		nap();
 	}
-	/* relaxed: a stop has cleared it before it gave back `writing` */
+	/* relaxed: a stop clears it before it clears `writing` */
 	if (MELY_LOAD(&tracer->on, relaxed) && melyint_trace_write(tracer, why) != 0)
 		complain(tracer);
 }
@@ -94,13 +94,13 @@ write_trace(struct melyint_tracer *tracer, int signum)
 static void
 write_all(int signum)
 {
-	pid_t nobody = 0, self = (pid_t)syscall(SYS_gettid);
+	pid_t first = 0, self = (pid_t)syscall(SYS_gettid);
 	int i, ms;
 
-	/* relaxed: one of them is first */
-	if (!MELY_CAS(&dying, &nobody, self, relaxed)) {
+	/* relaxed: one thread is first */
+	if (!MELY_CAS(&dying, &first, self, relaxed)) {
 		/* acquire: pairs with the release below */
-		for (ms = 0; nobody != self && ms < WAIT_MS && !MELY_LOAD(&written, acquire); ms++)
+		for (ms = 0; first != self && ms < WAIT_MS && !MELY_LOAD(&written, acquire); ms++)
 			nap();
 		return;
 	}
@@ -125,7 +125,7 @@ caught(int signum, siginfo_t *info, void *context)
 		if (fatal[i] == signum)
 			(void)sigaction(signum, &before[i], NULL);
 	}
-	/* A fault happens again by itself. */
+	/* A fault happens again when the handler returns. */
 	if (info->si_code <= 0)
 		(void)syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signum, info);
 	errno = error;
@@ -148,7 +148,7 @@ install(void)
 	}
 }
 
-/* Put back what was there, unless somebody has put his own on top. */
+/* Restore the actions from before, unless the program has installed others since. */
 static void
 uninstall(void)
 {
@@ -177,7 +177,8 @@ melyint_fatal_watch(struct melyint_tracer *tracer)
 			install();
 		return;
 	}
-	melyint_say("trace %s: too many at once; not written on a fatal signal", tracer->path);
+	melyint_say("trace %s: more than %d traces: a fatal signal does not write it",
+	    tracer->path, TRACERS_MAX);
 }
 
 void
@@ -186,7 +187,7 @@ melyint_fatal_unwatch(struct melyint_tracer *tracer)
 	int i;
 
 	for (i = 0; i < TRACERS_MAX; i++) {
-		/* relaxed, both: written under the lock; one that just dies has its `writing` */
+		/* relaxed, both: written under the lock; a dying thread sets `writing` first */
 		if (MELY_LOAD(&tracers[i], relaxed) != tracer)
 			continue;
 		MELY_STORE(&tracers[i], NULL, relaxed);
@@ -207,7 +208,7 @@ melyint_fatal_fork(void)
 	watched = 0;
 }
 
-/* D of NOTE(fatal). A thread that has one keeps it. */
+/* D of NOTE(fatal). A thread that has an alternate stack keeps it. */
 void
 melyint_fatal_stack(const struct melyint_tracer *tracer, int core)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe.c: see observe.h. Here the addresses of live things become the numbers that a trace and
- * the users of probes can keep.
+ * observe.c: what cores do, as records of a trace and as arguments of probes. Addresses of live
+ * objects become numbers that remain valid. NOTE(observe) is in observe.h.
  */
 #include "look/trace/observe.h"
 
@@ -10,7 +10,7 @@ _Atomic unsigned melyint_observing;
 #endif
 
 #if defined(MELY_PROBES) && !defined(MELYINT_SIM)
-/* In a section of its own, as sys/sdt.h has it, so that whoever attaches finds it in the file. */
+/* In the section that sys/sdt.h prescribes, where tools find it in the file. */
 #define MELYINT_PROBE(name) \
 	_Atomic unsigned short mely_##name##_semaphore __attribute__((section(".probes")))
 MELYINT_PROBE(post);
@@ -22,12 +22,12 @@ MELYINT_PROBE(wake);
 MELYINT_PROBE(poll);
 #endif
 
-/* ---- what things are called ------------------------------------------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static unsigned
 flags_of(const struct mely_color *color)
 {
-	/* relaxed: whether it is an object never changes */
+	/* relaxed: this flag never changes */
 	return MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT ?
 	    MELYINT_TRACE_OBJECT : 0;
 }
@@ -46,9 +46,9 @@ name_of(uint32_t number)
 	return name != NULL ? name : "";
 }
 
-/* ---- whether anybody looks ------------------------------------------------------------------- */
+/* ---- on and off ------------------------------------------------------------------------------ */
 
-/* The trace of rt that is on, or NULL. */
+/* The tracer of rt, if a trace is on, or NULL. */
 static struct melyint_tracer *
 tracer_of(const struct mely_runtime *rt)
 {
@@ -71,10 +71,10 @@ ring_of(const struct melyint_core *core)
 static void
 begin(struct melyint_core *core)
 {
-#ifdef MELYINT_LIBASYNC /* there it counts the events to the next that is told of */
+#ifdef MELYINT_LIBASYNC /* there it counts the events to the next recorded one */
 	core->sampling.plain_in = 1;
 #else
-	/* A batch right after a steal is sampled out of turn; what was left then goes on after. */
+	/* A batch right after a steal is sampled out of turn; the countdown resumes after it. */
 	core->sampling.plain_in = core->sampling.away ?
 	    core->sampling.batches_rest : core->sampling.batches_left;
 	core->sampling.batches_left = 1;
@@ -132,7 +132,7 @@ melyint_observe_attend(struct melyint_core *core, bool on)
 
 /* ---- posts ----------------------------------------------------------------------------------- */
 
-/* One batch in some is traced: is a post from this one left out? */
+/* Whether a post is left out, because its batch is not traced (one batch in N is). */
 static bool
 left_out(const struct melyint_core *core)
 {
@@ -161,7 +161,7 @@ static MELY_NOINLINE void
 probe_post(const struct melyint_core *self, const struct mely_color *color,
     const struct mely_event *ev)
 {
-	/* Maybe under a lock: E of NOTE(handlers). */
+	/* Possibly under a lock: E of NOTE(handlers). */
 	const char *name = melyint_handler_name_known(melyint_handler_number(ev->_handler));
 	int core = self != NULL ? self->index : -1;
 
@@ -198,7 +198,7 @@ melyint_observe_batch(struct melyint_core *core, struct melyint_observed *observ
 	observed->ring = core->sampling.ring;
 	observed->color = key_of(color);
 	observed->flags = flags_of(color);
-	/* B of NOTE(observe); the next batch sets them anew */
+	/* B of NOTE(observe); the next batch sets them again */
 	core->batch.direct = NULL;
 	core->batch.color_id = MELYINT_NO_ID;
 }

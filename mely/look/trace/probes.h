@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probes.h: the USDT probes, described one by one in docs/probes.md. Each has a semaphore, a word
- * that is not 0 while somebody has attached to it; the place of a probe is behind a look at it, and
- * those of run_begin and run_end are only passed by cores that have seen it (observe.c).
+ * probes.h: the USDT probes, which docs/probes.md describes. Each has a semaphore, a word that is
+ * not 0 while a tool is attached; the library tests it before it reaches a probe. Only cores that
+ * have seen it run batches with run_begin and run_end (observe.c).
  */
 #ifndef MELYINT_LOOK_TRACE_PROBES_H
 #define MELYINT_LOOK_TRACE_PROBES_H
@@ -13,7 +13,7 @@
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 
-/* Written by the kernel or a debugger. The names are those that sys/sdt.h wants. */
+/* The kernel or a debugger writes them. sys/sdt.h prescribes the names. */
 #define MELYINT_PROBE(name) \
 	extern _Atomic unsigned short mely_##name##_semaphore \
 	    __attribute__((visibility("hidden")))
@@ -26,7 +26,7 @@ MELYINT_PROBE(wake);
 MELYINT_PROBE(poll);
 #undef MELYINT_PROBE
 
-/* Has somebody attached? relaxed: seen sooner or later */
+/* Whether a tool is attached. relaxed: seen sooner or later */
 #define MELY_PROBE_WANTED(name) (MELY_LOAD(&mely_##name##_semaphore, relaxed) != 0)
 #define MELY_PROBE2(name, a, b) STAP_PROBE2(mely, name, a, b)
 #define MELY_PROBE3(name, a, b, c) STAP_PROBE3(mely, name, a, b, c)

@@ -5,14 +5,14 @@
  * NOTE(age)
  *   A. Each event that waits has a stamp (NOTE(tally)). The monitor reads the stamp of the first
  *      event of the colors at the front of each core's queue, a few dozen of them, under the core's
- *      lock. Colors come to the front in turn, so none is overlooked for long, unless nothing moves:
- *      then those in front have waited longest.
+ *      lock. Colors come to the front in turn, so none is overlooked for long, unless nothing
+ *      moves: then those in front have waited longest.
  *   B. No other thread may read a batch that a core has taken, and a color that has the core to
  *      itself is hardly ever in the queue. So the core itself reports an event that has waited for
  *      too long, among those whose delay it measures anyway.
- *   C. Then the monitor asks the core to count the events of its batch and its queue, which the core
- *      does between two batches. If it has not done so after ANSWER_NS, a handler runs for long: the
- *      monitor counts the queue itself, without the events of the batch.
+ *   C. Then the monitor asks the core to count the events of its batch and its queue, which the
+ *      core does between two batches. If it has not done so after ANSWER_NS, a handler runs for
+ *      long: the monitor counts the queue itself, without the events of the batch.
  *   D. Counting a queue holds the core's lock, so it ends at COUNTED_MAX events.
  */
 #include "look/watchdog/age.h"

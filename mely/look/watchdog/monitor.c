@@ -8,17 +8,17 @@
  *   B. When all cores sleep, there is nothing to monitor, and the thread must not tick. It sets
  *      `resting` and waits without a limit. A core that wakes sets `busy`, then tests `resting`. If
  *      it is set, the core clears it and arms a timer, for which the monitor waits too. So the
- *      monitor wakes one period later, the shortest that its steps have, and does not get in the way
- *      of the work that woke the core. Of several cores that wake, one arms the timer. That is one
- *      system call at most for each round of the monitor.
+ *      monitor wakes one period later, the shortest that its steps have, and does not get in the
+ *      way of the work that woke the core. Of several cores that wake, one arms the timer. That is
+ *      one system call at most for each round of the monitor.
  *   C. The core stores busy and loads resting, the monitor stores resting and loads busy, all
  *      seq_cst: at least one of the two sees the store of the other. If the monitor does, it clears
  *      `resting` and goes on.
  *   D. Any thread adds steps, to a list that the monitor thread takes as a whole. Only the thread
  *      touches the steps on its own list.
- *   E. The thread calls steps under the mutex `turn`. An exit of the process waits for it, no longer
- *      than for a core, and then no step is called any more and the thread ends. The end of a run
- *      joins it. A fork leaves it behind; a renewed runtime of the child has no steps.
+ *   E. The thread calls steps under the mutex `turn`. An exit of the process waits for it, no
+ *      longer than for a core, and then no step is called any more and the thread ends. The end of
+ *      a run joins it. A fork leaves it behind; a renewed runtime of the child has no steps.
  */
 #include "look/watchdog/monitor.h"
 

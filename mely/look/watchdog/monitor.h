@@ -76,8 +76,8 @@ int melyint_monitor_add(struct mely_runtime *rt, struct melyint_step *step);
  * nothing if no step was ever added. */
 void melyint_monitor_wake(struct mely_runtime *rt);
 
-/* A run begins: start the thread if there are steps. Under life_lock. If it cannot be started, a line
- * says so, and the run goes on without it. */
+/* A run begins: start the thread if there are steps. Under life_lock. If it cannot be started, a
+ * line says so, and the run goes on without it. */
 void melyint_monitor_start(struct mely_runtime *rt);
 /* A run ends and the cores are parked: wait until the thread has ended. */
 void melyint_monitor_join(struct mely_runtime *rt);

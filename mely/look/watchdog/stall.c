@@ -3,19 +3,19 @@
  * stall.c: report and count handlers that run for longer than their limit.
  *
  * NOTE(stall)
- *   A. For the statistics, a core publishes the number of the handler that it entered last, how many
- *      events of its batch have begun, and its counts of batches and sleeps. The monitor reads these
- *      each quarter of a limit. While they stay the same, it is one call; so a row of short calls is
- *      never mistaken for a long one. The core does nothing for this.
+ *   A. For the statistics, a core publishes the number of the handler that it entered last, how
+ *      many events of its batch have begun, and its counts of batches and sleeps. The monitor reads
+ *      these each quarter of a limit. While they stay the same, it is one call; so a row of short
+ *      calls is never mistaken for a long one. The core does nothing for this.
  *   B. A call has run at least since the first reading that saw it. When that time reaches the
- *      handler's limit, the monitor counts a stall and, if the rates allow, reports it, and again at
- *      ten times the limit, a hundred times, and so on. So a reported call has run for the limit; and
- *      a call that has run for two readings more is reported, if the monitor gets a processor.
- *      Readings are a quarter of the shortest limit apart, but at least PERIOD_MIN_NS.
+ *      handler's limit, the monitor counts a stall and, if the rates allow, reports it, and again
+ *      at ten times the limit, a hundred times, and so on. So a reported call has run for the
+ *      limit; and a call that has run for two readings more is reported, if the monitor gets a
+ *      processor. Readings are a quarter of the shortest limit apart, but at least PERIOD_MIN_NS.
  *   C. A report waits up to ANSWER_NS for the backtrace, by readings that follow soon; the monitor
  *      does other work meanwhile. The backtrace counts only if the same call still runs then.
- *   D. The values of one reading need not belong together: all of them have to stay the same for the
- *      time of a limit.
+ *   D. The values of one reading need not belong together: all of them have to stay the same for
+ *      the time of a limit.
  */
 #include "look/watchdog/stall.h"
 

@@ -6,32 +6,51 @@
 #ifndef MB_MELY_H
 #define MB_MELY_H
 
+#ifndef __cplusplus
 #include <stdatomic.h>
+#endif
 
 #include <mely/mely.h>
 
 #include "mb.h"
 
 /* Counters of different colors are two cache lines apart: processors fetch lines in pairs. */
+#ifdef __cplusplus
+#define MB_APART alignas(128)
+#else
 #define MB_APART _Alignas(128)
+#endif
 
 /*
  * Increment a counter. Only the events of one color write it, so a plain load and store suffice;
  * relaxed, because the measuring thread needs only a recent value (pairs with mb_counted).
  */
 static inline void
-mb_count(_Atomic uint64_t *counter)
+mb_count(MELY_ATOMIC(uint64_t) *counter)
 {
+#ifdef __cplusplus
+	__atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + 1,
+	    __ATOMIC_RELAXED);
+#else
 	atomic_store_explicit(counter,
 	    atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
+#endif
 }
 
 static inline uint64_t
-mb_counted(const _Atomic uint64_t *counter)
+mb_counted(const MELY_ATOMIC(uint64_t) *counter)
 {
 	/* Relaxed: pairs with mb_count, see there. */
+#ifdef __cplusplus
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+#else
 	return atomic_load_explicit(counter, memory_order_relaxed);
+#endif
 }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The call must succeed; err is what it returned. */
 static inline void
@@ -71,7 +90,7 @@ void mb_work_init(struct mb_work *work, const struct mb_options *opt, int counte
 
 /* Increment a counter; false at its last event. */
 static inline bool
-mb_work_count(struct mb_work *work, _Atomic uint64_t *counter)
+mb_work_count(struct mb_work *work, MELY_ATOMIC(uint64_t) *counter)
 {
 	mb_count(counter);
 	if (__builtin_expect(mb_counted(counter) != work->limit, 1))
@@ -104,5 +123,9 @@ struct mb_counters {
  */
 void mb_work_run(struct mb_work *work, struct mely_runtime *rt, const struct mb_options *opt,
     void (*start)(void), const struct mb_counters *counters, struct mb_sample *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -31,6 +31,15 @@ for header in "$top"/include/mely/*.h; do
 	grep -q "include/mely/$name" "$top/Makefile.am" || complain "Makefile.am lacks $name"
 done
 
+# The C++ interface: alone, in the oldest and the newest language that it is for.
+if command -v "${cxx%% *}" >/dev/null 2>&1; then
+	printf '#include <mely/mely.hpp>\n#include <mely/mely.hpp>\nint x;\n' >"$scratch/x.cc"
+	for standard in c++17 c++20; do
+		$cxx -std=$standard -pedantic $flags "$scratch/x.cc" ||
+		    complain "<mely/mely.hpp> alone, as $standard"
+	done
+fi
+
 # The canary of the loop above: a header that needs another is refused.
 mkdir -p "$scratch/mely"
 printf 'struct mely_canary { size_t size; };\n' >"$scratch/mely/canary.h"

@@ -48,14 +48,18 @@ struct mely_handler {
 	MELY_ATOMIC(uint32_t) _number;
 	MELY_ATOMIC(uint32_t) _weight[6];
 	void *_reserved;
+	/** Called with the argument of an event that a stop drops, instead of fn: it frees what the
+	 *  argument owns. On the thread in mely_run or mely_runtime_free; NULL: the event owns nothing.
+	 *  A hand-back function (mely_config) gets the event instead. */
+	void (*drop)(void *arg);
 };
 
 /** Static initialiser: struct mely_handler h = MELY_HANDLER(fn); named after the function. */
-#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0}, 0}
+#define MELY_HANDLER(function) {(function), #function, 0, 0, 0, 0, 0, 0, {0}, 0, 0}
 
 /** MELY_HANDLER with annotations: usual time in ns, penalty, priority; 0 where unknown. */
 #define MELY_HANDLER_WITH(function, time, pen, prio) \
-	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0}, 0}
+	{(function), #function, (time), (pen), (prio), 0, 0, 0, {0}, 0, 0}
 
 /**
  * Fill in a handler at run time, without annotations. No event may name it yet. name is not copied;

@@ -59,11 +59,14 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 		/* release: pairs with the acquire of the post that claims it next */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
 	}
-	if (melyint_io_left_over(&left) && rt->config.handback != NULL) {
-		melyint_check_out();
+	if (!melyint_io_left_over(&left))
+		return;
+	melyint_check_out();
+	if (rt->config.handback != NULL)
 		rt->config.handback(rt->config.handback_ctx, &left);
-		melyint_check_in();
-	}
+	else if (left.handler->drop != NULL)
+		left.handler->drop(left.arg);
+	melyint_check_in();
 }
 
 /* How many color-queues to empty: those that wait now, not those that a hand-back posts to. */

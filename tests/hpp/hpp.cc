@@ -18,10 +18,13 @@
 
 #include "test.h"
 
-static_assert(!std::is_copy_constructible_v<mely::color> && !std::is_move_constructible_v<mely::color>);
-static_assert(!std::is_copy_constructible_v<mely::event> && !std::is_move_constructible_v<mely::event>);
+static_assert(!std::is_copy_constructible_v<mely::color>);
+static_assert(!std::is_move_constructible_v<mely::color>);
+static_assert(!std::is_copy_constructible_v<mely::event>);
+static_assert(!std::is_move_constructible_v<mely::event>);
 static_assert(!std::is_copy_constructible_v<mely::runtime>);
-static_assert(!std::is_copy_constructible_v<mely::timer> && std::is_move_constructible_v<mely::timer>);
+static_assert(!std::is_copy_constructible_v<mely::timer>);
+static_assert(std::is_move_constructible_v<mely::timer>);
 static_assert(alignof(mely::color) == 64);
 
 namespace {

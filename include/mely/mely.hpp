@@ -671,16 +671,12 @@ public:
 			return;
 		result = mely_watch_stop(mely_color_runtime(w->color), w->id, w->color, &w->done);
 		if (result == -EINPROGRESS)
-			return; /* done is posted */
-		if (mely_current_color() == w->color) {
-			if (w->running)
-				w->ended = true;
-			else
-				w->destroy(w);
-		} else if (result == 0 || mely_event_post(w->color, &w->done) != 0) {
+			return; /* done is posted after the handler */
+		/* Its handler does not run, unless this is its handler. */
+		if (mely_current_color() == w->color && w->running)
+			w->ended = true;
+		else
 			w->destroy(w);
-		}
-		/* Else it ran, or runs: done comes after it in its color. */
 	}
 
 	/** Does it watch? One that runs once keeps its id after it has run. */

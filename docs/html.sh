@@ -163,6 +163,7 @@ markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
 markdown docs/tutorial.md tutorial.html
 markdown docs/coloring.md coloring.html
+markdown docs/embedding.md embedding.html
 markdown docs/annotations.md annotations.html
 markdown docs/porting.md porting.html
 markdown docs/async-names.md async-names.html

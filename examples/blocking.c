@@ -69,7 +69,8 @@ main(int argc, char **argv)
 		if (mely_work(color, MELY_WORK_FILES, measure, &measured, &files[i], NULL) != 0)
 			return 1;
 	}
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	free(files);
 	return mely_runtime_free(rt);
 }

@@ -134,7 +134,8 @@ main(int argc, char **argv)
 		return 1;
 	if (mely_join_init(&gone, CLIENTS, totals.color, &ending) != 0)
 		return 1;
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	printf("%ld pages, %ld bytes\n", totals.pages, totals.bytes);
 	return mely_runtime_free(rt);
 }

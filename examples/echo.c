@@ -210,7 +210,8 @@ main(int argc, char **argv)
 		return 1;
 	printf("echo on 127.0.0.1:%d\n", port);
 	fflush(stdout);
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	printf("%ld connections\n", server.accepted);
 	if (server.closed != server.accepted)
 		printf("%ld of them are still open\n", server.accepted - server.closed);

@@ -86,7 +86,8 @@ main(void)
 		parcel->stops = 0;
 		mely_event_post(&stations[parcel->at].color, &parcel->event);
 	}
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	for (i = 0; i < STATIONS; i++)
 		mely_color_release(&stations[i].color, on_closed, NULL);
 	return mely_runtime_free(rt);

@@ -23,6 +23,7 @@ main(void)
 		return 1;
 	for (i = 0; i < 10; i++)
 		mely_post_id(rt, 7, &greeter, &n); /* 7 is the color */
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	return mely_runtime_free(rt);
 }

@@ -159,7 +159,8 @@ main(int argc, char **argv)
 	    mely_join_init(&gone, GUESTS, door, &end) != 0)
 		return 1;
 	guests_come(rt);
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	printf("%d guests said %d lines\n", GUESTS, room.lines);
 	return mely_runtime_free(rt);
 }

@@ -56,6 +56,7 @@ main(void)
 	    mely_timer_start(color, 3600 * 1000 * MILLISECONDS, 0, 0, &limit, NULL,
 	    &limit_timer) != 0)
 		return 1;
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	return mely_runtime_free(rt);
 }

@@ -78,6 +78,7 @@ main(void)
 		    mely_post(&accounts[i].color, &send_handler, &accounts[i]) != 0)
 			return 1;
 	}
-	mely_run(rt);
+	if (mely_run(rt) != 0)
+		return 1;
 	return mely_runtime_free(rt);
 }

@@ -2,14 +2,15 @@
 /*
  * mely/runtime.h: making, running and stopping a runtime.
  *
- * Signals: core threads other than the one that called mely_run block every signal except the
- * synchronous ones (SEGV, BUS, FPE, ILL, TRAP, SYS, ABRT); the caller's mask is left alone.
- * Fork: in the child every call on a runtime of the parent returns -ECHILD until
- * mely_runtime_renew; a handler that forked must exec or _exit in the child, not return.
- * A runtime that reports stalls (mely_config.stall_ms) has a thread more while it runs, "mely/mon",
- * and its core threads leave the signal mely_config.stall_signal unblocked.
- * Threads are named "mely/1", "mely/2", ...; the caller of mely_run, which is core 0, keeps its
- * name.
+ *   threads   core 0 is the thread in mely_run or mely_run_once_for, and keeps its name; the
+ *             threads of the other cores are named "mely/1", "mely/2" and so on. A runtime that
+ *             reports stalls (mely_config.stall_ms) has one more while it runs, "mely/mon".
+ *   signals   the threads of the library block every signal except the synchronous ones (SEGV, BUS,
+ *             FPE, ILL, TRAP, SYS, ABRT) and, on cores, mely_config.stall_signal. The mask of the
+ *             thread in mely_run is left alone.
+ *   fork      in the child every call on a runtime of the parent returns -ECHILD until
+ *             mely_runtime_renew. A handler that has forked must exec or _exit in the child; it must
+ *             not return.
  */
 #ifndef MELY_RUNTIME_H
 #define MELY_RUNTIME_H
@@ -36,10 +37,12 @@ enum mely_priority_rule {
 };
 
 enum mely_stop_mode {
-	/** Watchers and timers close, handlers go on posting, helper work is waited for, until
-	 *  nothing is left or the deadline has come. */
+	/** Stop watchers and timers, run the handlers of mely_drain_watch, then go on until nothing
+	 *  is left: events, what handlers post, and blocking work. The drain ends without that when
+	 *  mely_config.drain_deadline_ns has passed. */
 	MELY_STOP_DRAIN = 0,
-	/** The running batches end (batch_events at most), and that is all. */
+	/** Stop watchers and timers, and let each core end the batch that it runs (batch_events at
+	 *  most); nothing else runs. */
 	MELY_STOP_DISCARD
 };
 
@@ -168,86 +171,114 @@ struct mely_config {
 MELY_API int mely_config_init(struct mely_config *config);
 
 /**
- * Make a runtime; no thread is started yet, posts are held. config may be NULL (as
- * mely_config_init leaves it). Any thread. 0, -EINVAL for a setting out of range (a line on
- * stderr names it), -ENOMEM, or what the system said.
+ * Make a runtime. No thread is started yet, and posts are held until a run. config may be NULL, for
+ * what mely_config_init gives; it is copied, but strings and functions in it must last as long as
+ * the runtime, except where the setting says otherwise. *rt is the caller's, for mely_runtime_free.
+ *
+ * Any thread. 0; -EINVAL for a setting out of range (a line on stderr names it); -ENOMEM; or what
+ * the system reports when descriptors or threads run short (-EMFILE, -ENFILE, -EAGAIN).
  */
 MELY_API int mely_runtime_new(struct mely_runtime **rt, const struct mely_config *config)
     MELY_MUST_CHECK;
 
 /**
- * Free a runtime that does not run. Events still queued are handed back, watchers stopped.
- * Not in a handler of it. -EBUSY while it runs, 0. NULL is allowed.
+ * Free a runtime that no thread runs. Stops its watchers, waits for blocking work that has begun,
+ * and hands back what is left. NULL is allowed. The program frees its color objects afterwards.
+ *
+ * Any thread that is not in a handler of rt, and no other call on rt may be in progress or follow.
+ * 0, or -EBUSY while a thread is in mely_run or mely_run_once_for.
  */
 MELY_API int mely_runtime_free(struct mely_runtime *rt);
 
 /**
- * Run until mely_stop: the calling thread becomes core 0, the others are started. Returns 0 when
- * stopped and all cores have parked, -EBUSY when it runs already (or in a handler of it), -ECHILD
- * after fork, or the error that kept a thread from starting. May be called again afterwards.
+ * Run until mely_stop: the calling thread becomes core 0, and the other cores get threads. Returns
+ * when all cores have parked and what was left over has been handed back. May be called again.
+ *
+ * Blocks. Any thread that is not in a handler of rt; a handler of another runtime is allowed. 0;
+ * -EBUSY when rt runs already, or in a handler of it; -ECHILD in the child of a fork; or the error
+ * that kept a thread from starting (-EAGAIN): then no handler has run on this thread.
  */
-MELY_API int mely_run(struct mely_runtime *rt);
+MELY_API int mely_run(struct mely_runtime *rt) MELY_MUST_CHECK;
 
-/** A time that does not come: mely_next_timeout, mely_run_once_for. */
+/** A time that never comes: mely_next_timeout, mely_run_once_for. */
 #define MELY_FOREVER UINT64_MAX
 
 /**
- * One pass of core 0 on the calling thread: collect what its poller has, run what is ready. If that
- * is nothing, wait for up to timeout_ns (0: do not wait; MELY_FOREVER: no limit) and make one more
- * pass; it may return earlier. The first call starts the other cores, which go on until mely_stop.
- * After a stop, passes go on until the run has ended.
+ * Make one pass of core 0 on the calling thread: collect what its poller has, and run what is ready.
+ * If that is nothing, wait for up to timeout_ns (0: do not wait; MELY_FOREVER: no limit), then make
+ * one more pass; the wait may end earlier. The first pass begins a run and starts the other cores,
+ * which go on between the passes. After mely_stop, passes go on until the run has ended.
  *
- * One thread at a time; not in a handler of rt. Returns the number of events that core 0 ran, or
- * -ESHUTDOWN when a stop has ended the run (the next call begins a new one), -EBUSY while another
- * thread runs rt or in a handler of it, -ECHILD after fork, the error that kept a thread from
- * starting (the run has ended), or an error of mely_backend_fd when it is to wait.
+ * Blocks for timeout_ns at most, plus the time of handlers. One thread at a time, not in a handler
+ * of rt. Returns the number of events that core 0 has run, or
+ *   -ESHUTDOWN  a stop has ended the run, and what was left over has been handed back; returned
+ *               once: the next call begins a new run
+ *   -EBUSY      another thread runs rt, or the caller is in a handler of it
+ *   -ECHILD     the process was forked and the runtime not renewed
+ *   -EAGAIN     or another error that kept a thread from starting: the run has ended
+ *   -ENOMEM, -EMFILE, -ENFILE
+ *               as mely_backend_fd, the first time that timeout_ns is not 0
  */
 MELY_API int mely_run_once_for(struct mely_runtime *rt, uint64_t timeout_ns) MELY_MUST_CHECK;
 
 /**
- * A descriptor that polls readable (POLLIN) whenever core 0 has something to do: an event posted
- * to it, a descriptor, a timer, a signal, a color to steal, a stop. For a program with a loop of
- * its own, which polls it and then calls mely_run_once_for(rt, 0), on one thread; it is readable
- * now, for the first pass. Do nothing else with it. It is the runtime's: it lasts until
- * mely_runtime_free or mely_runtime_renew.
+ * A descriptor that polls readable (POLLIN) whenever core 0 has something to do: an event posted to
+ * it, a descriptor, a timer, a signal, a color to steal, a stop. A program with a loop of its own
+ * polls it, and calls mely_run_once_for(rt, 0) when it is readable. It is readable at first, for
+ * the pass that begins the run. Every call returns the same descriptor.
  *
- * Between passes, on their thread; not in a handler of rt. -ENOMEM, -EMFILE, -ENFILE, -ECHILD.
+ * The descriptor is the runtime's: do nothing with it but poll it, and take it out of the loop
+ * before mely_runtime_free or mely_runtime_renew, which close it.
+ *
+ * Does not block. On the thread that makes the passes, not in a handler of rt. The descriptor, or
+ * -ENOMEM, -EMFILE, -ENFILE, -ECHILD.
  */
 MELY_API int mely_backend_fd(struct mely_runtime *rt) MELY_MUST_CHECK;
 
 /**
- * How long the program's loop may wait before the next pass, in ns: 0: not at all; MELY_FOREVER:
- * until the descriptor is readable. The descriptor becomes readable at that time, too, so only a
- * loop that wants to know needs this. Between passes, on their thread; 0 before mely_backend_fd.
+ * How long the program's loop may wait for the next pass, in ns. 0: make a pass now; MELY_FOREVER:
+ * wait until the descriptor is readable. The descriptor becomes readable at that time, too, so a
+ * loop that polls it needs no timeout. 0 before mely_backend_fd.
+ *
+ * Does not block. On the thread that makes the passes, not in a handler of rt.
  */
 MELY_API uint64_t mely_next_timeout(struct mely_runtime *rt);
 
-/** Ask a runtime to stop; returns at once. Any thread, handlers included. A second call may
- *  turn a drain into a discard. 0, or -EALREADY when nothing runs. */
+/**
+ * Ask a runtime to stop; returns at once, while handlers run. Watchers and timers are stopped, and
+ * posts from threads that are not cores of rt return -ESHUTDOWN until the run has ended. A second
+ * call can turn a drain into a discard.
+ *
+ * Any thread, handlers included. 0; -EALREADY when nothing runs, or a stop has begun; -ECHILD.
+ */
 MELY_API int mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode);
 
 /**
- * Around a wait of unknown length in a handler: an exit that comes meanwhile, in another handler
- * or thread, goes on without this core, and mely_wait_end does not return then. In between the
- * handler does nothing but wait: what it would use may be gone. They do not nest. In a handler;
- * elsewhere they do nothing.
+ * Begin and end a wait of unknown length in a handler. An exit(3) that happens meanwhile, in another
+ * handler or thread, goes on without this core, and mely_wait_end does not return then. Between the
+ * two calls the handler must do nothing but wait: the exit may have destroyed what it would use.
+ *
+ * Do not nest them. In a handler; in other threads they do nothing. They do not fail.
  */
 MELY_API void mely_wait_begin(void);
 MELY_API void mely_wait_end(void);
 
 /**
- * In the child of a fork: make a runtime of the parent usable again. Queued events are dropped
- * (no hand-back), watchers, timers and helper work are gone, colors stay. Only the forking
- * thread exists. 0, -EINVAL when this is not a forked child.
+ * In the child of a fork, make a runtime of the parent usable again. Queued events are dropped
+ * without being handed back; watchers, timers and blocking work do not exist any more; colors stay.
+ *
+ * On the thread that forked, which is the only one. 0; -EINVAL when rt is not a runtime of the
+ * parent, or has been renewed; -ENOMEM, -EMFILE or -ENFILE: it can be tried again, or freed.
  */
-MELY_API int mely_runtime_renew(struct mely_runtime *rt);
+MELY_API int mely_runtime_renew(struct mely_runtime *rt) MELY_MUST_CHECK;
 
-/** Number of cores. Any thread. */
+/** The number of cores. Any thread; does not fail. */
 MELY_API int mely_cores(const struct mely_runtime *rt);
 
 /**
- * How many cores a runtime gets here when nobody says otherwise: processors of the affinity mask
- * (cpusets included), at most the cgroup CPU quota rounded up, at least 1. Any thread.
+ * The number of cores that a runtime has here by default: the processors of the affinity mask
+ * (cpusets included), but at most the CPU quota of the control group rounded up; at least 1. Reads
+ * files of /proc and /sys. Any thread; does not fail.
  */
 MELY_API int mely_cores_usable(void);
 
@@ -271,11 +302,14 @@ MELY_API int mely_set_stealing(struct mely_runtime *rt, unsigned bits);
  */
 MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
 
-/** Monotonic time in ns, the clock of the timers. Any thread. */
+/** Monotonic time in ns, from the clock of the timers. Any thread; does not fail. */
 MELY_API uint64_t mely_now_ns(void);
 
-/** Give memory of idle color ids and spare events back to the system now. Any thread that is no
- *  handler of rt. Returns the bytes given back. Colors from mely_color_of_id stay. */
+/**
+ * Give the memory of idle color ids and spare events back to the system now; the runtime also does so
+ * by itself, more slowly. Colors from mely_color_of_id stay. May wait for cores to end a batch. Any
+ * thread; in a handler of rt it does nothing. Returns the number of bytes given back.
+ */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
 
 MELY_END_DECLS

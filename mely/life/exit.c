@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit.c: exit while a runtime runs, from a handler or from any other thread. The cores are parked
- * before the program's exit functions destroy what handlers use; the thread that called exit, if
- * it is a core itself, is in its handler and stays there; so does a handler that waits between
+ * exit.c: exit(3) while a runtime runs, from a handler or from any other thread. An exit function
+ * parks the cores before the program's exit functions destroy what handlers use. If the thread that
+ * called exit is a core, it is in its handler and stays there; so does a handler that waits between
  * mely_wait_begin and mely_wait_end. Nothing is handed back.
  */
 #include <stdlib.h>
@@ -23,11 +23,11 @@
 
 enum {
 	REGISTRATIONS_MAX = 16,
-	WAIT_MS = 2000 /* for cores in a long handler */
+	WAIT_MS = 2000 /* how long to wait for a core in a handler */
 };
 
-static _Atomic bool exiting; /* set once, by the thread that exits */
-static MELY_TLS bool exits_here;  /* ... which is this one */
+static _Atomic bool exiting;     /* set once, by the thread that exits */
+static MELY_TLS bool exits_here; /* that thread is this one */
 
 static void
 stop_cores(struct mely_runtime *rt)
@@ -65,14 +65,14 @@ await_cores(struct mely_runtime *rt)
 	}
 }
 
-/* What parked cores have run comes before the program's exit functions. */
+/* For the color checker: what parked cores have run comes before the program's exit functions. */
 static void
 end_colors(struct mely_runtime *rt)
 {
 	melyint_check_exit(rt);
 }
 
-/* Last, so that a core that does not come is named meanwhile. */
+/* Last, so that until then the monitor reports which core does not park. */
 static void
 halt_monitor(struct mely_runtime *rt)
 {
@@ -84,7 +84,7 @@ park_all(void)
 {
 	struct melyint_check_where where;
 
-	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* once is enough; pairs with itself */
+	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* only once; pairs with itself */
 		return;
 	exits_here = true;
 	melyint_check_enter(&where);
@@ -102,8 +102,8 @@ melyint_exit_prepare(void)
 {
 	static _Atomic int registered MELY_LASTING;
 
-	/* Exit functions run in reverse order, so each run registers anew to come before what the
-	 * program has registered by then. Relaxed: only a count. */
+	/* Exit functions run in reverse order, so each run registers again, to come before what the
+	 * program has registered since. Relaxed: only a count. */
 	if (MELY_ADD(&registered, 1, relaxed) < REGISTRATIONS_MAX && atexit(park_all) != 0)
 		melyint_say("no memory for an exit function");
 }
@@ -116,7 +116,7 @@ melyint_exit_hold(void)
 		pause();
 }
 
-/* False: this thread is no core. */
+/* False: this thread is not a core. */
 static bool
 set_waits(bool waits)
 {
@@ -139,7 +139,7 @@ mely_wait_begin(void)
 void
 mely_wait_end(void)
 {
-	/* If await_cores has seen that it waits, the lock shows that an exit has begun. */
+	/* If await_cores has seen the wait, the lock makes `exiting` visible here. */
 	if (set_waits(false) && !exits_here)
 		melyint_exit_hold();
 }

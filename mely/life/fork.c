@@ -2,11 +2,11 @@
 /*
  * fork.c: what a fork leaves of a runtime.
  *
- * Before the fork all locks of all runtimes are taken, at a moment when no color is on its way from
- * one core to another, so that the child finds the queues whole and every color in one of them.
- * In the child only the forking thread exists: every runtime is marked FORKED, which makes its
- * calls return -ECHILD, and the thread is no core any more. mely_runtime_renew makes one usable
- * again: queues emptied, pollers new.
+ * Before the fork, a handler takes all locks of all runtimes, when no color is on its way from one
+ * core to another. So the child finds the queues whole, and every color in one of them. In the child
+ * only the forking thread exists: it is no longer a core, and every runtime is marked FORKED, so
+ * that its calls return -ECHILD. mely_runtime_renew makes a runtime usable again, with empty queues
+ * and new pollers.
  */
 #include <errno.h>
 #include <sched.h>
@@ -49,7 +49,7 @@ lock_all(void)
 	melyint_dumpsig_lock();
 }
 
-/* Is a color in no queue, and known only to the thread that moves it? Under all locks. */
+/* Is a color in no queue, known only to the thread that moves it? Under all locks. */
 static bool
 any_moving(void)
 {
@@ -93,7 +93,7 @@ before_fork(void)
 {
 	melyint_check_fork(true, false);
 	lock_all();
-	/* Whoever moves a color waits for nothing but the locks. */
+	/* A thread that moves a color waits for nothing but these locks. */
 	while (any_moving()) {
 		unlock_all(false);
 		sched_yield();
@@ -116,7 +116,7 @@ after_in_child(void)
 	melyint_check_fork(false, true);
 	melyint_stall_fork();
 	melyint_self = NULL;
-	/* The core may be freed before this thread waits again. */
+	/* The core may be freed before this thread waits for a lock again. */
 	melyint_lock_waits = (struct melyint_lock_waits){NULL, NULL};
 }
 
@@ -165,8 +165,8 @@ drop_color(struct mely_color *color)
 	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
 }
 
-/* A batch that some thread of the parent was running: its lists may be torn, so embedded events of
- * it stay as they are, and pooled ones are lost. */
+/* Forget a batch that a thread of the parent was running. Its lists may be torn, so its embedded
+ * events keep their state, and its pooled ones are lost. */
 static void
 drop_batch(struct melyint_core *core)
 {
@@ -175,7 +175,7 @@ drop_batch(struct melyint_core *core)
 	if (batch->color != NULL)
 		drop_color(batch->color);
 	batch->heads = batch->tails = batch->own = NULL;
-	memset(&core->outbox, 0, sizeof core->outbox); /* pooled events of it are lost, too */
+	memset(&core->outbox, 0, sizeof core->outbox); /* its pooled events are lost, too */
 	batch->color = NULL;
 	batch->direct = NULL;
 	batch->color_id = MELYINT_NO_ID;
@@ -210,10 +210,10 @@ mely_runtime_renew(struct mely_runtime *rt)
 			melyint_core_unlink(core, color);
 			drop_color(color);
 		}
-		/* The stock may have been in use by a thread that is no more. */
+		/* A thread that does not exist here may have been changing the stock. */
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
-	/* Its holder may be a thread that is no more. */
+	/* A thread that does not exist here may hold it. */
 	pthread_mutex_init(&rt->walks.lock, NULL);
 	rt->life.threads = 0;
 	rt->life.attended = rt->life.once_started = false;
@@ -231,7 +231,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 	if (error == 0)
 		error = melyint_age_renew(rt);
 	if (error == 0)
-		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in runtime.c */
+		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in cycle.c */
 	if (error == 0)
 		melyint_live_renew(rt);
 	return error;

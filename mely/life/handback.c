@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handback.c: handing back what a stop leaves over. One thread, all cores parked; posts from
- * outside may still come, so the queues are emptied under their locks, and a hand-back function
- * may post: that is held for the next run.
+ * handback.c: handing back what a stop leaves over, on one thread while all cores are parked. Other
+ * threads may still post, so each queue is emptied under its lock. A hand-back function may post,
+ * too; such an event is held for the next run.
  */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "check/check.h"
 #include "color/names_marks.h"
 #include "io/state.h"
 #include "life/life.h"
 
-/* Take one color-queue's events off a core; NULL when it has none. */
+/* Take the events of the core's first color-queue. *color becomes its color; NULL: there is none. */
 static struct mely_event *
 empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 {
@@ -30,9 +31,9 @@ empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 		*released = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 		if ((ev = events) != NULL) {
 			do {
-				/* In no color-queue any more, and not the program's yet: a
-				 * cancel that comes now waits until it is. Relaxed: cancels
-				 * look again under the lock. */
+				/* In no color-queue now, and not yet the program's: a cancel
+				 * that comes now waits until it is. Relaxed: cancels read it
+				 * again under the lock. */
 				if (!(ev->_flags & MELYINT_EV_POOLED))
 					MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
 				ev = ev->_next;
@@ -69,7 +70,7 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 	melyint_check_in();
 }
 
-/* How many color-queues to empty: those that wait now, not those that a hand-back posts to. */
+/* Only the color-queues that wait now, not those that a hand-back function posts to. */
 static void
 empty_core(struct mely_runtime *rt, struct melyint_core *core)
 {
@@ -95,6 +96,7 @@ melyint_handback_all(struct mely_runtime *rt)
 {
 	int i;
 
+	MELY_ASSERT(rt->life.threads == 0);
 	for (i = 0; i < rt->cores_count; i++)
 		empty_core(rt, &rt->cores[i]);
 }

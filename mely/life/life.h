@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life.h: what the files of this room call in one another: the life of a runtime is made, run,
- * stopped and freed in runtime.c.
+ * life.h: what the files of this room call in one another.
  */
 #ifndef MELYINT_LIFE_LIFE_H
 #define MELYINT_LIFE_LIFE_H
 
 #include "core/core.h"
 
-/* ---- runtime.c ------------------------------------------------------------------------------- */
+/* ---- cycle.c --------------------------------------------------------------------------------- */
 
 /* One pass of core 0 on this thread, as mely_run_once_for with no time. */
 int melyint_run_pass(struct mely_runtime *rt);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quota.c: the CPU quota of the process's cgroup and of all above it, v1 and v2. Any thread.
+ * quota.c: the CPU quota of the process: the smallest of its cgroup and of all groups above it, in
+ * cgroup v1 and v2. Any thread.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ quota_v1(const char *dir)
 	return rounded_up(quota, atoll(line));
 }
 
-/* The smallest quota of the group below mount and of all above it. */
+/* The smallest quota of the group below mount and of all groups above it; 0: none has one. */
 static int
 smallest(const char *mount, char *group, int (*quota_of)(const char *dir))
 {

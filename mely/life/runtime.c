@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * runtime.c: the life of a runtime: make, run, stop, free.
- *
- * NOTE(stop)
- *   A. mely_stop closes the I/O's watchers, sets the phase (release) and wakes every core, so that
- *      each looks at the phase (acquire) between two turns. It waits for nothing.
- *   B. DRAINING: cores go on; outside posts are refused. A core with nothing to do looks whether
- *      nothing is left anywhere (drain.c), or the deadline has come, and sets STOPPED.
- *   C. STOPPED: each core puts its batch back and its thread ends. The thread in mely_run joins
- *      them; from then on it alone touches the queues. What is left is handed back.
- *   D. The phase is IDLE again: posts are held in the queues until the next run.
+ * runtime.c: a runtime is made, described, switched while it runs, and freed.
  */
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +14,6 @@
 #include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
-#include "sched/loop.h"
 #include "core/runtimes.h"
 #include "life/life.h"
 #include "io/state.h"
@@ -36,11 +24,8 @@
 #include "life/settings.h"
 #include "sched/steal.h"
 #include "look/watchdog/stall.h"
-#include "sched/stuck.h"
 #include "sched/victim.h"
 #include "core/weight.h"
-
-MELY_TLS struct melyint_core *melyint_self;
 
 enum {
 	LOOK_NS = 50000,
@@ -126,7 +111,7 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 #ifdef MELYINT_LIBASYNC
 	melyint_steal_settle(rt);
 #endif
-	/* relaxed: nobody else knows the runtime yet */
+	/* relaxed: no other thread knows the runtime yet */
 	MELY_STORE(&rt->switches.batch_events, config->batch_events, relaxed);
 	MELY_STORE(&rt->switches.stealing, (config->stealing & MELY_STEAL_ON) != 0, relaxed);
 	MELY_STORE(&rt->switches.heuristics, config->stealing, relaxed);
@@ -138,7 +123,7 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->life.made_ns = melyint_now_ns();
 }
 
-/* What counts where colors are stolen. */
+/* What weighs on a color's worth to a thief. */
 static unsigned
 weighing_of(unsigned heuristics)
 {
@@ -154,12 +139,12 @@ weighing_of(unsigned heuristics)
 	return weighing + (heuristics & MELY_STEAL_MEASURE ? 1 : 0);
 }
 
-/* What follows from the switches. Under life_lock, so that of two who turn switches at once the
- * later one has seen both; or nobody else knows the runtime. */
+/* Set what follows from the switches. Under life.lock, so that of two threads that turn switches at
+ * once the later one sees both; or before another thread knows the runtime. */
 static void
 switched(struct mely_runtime *rt)
 {
-	/* relaxed, all: switches; what was posted before counts as it did */
+	/* relaxed, all: switches; events that were posted before keep their weight */
 	unsigned weighing = MELYINT_WEIGH_NOT;
 	int i;
 
@@ -178,7 +163,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	int error;
 
 	if (config == NULL) {
-		/* What it could not read it has said; the defaults stand. */
+		/* It has reported what it could not read; the defaults stand. */
 		(void)mely_config_init(&own);
 		config = &own;
 	}
@@ -247,7 +232,7 @@ mely_runtime_free(struct mely_runtime *rt)
 		return -EBUSY;
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED) {
-		(void)mely_stop(rt, MELY_STOP_DISCARD); /* where mely_run_once left cores running */
+		(void)mely_stop(rt, MELY_STOP_DISCARD); /* passes have left the other cores running */
 		melyint_cores_join(rt);
 		melyint_monitor_join(rt);
 		melyint_stall_end(rt);
@@ -275,269 +260,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	return 0;
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
-
-void
-melyint_thread_mask(sigset_t *mask)
-{
-	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-	size_t i;
-
-	sigfillset(mask);
-	for (i = 0; i < sizeof own / sizeof own[0]; i++)
-		sigdelset(mask, own[i]);
-}
-
-/* This thread is core, or none. */
-static void
-become(struct melyint_core *core)
-{
-	melyint_self = core;
-	melyint_lock_waits.times = core != NULL ? &core->counters.lock_waits : NULL;
-	melyint_lock_waits.ns = core != NULL ? &core->counters.lock_wait_ns : NULL;
-}
-
-static void
-attend(struct melyint_core *core, bool on)
-{
-	melyint_lock_take(&core->lock);
-	core->locked.attended = on;
-	if (on)
-		melyint_stall_attend(core);
-	melyint_lock_drop(&core->lock);
-	become(on ? core : NULL);
-	melyint_observe_attend(core, on);
-	melyint_check_attend(on);
-	if (on) {
-		melyint_monitor_awake(core);
-		melyint_stuck_begin(core);
-	} else if (!core->pace.outside) { /* D of NOTE(outside) in sched/park.c */
-		MELY_STORE(&core->hint.busy, 0, relaxed); /* others' glances */
-	}
-}
-
-static void *
-core_thread(void *arg)
-{
-	struct melyint_core *core = arg;
-	char name[16];
-
-	snprintf(name, sizeof name, "mely/%d", core->index);
-	pthread_setname_np(pthread_self(), name);
-	melyint_check_thread(true);
-	melyint_topo_bind(core);
-	attend(core, true);
-	melyint_core_loop(core);
-	attend(core, false);
-	melyint_check_thread(false);
-	return NULL;
-}
-
-/* Start cores 1 and up. Under life_lock. */
-static int
-cores_start(struct mely_runtime *rt)
-{
-	sigset_t mask, old;
-	int error = 0;
-
-	melyint_thread_mask(&mask);
-	if (rt->config.stall_signal != 0)
-		sigdelset(&mask, rt->config.stall_signal);
-	pthread_sigmask(SIG_SETMASK, &mask, &old);
-	for (rt->life.threads = 0; rt->life.threads < rt->cores_count - 1; rt->life.threads++) {
-		struct melyint_core *core = &rt->cores[rt->life.threads + 1];
-
-		error = -pthread_create(&core->fixed.thread, NULL, core_thread, core);
-		if (error != 0) {
-			melyint_say("core %d could not be started: %s", core->index,
-			    strerror(-error));
-			break;
-		}
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return error;
-}
-
-void
-melyint_cores_join(struct mely_runtime *rt)
-{
-	for (; rt->life.threads > 0; rt->life.threads--)
-		pthread_join(rt->cores[rt->life.threads].fixed.thread, NULL);
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-/* Take the runtime for a run. */
-static int
-begin(struct mely_runtime *rt, bool once)
-{
-	int error = 0, phase;
-
-	pthread_mutex_lock(&rt->life.lock);
-	/* acquire: pairs with the store in the child of a fork */
-	phase = MELY_LOAD(&rt->phase, acquire);
-	if (phase == MELYINT_FORKED) {
-		error = -ECHILD;
-	} else if (rt->life.attended || (!once && rt->life.once_started)) {
-		error = -EBUSY;
-	} else if (phase == MELYINT_IDLE) {
-		/* release: pairs with the acquire loads of posters and cores */
-		MELY_STORE(&rt->phase, MELYINT_RUNNING, release);
-		melyint_stall_begin(rt);
-		melyint_age_begin(rt);
-		melyint_exit_prepare(); /* before a handler of another core can exit */
-		melyint_check_run_begin(rt);
-		error = cores_start(rt);
-		melyint_monitor_start(rt);
-		rt->life.once_started = once;
-	}
-	if (error != -EBUSY && error != -ECHILD)
-		rt->life.attended = true;
-	pthread_mutex_unlock(&rt->life.lock);
-	return error;
-}
-
-/* C and D of NOTE(stop). The phase is STOPPED, core 0 has ended its loop. */
-static void
-finish(struct mely_runtime *rt)
-{
-	melyint_wake_all(rt);
-	melyint_cores_join(rt);
-	melyint_monitor_join(rt);
-	melyint_stall_end(rt);
-	melyint_age_end(rt);
-	melyint_check_run_end(rt);
-	melyint_io_discard(rt);
-	melyint_check_run_end(rt); /* of what helpers still did, too */
-	/* relaxed: published by the phase. What has come since a drain found nothing is held. */
-	if (!MELY_EXCHANGE(&rt->life.drained, false, relaxed))
-		melyint_handback_all(rt);
-	melyint_io_begin_run(rt);
-	pthread_mutex_lock(&rt->life.lock);
-	rt->life.once_started = false;
-	/* release: pairs with the acquire loads of posters */
-	MELY_STORE(&rt->phase, MELYINT_IDLE, release);
-	pthread_mutex_unlock(&rt->life.lock);
-}
-
-static void
-leave(struct mely_runtime *rt)
-{
-	pthread_mutex_lock(&rt->life.lock);
-	rt->life.attended = false;
-	pthread_mutex_unlock(&rt->life.lock);
-}
-
-int
-mely_run(struct mely_runtime *rt)
-{
-	struct melyint_core *outer = melyint_self, *core = &rt->cores[0];
-	cpu_set_t old;
-	bool restore;
-	int error;
-
-	if (outer != NULL && outer->rt == rt)
-		return -EBUSY;
-	error = begin(rt, false);
-	if (error == -EBUSY || error == -ECHILD)
-		return error;
-	restore = core->fixed.pu >= 0 && sched_getaffinity(0, sizeof old, &old) == 0;
-	if (error != 0) {
-		(void)mely_stop(rt, MELY_STOP_DISCARD);
-	} else {
-		melyint_topo_bind(core);
-		attend(core, true);
-		melyint_core_loop(core);
-		attend(core, false);
-	}
-	melyint_exit_hold();
-	finish(rt);
-	leave(rt);
-	become(outer);
-	if (restore)
-		(void)sched_setaffinity(0, sizeof old, &old); /* a failure leaves it bound */
-	return error;
-}
-
-int
-melyint_run_pass(struct mely_runtime *rt)
-{
-	struct melyint_core *outer = melyint_self, *core = &rt->cores[0];
-	bool ended;
-	int result;
-
-	if (outer != NULL && outer->rt == rt)
-		return -EBUSY;
-	result = begin(rt, true);
-	if (result == -EBUSY || result == -ECHILD)
-		return result;
-	if (result != 0)
-		(void)mely_stop(rt, MELY_STOP_DISCARD);
-	attend(core, true);
-	melyint_check_pass(rt, true);
-	/* acquire, both: pairs with the release stores of the life cycle. The second one comes
-	 * after the core has gone outside: B of NOTE(outside) in sched/park.c. */
-	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
-		result = melyint_core_pass(core);
-	ended = MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED;
-	if (ended && core->pace.outside)
-		melyint_come_inside(core);
-	melyint_check_pass(rt, false);
-	attend(core, false);
-	if (ended) {
-		melyint_exit_hold();
-		finish(rt);
-		result = result < 0 ? result : -ESHUTDOWN;
-	}
-	leave(rt);
-	become(outer);
-	return result;
-}
-
-/* ---- stopping -------------------------------------------------------------------------------- */
-
-/* RUNNING to the phase wanted. Under life_lock: a drain that is over at once can not end the run,
- * or free the runtime, before the watchers have been closed. */
-static int
-stop_running(struct mely_runtime *rt, int wanted)
-{
-	uint64_t deadline = rt->config.drain_deadline_ns;
-	int running = MELYINT_RUNNING;
-
-	/* acquire: pairs with the release stores of the life cycle */
-	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_RUNNING)
-		return -EALREADY;
-	/* relaxed: published by the phase */
-	MELY_STORE(&rt->life.drain_until_ns,
-	    deadline != 0 ? melyint_now_ns() + deadline : 0, relaxed);
-	melyint_io_begin_stop(rt, wanted == MELYINT_DRAINING);
-	/* release: pairs with the acquire loads of the cores; A of NOTE(stop). It can only fail
-	 * because the process exits. */
-	return MELY_CAS(&rt->phase, &running, wanted, release) ? 0 : -EALREADY;
-}
-
-int
-mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode)
-{
-	int draining = MELYINT_DRAINING, error;
-
-	/* acquire: pairs with the store in the child of a fork */
-	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
-		return -ECHILD;
-	pthread_mutex_lock(&rt->life.lock);
-	error = stop_running(rt,
-	    mode == MELY_STOP_DISCARD ? MELYINT_STOPPED : MELYINT_DRAINING);
-	/* release: as above */
-	if (error != 0 && mode == MELY_STOP_DISCARD &&
-	    MELY_CAS(&rt->phase, &draining, MELYINT_STOPPED, release))
-		error = 0;
-	if (error == 0)
-		melyint_wake_all(rt);
-	pthread_mutex_unlock(&rt->life.lock);
-	return error;
-}
-
-/* ---- small things ---------------------------------------------------------------------------- */
+/* ---- while it exists ------------------------------------------------------------------------- */
 
 int
 mely_cores(const struct mely_runtime *rt)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topo.c: cores, processing units and core sets. hwloc is asked only for what counts here
- * (packages, caches, cores, PUs), which keeps its start under a few milliseconds; a description
- * or an XML file stands in for the machine when the configuration names one.
+ * topo.c: cores, processing units and core sets. hwloc loads only what matters here (packages,
+ * caches, cores, PUs), which keeps its start under a few milliseconds. When the configuration names
+ * a synthetic description or an XML file, that is used instead of the machine.
  */
 #include <errno.h>
 #include <hwloc.h>
@@ -20,7 +20,7 @@ enum {
 	FAR_NS = 1000 /* for each core */
 };
 
-/* The affinity mask, sized for the whole machine: processors are named by their OS index. */
+/* The affinity mask, large enough for any machine: processors are numbered by their OS index. */
 static cpu_set_t *
 usable_mask(size_t *size, int *count)
 {
@@ -60,7 +60,7 @@ mely_cores_usable(void)
 	return usable(&processors, &quota);
 }
 
-/* How many cores, pinned or not, and why. */
+/* Decide how many cores there are and whether they are pinned, and record why. */
 int
 melyint_topo_count(struct mely_runtime *rt)
 {
@@ -75,11 +75,11 @@ melyint_topo_count(struct mely_runtime *rt)
 		n = MELY_CORES_MAX;
 	rt->cores_count = n;
 	rt->limits.far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
-	/* Two programs that share a machine must not meet on its first processors, so threads are
-	 * bound only when they fill all that the process has. */
+	/* Two programs that share a machine must not both be bound to its first processors, so
+	 * threads are bound only when they fill all processors of the process. */
 	rt->limits.pinned = rt->config.pinning == MELY_PIN_YES ||
 	    (rt->config.pinning == MELY_PIN_AUTO && n == processors);
-	/* A spinning thread takes the processor from one that has work when they share it. */
+	/* Where threads share a processor, a spinning one takes it from one that has work. */
 	rt->limits.spin_ns_max = n <= processors ? rt->config.spin_us_max * 1000u : 0;
 	snprintf(rt->life.why_cores, sizeof rt->life.why_cores,
 	    "%d usable, quota %s%.0d; by %s", processors,
@@ -106,7 +106,7 @@ load(const char *description, hwloc_topology_t *topology)
 	if (description != NULL && hwloc_topology_set_synthetic(t, description) != 0 &&
 	    hwloc_topology_set_xml(t, description) != 0) {
 		hwloc_topology_destroy(t);
-		melyint_say("topology: \"%.200s\" is no synthetic description and no XML file",
+		melyint_say("topology: \"%.200s\" is neither a synthetic description nor an XML file",
 		    description);
 		return -EINVAL;
 	}
@@ -118,7 +118,7 @@ load(const char *description, hwloc_topology_t *topology)
 	return 0;
 }
 
-/* What two PUs share. */
+/* How far two PUs are from each other, by what they share. */
 static enum mely_distance
 distance(hwloc_topology_t t, hwloc_obj_t a, hwloc_obj_t b)
 {
@@ -151,8 +151,8 @@ rotate(uint16_t *row, int length, int by)
 	memcpy(row, turned, (size_t)length * sizeof row[0]);
 }
 
-/* The core set of one core: the others, nearest first (paper, section 3.1). Among equals each
- * thief begins with another victim, so that they do not all go for the same one. */
+/* The core set of one core: the others, nearest first (paper, section 3.1). Among equally near
+ * victims each thief begins with a different one. */
 static void
 order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *pus)
 {
@@ -174,7 +174,7 @@ order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *
 	}
 }
 
-/* PU of each core: the usable ones in turn. */
+/* Give each core a PU: the usable ones in turn. */
 static void
 place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * drain.h: when is a drain over? The protocol is NOTE(stop) in runtime.c.
+ * drain.h: when is a drain over? The protocol is NOTE(stop) in life/cycle.c.
  */
 #ifndef MELYINT_SCHED_DRAIN_H
 #define MELYINT_SCHED_DRAIN_H

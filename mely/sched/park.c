@@ -24,25 +24,25 @@
  *      wake tries again, a searcher that comes back leaves a watcher behind, as in C.
  *
  * NOTE(outside)
- *   The thread of core 0 may wait in the program's own loop, on the descriptor of core 0's epoll
- *   set (mely_backend_fd), between passes (mely_run_once_for).
- *   A. At the end of a pass, with an empty core-queue, the core goes outside: under its lock its
- *      sleep becomes OUTSIDE, and it counts as a sleeper, before the program polls. So A of
- *      NOTE(park) holds: a poster that appends later sees it, marks it awake and writes to its
- *      eventfd, which makes the set readable. With something left to run it stays awake, and the
- *      set is made readable at once.
- *   B. Then it looks again at what it could steal, at the phase (life/embed.c) and at its timers.
- *      A timerfd in the set is set to the earliest of its timers, and follows when another thread
- *      arms an earlier one (io/due.c). libev, which has the timers, is not waited in.
- *   C. Nobody knows when the thread comes back: the program may be computing. So the core never
- *      takes the role of C and never gets the token of B: both would keep others from waking a
- *      core that comes at once. Where another core is busy and nobody watches, its timerfd brings
- *      it back after a millisecond, and a waker that finds no other sleeper wakes it, too, but
- *      ends its search.
- *   D. Who wakes it marks it busy, so that it counts as stuck when it does not come (NOTE(stuck)),
- *      and others pull what waits there. Another core that looks at its poller meanwhile gives a
- *      wake-up back that it finds there, since the program's poll has not seen it.
- *   E. A pass begins by marking the core awake, and then takes what its set and its timers have.
+ *   Between passes (mely_run_once_for) the thread of core 0 may poll the descriptor of core 0's epoll
+ *   set (mely_backend_fd) in the program's own loop.
+ *   A. At the end of a pass, with an empty core-queue, the core goes outside: under its lock it sets
+ *      its sleep to OUTSIDE and counts as a sleeper, before the program polls. So A of NOTE(park)
+ *      holds: a poster that appends later sees OUTSIDE, marks the core awake and writes to its
+ *      eventfd, which makes the set readable. A core that has something left to run stays awake and
+ *      makes the set readable at once.
+ *   B. The core then checks again whether there is something to steal, the phase (life/cycle.c) and
+ *      its timers. libev holds the timers but cannot wait for them here, so a timerfd in the set
+ *      follows the earliest one, also when another thread arms an earlier one (io/due.c).
+ *   C. The thread may be computing, so it comes back at an unknown time. Therefore the core never
+ *      takes the role of C of NOTE(park), and a waker never gives it the search of B: either would
+ *      keep others from waking a core that starts at once. A waker that finds no other sleeper does
+ *      wake it, but ends the search itself. While another core is busy and there is no watcher, the
+ *      timerfd brings the thread back after a millisecond.
+ *   D. A waker marks the core busy. If the thread does not come back, the core counts as stuck
+ *      (NOTE(stuck)) and others pull the colors that wait there. A core that relieves it may take
+ *      its wake-up out of the set; then it writes the wake-up again, for the program's poll.
+ *   E. A pass begins by marking the core awake, and then collects what the set and the timers have.
  */
 #include "base/assert.h"
 #include "base/clock.h"

@@ -27,8 +27,8 @@ void melyint_hand_over_watch(struct melyint_core *core);
 
 /*
  * Owner of core 0, between batches: its thread is about to leave for the program's own loop. True:
- * posters and other cores take it for asleep; *pass_ns is when it is to come back at the latest.
- * False: there is something to run, possibly a batch that it stole.
+ * to posters and other cores it is asleep; *pass_ns is when it has to come back at the latest.
+ * False: there is something to run, possibly a batch that it stole. NOTE(outside)
  */
 bool melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns);
 /* The same thread has come back. */

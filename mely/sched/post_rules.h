@@ -17,7 +17,7 @@
 static int
 admit(struct mely_runtime *rt, const struct melyint_core *self, unsigned flags)
 {
-	/* acquire: pairs with the release stores of the life cycle (runtime.c) */
+	/* acquire: pairs with the release stores of the life cycle (life/cycle.c) */
 	int phase = MELY_LOAD(&rt->phase, acquire);
 
 	if (MELY_UNLIKELY(phase == MELYINT_FORKED))

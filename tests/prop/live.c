@@ -397,7 +397,7 @@ exits(void)
 			TEST_CHECK(is_socket(in_base("exit.sock")));
 			if (runs == 1) {
 				TEST_OK(mely_post_id(rt, 1, &leaver, NULL));
-				(void)mely_run(rt);
+				TEST_OK(mely_run(rt));
 			}
 			exit(0);
 		}

@@ -208,7 +208,7 @@ exits_while_busy(void *arg)
 	for (i = 0; i < 16; i++)
 		TEST_OK(mely_post_id(rt, (uint32_t)i, &endless, (void *)i));
 	TEST_OK(mely_post_id(rt, 99, &exit_now, NULL));
-	(void)mely_run(rt);
+	TEST_OK(mely_run(rt));
 	return 1;
 }
 
@@ -271,7 +271,7 @@ exits_while_one_waits(void *arg)
 	rt = test_runtime(2);
 	TEST_OK(mely_post_id(rt, 1, &exit_beside, NULL));
 	TEST_OK(mely_post_id(rt, 2, &waits, NULL));
-	(void)mely_run(rt);
+	TEST_OK(mely_run(rt));
 	return 1;
 }
 
@@ -307,7 +307,7 @@ exits_and_waits(void *arg)
 	mely_wait_end();
 	rt = test_runtime(2);
 	TEST_OK(mely_post_id(rt, 1, &exit_now, NULL));
-	(void)mely_run(rt);
+	TEST_OK(mely_run(rt));
 	return 1;
 }
 

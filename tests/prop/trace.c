@@ -377,7 +377,7 @@ die(void (*fn)(void *arg))
 		for (i = 0; i < 100; i++)
 			TEST_OK(mely_post_id(rt, (uint32_t)i, &nothing, NULL));
 		TEST_OK(mely_post_id(rt, 99, &last, NULL));
-		(void)mely_run(rt);
+		TEST_OK(mely_run(rt));
 		_exit(99);
 	}
 	TEST_EQ(waitpid(pid, &status, 0), pid);

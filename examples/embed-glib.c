@@ -51,7 +51,8 @@ source_dispatch(GSource *source, GSourceFunc ended, gpointer data)
 	return G_SOURCE_REMOVE;
 }
 
-static GSourceFuncs source_funcs = {source_prepare, source_check, source_dispatch, NULL, NULL, NULL};
+static GSourceFuncs source_funcs = {source_prepare, source_check, source_dispatch, NULL, NULL,
+    NULL};
 
 /* NULL: the runtime has no descriptor to give. */
 static GSource *

@@ -9,8 +9,8 @@
  *             FPE, ILL, TRAP, SYS, ABRT) and, on cores, mely_config.stall_signal. The mask of the
  *             thread in mely_run is left alone.
  *   fork      in the child every call on a runtime of the parent returns -ECHILD until
- *             mely_runtime_renew. A handler that has forked must exec or _exit in the child; it must
- *             not return.
+ *             mely_runtime_renew. A handler that has forked must exec or _exit in the child; it
+ *             must not return.
  */
 #ifndef MELY_RUNTIME_H
 #define MELY_RUNTIME_H
@@ -204,10 +204,11 @@ MELY_API int mely_run(struct mely_runtime *rt) MELY_MUST_CHECK;
 #define MELY_FOREVER UINT64_MAX
 
 /**
- * Make one pass of core 0 on the calling thread: collect what its poller has, and run what is ready.
- * If that is nothing, wait for up to timeout_ns (0: do not wait; MELY_FOREVER: no limit), then make
- * one more pass; the wait may end earlier. The first pass begins a run and starts the other cores,
- * which go on between the passes. After mely_stop, passes go on until the run has ended.
+ * Make one pass of core 0 on the calling thread: collect what its poller has, and run what is
+ * ready. If that is nothing, wait for up to timeout_ns (0: do not wait; MELY_FOREVER: no limit),
+ * then make one more pass; the wait may end earlier. The first pass begins a run and starts the
+ * other cores, which go on between the passes. After mely_stop, passes go on until the run has
+ * ended.
  *
  * Blocks for timeout_ns at most, plus the time of handlers. One thread at a time, not in a handler
  * of rt. Returns the number of events that core 0 has run, or
@@ -254,9 +255,10 @@ MELY_API uint64_t mely_next_timeout(struct mely_runtime *rt);
 MELY_API int mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode);
 
 /**
- * Begin and end a wait of unknown length in a handler. An exit(3) that happens meanwhile, in another
- * handler or thread, goes on without this core, and mely_wait_end does not return then. Between the
- * two calls the handler must do nothing but wait: the exit may have destroyed what it would use.
+ * Begin and end a wait of unknown length in a handler. An exit(3) that happens meanwhile, in
+ * another handler or thread, goes on without this core, and mely_wait_end does not return then.
+ * Between the two calls the handler must do nothing but wait: the exit may have destroyed what it
+ * would use.
  *
  * Do not nest them. In a handler; in other threads they do nothing. They do not fail.
  */
@@ -306,9 +308,9 @@ MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
 MELY_API uint64_t mely_now_ns(void);
 
 /**
- * Give the memory of idle color ids and spare events back to the system now; the runtime also does so
- * by itself, more slowly. Colors from mely_color_of_id stay. May wait for cores to end a batch. Any
- * thread; in a handler of rt it does nothing. Returns the number of bytes given back.
+ * Give the memory of idle color ids and spare events back to the system now; the runtime also does
+ * so by itself, more slowly. Colors from mely_color_of_id stay. May wait for cores to end a batch.
+ * Any thread; in a handler of rt it does nothing. Returns the number of bytes given back.
  */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
 

@@ -114,9 +114,10 @@ CALL(int, runtime_new, (struct mely_runtime **rt, const struct mely_config *conf
 CALL(int, runtime_free, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, run, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, run_once_for, (struct mely_runtime *rt, uint64_t timeout_ns), (rt, timeout_ns), NOTHING)
-CALL(int, color_close, (struct mely_color *color, struct mely_event *closed), (color, closed), NOTHING)
-CALL(int, drain_watch, (struct mely_color *color, struct mely_handler *handler, void *arg, mely_watch
-    *watch), (color, handler, arg, watch), NOTHING)
+CALL(int, color_close, (struct mely_color *color, struct mely_event *closed), (color, closed),
+    NOTHING)
+CALL(int, drain_watch, (struct mely_color *color, struct mely_handler *handler, void *arg,
+    mely_watch *watch), (color, handler, arg, watch), NOTHING)
 CALL(int, backend_fd, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(uint64_t, next_timeout, (struct mely_runtime *rt), (rt), NOTHING)
 CALL(int, stop, (struct mely_runtime *rt, enum mely_stop_mode mode), (rt, mode), NOTHING)

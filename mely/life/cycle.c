@@ -10,8 +10,8 @@
  *      every core once a millisecond, checks whether nothing is left anywhere (sched/drain.c) or
  *      the deadline has passed, and sets STOPPED.
  *   C. STOPPED: each core puts its batch back, and its thread ends. The thread in mely_run, or in
- *      the next pass of mely_run_once_for, joins them. From then on it alone touches the queues, and
- *      hands back what is left.
+ *      the next pass of mely_run_once_for, joins them. From then on it alone touches the queues,
+ *      and hands back what is left.
  *   D. The phase is IDLE again: posts are held in the queues until the next run.
  */
 #include <errno.h>

@@ -3,10 +3,10 @@
  * fork.c: what a fork leaves of a runtime.
  *
  * Before the fork, a handler takes all locks of all runtimes, when no color is on its way from one
- * core to another. So the child finds the queues whole, and every color in one of them. In the child
- * only the forking thread exists: it is no longer a core, and every runtime is marked FORKED, so
- * that its calls return -ECHILD. mely_runtime_renew makes a runtime usable again, with empty queues
- * and new pollers.
+ * core to another. So the child finds the queues whole, and every color in one of them. In the
+ * child only the forking thread exists: it is no longer a core, and every runtime is marked FORKED,
+ * so that its calls return -ECHILD. mely_runtime_renew makes a runtime usable again, with empty
+ * queues and new pollers.
  */
 #include <errno.h>
 #include <sched.h>

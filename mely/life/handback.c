@@ -12,7 +12,7 @@
 #include "io/state.h"
 #include "life/life.h"
 
-/* Take the events of the core's first color-queue. *color becomes its color; NULL: there is none. */
+/* Take the events of the core's first color-queue. *color: its color, or NULL: there is none. */
 static struct mely_event *
 empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
 {

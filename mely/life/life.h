@@ -31,7 +31,7 @@ void melyint_exit_hold(void);
 
 /* ---- topo.c ---------------------------------------------------------------------------------- */
 
-/* Set cores_count, then the processing unit and the core set of each core. 0 or a negative errno. */
+/* Set cores_count; set the processing unit and the core set of each core. 0, a negative errno. */
 int melyint_topo_count(struct mely_runtime *rt);
 int melyint_topo_place(struct mely_runtime *rt);
 void melyint_topo_free(struct mely_runtime *rt);

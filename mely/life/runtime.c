@@ -232,7 +232,7 @@ mely_runtime_free(struct mely_runtime *rt)
 		return -EBUSY;
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED) {
-		(void)mely_stop(rt, MELY_STOP_DISCARD); /* passes have left the other cores running */
+		(void)mely_stop(rt, MELY_STOP_DISCARD); /* passes leave the other cores running */
 		melyint_cores_join(rt);
 		melyint_monitor_join(rt);
 		melyint_stall_end(rt);

@@ -106,8 +106,8 @@ load(const char *description, hwloc_topology_t *topology)
 	if (description != NULL && hwloc_topology_set_synthetic(t, description) != 0 &&
 	    hwloc_topology_set_xml(t, description) != 0) {
 		hwloc_topology_destroy(t);
-		melyint_say("topology: \"%.200s\" is neither a synthetic description nor an XML file",
-		    description);
+		melyint_say("topology: \"%.200s\" is neither a synthetic description nor an "
+		    "XML file", description);
 		return -EINVAL;
 	}
 	if (hwloc_topology_load(t) != 0) {

@@ -24,9 +24,10 @@
  *      wake tries again, a searcher that comes back leaves a watcher behind, as in C.
  *
  * NOTE(outside)
- *   Between passes (mely_run_once_for) the thread of core 0 may poll the descriptor of core 0's epoll
- *   set (mely_backend_fd) in the program's own loop.
- *   A. At the end of a pass, with an empty core-queue, the core goes outside: under its lock it sets
+ *   Between passes (mely_run_once_for) the thread of core 0 may poll the descriptor of core 0's
+ *   epoll set (mely_backend_fd) in the program's own loop.
+ *   A. At the end of a pass, with an empty core-queue, the core goes outside: under its lock it
+ *   sets
  *      its sleep to OUTSIDE and counts as a sleeper, before the program polls. So A of NOTE(park)
  *      holds: a poster that appends later sees OUTSIDE, marks the core awake and writes to its
  *      eventfd, which makes the set readable. A core that has something left to run stays awake and

@@ -310,7 +310,8 @@ on_one_of_many(void *arg)
 
 static struct mely_handler one_of_many = MELY_HANDLER(on_one_of_many);
 
-/* Timers in any order, half of them stopped; some were armed before the descriptor was asked for. */
+/* Timers in any order, half of them stopped; some were armed before the descriptor was asked for.
+ * */
 static void
 many_timers_on(int cores)
 {
@@ -468,47 +469,6 @@ program_is_busy(void)
 	free(here);
 }
 
-/* ---- waiting in the library ------------------------------------------------------------------ */
-
-static void *
-post_for_waiter(void *arg)
-{
-	uint64_t i, n = test_scale(ROUNDS);
-
-	for (i = 0; i < n; i++) {
-		TEST_OK(mely_post(color, &behind, NULL));
-		test_await(&ran, i + 1);
-	}
-	TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
-	return arg;
-}
-
-static void
-waits_itself_on(int cores)
-{
-	pthread_t thread;
-	int n;
-
-	atomic_store(&ran, 0);
-	rt = test_runtime(cores);
-	color = test_color_on(rt, 0);
-	TEST_EQ(mely_run_once_for(rt, 1000), 0);
-	thread = test_thread(post_for_waiter, NULL);
-	while ((n = mely_run_once_for(rt, MELY_FOREVER)) >= 0)
-		;
-	TEST_EQ(n, -ESHUTDOWN);
-	test_thread_join(thread);
-	TEST_EQ(test_get(&ran), test_scale(ROUNDS));
-	TEST_OK(mely_runtime_free(rt));
-	free(color);
-}
-
-static void
-waits_itself(void)
-{
-	on_cores(waits_itself_on);
-}
-
 /* ---- stops ----------------------------------------------------------------------------------- */
 
 static void *
@@ -548,31 +508,6 @@ static void
 stops(void)
 {
 	on_cores(stops_on);
-}
-
-/* With nothing to do, the descriptor rests; on one core nothing else can happen. */
-static void
-rests(void)
-{
-	struct pollfd polled = {.events = POLLIN};
-	mely_watch far;
-
-	begin(1);
-	polled.fd = backend;
-	TEST_EQ(poll(&polled, 1, 0), 1); /* for the first pass */
-	while (mely_next_timeout(rt) == 0)
-		TEST_CHECK(mely_run_once_for(rt, 0) >= 0);
-	TEST_CHECK(mely_next_timeout(rt) == MELY_FOREVER);
-	TEST_EQ(poll(&polled, 1, 0), 0);
-	TEST_OK(mely_timer_start(color, 3600 * UINT64_C(1000000000), 0, 0, &timer_handler, NULL,
-	    &far));
-	TEST_CHECK(mely_next_timeout(rt) > 3500 * UINT64_C(1000000000));
-	TEST_CHECK(mely_next_timeout(rt) <= 3600 * UINT64_C(1000000000));
-	TEST_EQ(poll(&polled, 1, 0), 0);
-	TEST_OK(mely_post(color, &behind, NULL));
-	TEST_EQ(mely_next_timeout(rt), 0);
-	TEST_EQ(poll(&polled, 1, 0), 1);
-	end();
 }
 
 /* ---- everything at once ---------------------------------------------------------------------- */
@@ -657,9 +592,7 @@ main(int argc, char **argv)
 	TEST_CASE(descriptors);
 	TEST_CASE(steals);
 	TEST_CASE(program_is_busy);
-	TEST_CASE(waits_itself);
 	TEST_CASE(stops);
-	TEST_CASE(rests);
 	TEST_CASE(mixed);
 	return test_done();
 }

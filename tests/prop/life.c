@@ -3,6 +3,8 @@
  * life.c: one pass of the loop, join counters, several runtimes at once, posts between them,
  * counters, and what a runtime says of itself.
  */
+#include <poll.h>
+
 #include "test.h"
 
 static struct mely_runtime *rt;
@@ -68,18 +70,18 @@ one_pass(void)
 static void
 one_pass_of_many(void)
 {
-	struct mely_color *color;
+	struct mely_color *here;
 	uint64_t n = 0;
 	int i;
 
 	atomic_store(&ran, 0);
 	rt = test_runtime(3);
-	color = test_color_on(rt, 0);
-	TEST_OK(mely_color_pin(color, 0));
+	here = test_color_on(rt, 0);
+	TEST_OK(mely_color_pin(here, 0));
 	TEST_CHECK(mely_run_once_for(rt, 0) >= 0);
 	for (i = 0; i < 100; i++)
 		TEST_OK(mely_post_id(rt, (uint32_t)i, &count, NULL));
-	TEST_OK(mely_post(color, &count, NULL));
+	TEST_OK(mely_post(here, &count, NULL));
 	while (test_get(&ran) < 101) {
 		int rc = mely_run_once_for(rt, 0);
 
@@ -88,6 +90,82 @@ one_pass_of_many(void)
 	}
 	TEST_CHECK(n >= 1);
 	TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
+	TEST_OK(mely_runtime_free(rt));
+	free(here);
+}
+
+/* ---- passes that wait ------------------------------------------------------------------------ */
+
+static struct mely_color *color;
+
+static void *
+post_for_waiter(void *arg)
+{
+	uint64_t i, n = test_scale(2000);
+
+	for (i = 0; i < n; i++) {
+		TEST_OK(mely_post(color, &count, NULL));
+		test_await(&ran, i + 1);
+	}
+	TEST_OK(mely_stop(rt, MELY_STOP_DRAIN));
+	return arg;
+}
+
+static void
+waits_itself_on(int cores)
+{
+	pthread_t thread;
+	int n;
+
+	atomic_store(&ran, 0);
+	rt = test_runtime(cores);
+	color = test_color_on(rt, 0);
+	TEST_EQ(mely_run_once_for(rt, 1000), 0);
+	thread = test_thread(post_for_waiter, NULL);
+	while ((n = mely_run_once_for(rt, MELY_FOREVER)) >= 0)
+		;
+	TEST_EQ(n, -ESHUTDOWN);
+	test_thread_join(thread);
+	TEST_EQ(test_get(&ran), test_scale(2000));
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+}
+
+static void
+waits_itself(void)
+{
+	waits_itself_on(1);
+	waits_itself_on(2);
+	waits_itself_on(4);
+}
+
+/* With nothing to do, the descriptor rests; on one core nothing else can happen. */
+static void
+rests(void)
+{
+	const uint64_t second = UINT64_C(1000000000);
+	struct pollfd polled = {.events = POLLIN};
+	mely_watch far;
+	int n;
+
+	rt = test_runtime(1);
+	color = test_color(rt);
+	polled.fd = mely_backend_fd(rt);
+	TEST_EQ(poll(&polled, 1, 0), 1); /* for the first pass */
+	while (mely_next_timeout(rt) == 0)
+		TEST_CHECK(mely_run_once_for(rt, 0) >= 0);
+	TEST_CHECK(mely_next_timeout(rt) == MELY_FOREVER);
+	TEST_EQ(poll(&polled, 1, 0), 0);
+	TEST_OK(mely_timer_start(color, 3600 * second, 0, 0, &count, NULL, &far));
+	TEST_CHECK(mely_next_timeout(rt) > 0 && mely_next_timeout(rt) <= 3600 * second);
+	TEST_EQ(poll(&polled, 1, 0), 0);
+	TEST_OK(mely_post(color, &count, NULL));
+	TEST_EQ(mely_next_timeout(rt), 0);
+	TEST_EQ(poll(&polled, 1, 0), 1);
+	TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
+	while ((n = mely_run_once_for(rt, 0)) >= 0)
+		;
+	TEST_EQ(n, -ESHUTDOWN);
 	TEST_OK(mely_runtime_free(rt));
 	free(color);
 }
@@ -308,6 +386,8 @@ main(int argc, char **argv)
 	test_init(argc, argv, 90);
 	TEST_CASE(one_pass);
 	TEST_CASE(one_pass_of_many);
+	TEST_CASE(waits_itself);
+	TEST_CASE(rests);
 	TEST_CASE(join);
 	TEST_CASE(between_runtimes);
 	TEST_CASE(made_and_freed);

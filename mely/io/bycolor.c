@@ -104,6 +104,7 @@ melyint_bycolor_add(struct melyint_bycolor *table, struct melyint_mates *mates,
 {
 	struct melyint_mates **link = link_of(table, color), *first = *link;
 
+	MELY_ASSERT(mates->color == NULL);
 	mates->color = color;
 	mates->place = false;
 	mates->prev = NULL;
@@ -147,6 +148,7 @@ melyint_bycolor_remove(struct melyint_bycolor *table, struct melyint_mates *mate
 {
 	struct mely_event *ended = NULL;
 
+	MELY_ASSERT(mates->color != NULL);
 	if (mates->prev == NULL) {
 		ended = remove_first(table, mates);
 	} else {

@@ -45,6 +45,7 @@ stop(struct melyint_io *io, mely_watch id, struct mely_color *done_color, struct
 
 	if (w == NULL)
 		return -ENOENT;
+	MELY_DEBUG_ASSERT(w->io == io);
 	if (!w->stopped)
 		return melyint_stop_kind(w, id, done_color, done);
 	r = melyint_watch_stop_late(w, done_color, done);
@@ -67,6 +68,7 @@ mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_
 static int
 enable(struct melyint_watch *w, bool on)
 {
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && !w->stopped);
 	switch (w->kind) {
 	case MELYINT_KIND_FD:
 	case MELYINT_KIND_CHILD:
@@ -126,6 +128,7 @@ melyint_watches_stop_all(struct melyint_io *io, struct mely_color *color)
 int
 melyint_watches_await(struct melyint_io *io, struct mely_color *color, struct mely_event *ended)
 {
+	MELY_DEBUG_ASSERT(mely_color_runtime(color) == io->rt);
 	melyint_check_promise(ended);
 	return melyint_slots_await(&io->slots, color, ended);
 }

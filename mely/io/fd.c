@@ -97,6 +97,7 @@ control(struct melyint_io *io, struct melyint_fd *record, int op)
 static void
 new_generation(struct melyint_fd *record)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock));
 	if (++record->gen == 0)
 		record->gen = 1;
 }
@@ -110,6 +111,7 @@ register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
 	uint32_t gen_before = record->gen;
 	int r;
 
+	MELY_DEBUG_ASSERT(record->interest != 0 && core < (unsigned)io->rt->cores_count);
 	new_generation(record);
 	record->core = (uint16_t)core;
 	r = control(io, record, EPOLL_CTL_ADD);
@@ -179,6 +181,7 @@ follow(struct melyint_watch *w, struct melyint_core *here)
 	const struct mely_config *config = &io->rt->config;
 	unsigned there = (unsigned)here->index, before;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && !w->stopped);
 	if (MELY_LIKELY(record->core == there)) {
 		record->away_events = 0;
 		return;
@@ -285,6 +288,7 @@ check_again(struct melyint_watch *w)
 	int fd = f->record->fd;
 	uint8_t ready;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->refs > 0 && !f->edge && !f->ended);
 	f->ready = 0;
 	f->again = false;
 	melyint_lock_drop(&f->record->lock);
@@ -510,6 +514,7 @@ melyint_fd_enable(struct melyint_watch *w, bool on)
 {
 	struct melyint_watch_fd *f = &w->u.fd;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	if (f->ended)
 		return -ENOENT;
 	if (!on) {

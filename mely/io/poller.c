@@ -262,6 +262,7 @@ nest_again(struct melyint_poller *p)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLONESHOT};
 
+	MELY_ASSERT(p->fds_epfd != p->epfd);
 	ev.data.u64 = MELYINT_POLL_INNER;
 	(void)epoll_ctl(p->epfd, EPOLL_CTL_MOD, p->fds_epfd, &ev);
 }
@@ -355,6 +356,7 @@ sleep_in_loop(struct melyint_poller *p, uint64_t timeout_ns)
 	uint64_t began = melyint_ticks();
 	bool limited = timeout_ns != UINT64_MAX;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p->armed != 0);
 	p->nested_ready = false;
 	MELY_STORE(&p->in_loop, true, relaxed);
 	if (limited) {
@@ -378,6 +380,7 @@ sleep_in_set(struct melyint_poller *p, uint64_t timeout_ns)
 {
 	bool came;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	if (p->armed == 0) {
 		gather(p, timeout_ns, true);
 		return;
@@ -394,6 +397,7 @@ melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 {
 	struct melyint_poller *p = core->fixed.poller;
 
+	MELY_DEBUG_ASSERT(core == melyint_self);
 	melyint_lock_take(&p->hold);
 	if (p->woken) {
 		p->woken = false;
@@ -426,6 +430,7 @@ melyint_poller_watch_clock(struct melyint_poller *p)
 	struct epoll_event ev = {.events = EPOLLIN};
 	int fd;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	if (p->clockfd >= 0)
 		return 0;
 	fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);

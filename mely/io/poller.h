@@ -16,7 +16,7 @@ struct melyint_due; /* due.c */
 
 /* What other cores have seen of a core: NOTE(stuck) in sched/stuck.c. Any thread; hints. */
 struct melyint_progress {
-	_Atomic uint64_t seen;          /* how far it had come ... */
+	_Atomic uint64_t seen;          /* how far it had got ... */
 	_Atomic uint64_t seen_ticks;    /* ... when that was first seen; 0: not yet */
 	_Atomic uint64_t relieved_ticks;/* when another core last relieved it */
 };

@@ -131,6 +131,7 @@ melyint_signal_enable(struct melyint_watch *w, bool on)
 {
 	bool queued = w->stage == MELYINT_STAGE_QUEUED;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->kind == MELYINT_KIND_SIGNAL);
 	w->off = !on;
 	if (!on && queued && melyint_watch_unpost(w))
 		w->u.signal.again = true;
@@ -227,6 +228,7 @@ claim(struct melyint_io *io, int signum)
 static void
 yield_if_unused(int signum)
 {
+	MELY_DEBUG_ASSERT(watchable(signum));
 	if (signals[signum].owner == NULL || signals[signum].watches != NULL)
 		return;
 	(void)sigaction(signum, &signals[signum].before, NULL);
@@ -260,6 +262,7 @@ watch(struct melyint_io *io, int signum, const struct melyint_watch_ask *ask, me
 		yield_if_unused(signum);
 		return r;
 	}
+	MELY_ASSERT(signals[signum].owner == io);
 	w->u.signal.signum = signum;
 	w->u.signal.next = signals[signum].watches;
 	w->u.signal.link = &signals[signum].watches;

@@ -49,6 +49,7 @@ next_id(struct melyint_io *io, uint32_t *slot)
 static void
 offer_close(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_DRAIN);
 	if (w->stage == MELYINT_STAGE_REST)
 		melyint_watch_post(w);
 	melyint_watch_drop(w);
@@ -232,6 +233,7 @@ melyint_io_init(struct mely_runtime *rt)
 	struct melyint_io *io = calloc(1, sizeof(*io));
 	int r;
 
+	MELY_ASSERT(rt->io == NULL);
 	if (io == NULL)
 		return -ENOMEM;
 	io->rt = rt;

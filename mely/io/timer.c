@@ -76,6 +76,7 @@ link_wall(struct melyint_poller *p, struct melyint_watch *w)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
 
+	MELY_DEBUG_ASSERT(t->wall && melyint_lock_held(&p->hold));
 	/* If this fails, a jump of the clock is noticed at the next step only. */
 	(void)melyint_poller_watch_clock(p);
 	t->next = p->walls;
@@ -156,6 +157,7 @@ disarm(struct melyint_poller *p, struct melyint_watch *w)
 static void
 bring_in_line(struct melyint_poller *p, struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	if (w->u.timer.armed)
 		disarm(p, w);
 	if (wanted(w))
@@ -193,6 +195,7 @@ fire(struct ev_loop *loop, struct ev_timer *timer, int revents)
 
 	(void)revents;
 	melyint_watch_guard(w);
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p == poller_of(w));
 	out_of_loop(p, w);
 	if (wanted(w)) {
 		now_ns = now_of(w);
@@ -274,6 +277,7 @@ unsettled(struct melyint_watch *w)
 static void
 step_aside(struct melyint_watch *w)
 {
+	MELY_ASSERT(w->refs < UINT8_MAX);
 	w->refs++;
 	w->u.timer.aside++;
 	melyint_watch_drop(w);
@@ -286,6 +290,7 @@ step_aside(struct melyint_watch *w)
 void
 melyint_timer_settle(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	while (unsettled(w)) {
 		struct melyint_poller *p = poller_of(w);
 
@@ -327,6 +332,7 @@ bounded(uint64_t repeat_ns)
 static void
 post_again(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(w->u.timer.again && w->stage == MELYINT_STAGE_REST);
 	if (w->off)
 		return;
 	w->u.timer.again = false;
@@ -425,6 +431,7 @@ melyint_timer_enable(struct melyint_watch *w, bool on)
 {
 	bool queued = w->stage == MELYINT_STAGE_QUEUED;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->kind == MELYINT_KIND_TIMER);
 	w->off = !on;
 	if (!on && queued && melyint_watch_unpost(w))
 		w->u.timer.again = true;
@@ -459,6 +466,8 @@ melyint_timer_disarm(struct melyint_watch *w)
 {
 	struct melyint_poller *p = poller_of(w);
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
+	MELY_ASSERT(w->kind == MELYINT_KIND_TIMER);
 	if (w->u.timer.armed) {
 		/* Outside threads may be in a call; none waits for a guard while it holds the
 		 * poller. */

@@ -41,13 +41,6 @@ static void cancel_over(void *arg);
 static struct mely_handler over_handler MELY_LASTING =
     MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
-/* Does the calling thread hold the guard of a record? For assertions. */
-static bool
-guarded(const struct melyint_watch *w)
-{
-	return w->magic == MELYINT_WATCH_MAGIC && melyint_lock_held(MELY_PEEK(&w->guard));
-}
-
 /* A copy whose measured time goes on from what the program's handler knows, under its number. */
 static void
 copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampoline)(void *))
@@ -98,7 +91,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 mely_watch
 melyint_watch_id(const struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	/* relaxed: the caller holds the guard */
 	return (mely_watch)MELY_LOAD(&w->gen, relaxed) << 32 | w->slot;
 }
@@ -155,7 +148,7 @@ melyint_watch_drop(struct melyint_watch *w)
 	bool gone = w->stopped && w->refs == 0;
 	struct mely_event *ended;
 
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	if (gone) {
 		melyint_check_watch_gone(w);
 		MELY_ASSERT(w->stage == MELYINT_STAGE_REST && w->done == NULL);
@@ -172,7 +165,7 @@ melyint_watch_drop(struct melyint_watch *w)
 void
 melyint_watch_post(struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off);
 	w->stage = MELYINT_STAGE_QUEUED;
 	w->refs++;
@@ -186,7 +179,7 @@ melyint_watch_post(struct melyint_watch *w)
 bool
 melyint_watch_unpost(struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(guarded(w) && !w->stopped);
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && !w->stopped);
 	/* An event that another core has taken must run: if it were dropped, its ref would stay. */
 	if (w->stage == MELYINT_STAGE_QUEUED && melyint_cancel_queued(&w->ev) == 0) {
 		w->stage = MELYINT_STAGE_REST;
@@ -225,7 +218,7 @@ int
 melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
 {
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_ASSERT(!w->stopped);
 	w->stopped = true;
 	/* The program's handler keeps what was measured. relaxed: a measurement */
@@ -242,7 +235,7 @@ int
 melyint_watch_await(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
 {
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_DEBUG_ASSERT(done == NULL || done_color != NULL);
 	if (done == NULL)
 		return -EINPROGRESS;
@@ -308,7 +301,7 @@ melyint_watch_enter(struct melyint_watch *w)
 bool
 melyint_watch_leave(struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_ASSERT(w->stage == MELYINT_STAGE_RUNNING);
 	w->stage = MELYINT_STAGE_REST;
 	w->refs--;
@@ -336,7 +329,7 @@ melyint_watch_is_ours(const struct mely_handler *handler)
 void
 melyint_watch_lost(struct melyint_watch *w, bool over)
 {
-	MELY_DEBUG_ASSERT(guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	/* Until a cancel has ended, only its end drops the ref of the event. */
 	if (over || !w->cancelling) {
 		w->stage = MELYINT_STAGE_REST;

@@ -147,6 +147,13 @@ struct melyint_watch *melyint_watch_hold(struct melyint_io *io, mely_watch id);
 /* As melyint_watch_hold, but NULL also when the record is of another kind or was stopped. */
 struct melyint_watch *melyint_watch_hold_live(struct melyint_io *io, mely_watch id,
     enum melyint_kind kind);
+/* Is this a record whose guard the calling thread holds? For assertions. */
+MELY_INLINE bool
+melyint_watch_guarded(const struct melyint_watch *w)
+{
+	return w->magic == MELYINT_WATCH_MAGIC && melyint_lock_held(MELY_PEEK(&w->guard));
+}
+
 /* Take the guard of a record that stays: the caller has a ref. */
 void melyint_watch_guard(struct melyint_watch *w);
 /* Drop the guard. Frees the record if it was stopped and has no refs. */

@@ -180,6 +180,7 @@ add_helper(struct work_class *c)
 	struct helper *h = spare_helper(c);
 	sigset_t all, before;
 
+	MELY_ASSERT(c->alive < c->helpers_max || h == NULL);
 	if (h == NULL)
 		return;
 	sigfillset(&all);
@@ -238,6 +239,7 @@ submit(struct melyint_io *io, struct melyint_watch *w)
 	struct work_class *c = &io->work->classes[w->u.work.work_class];
 	int r;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->refs == 0);
 	w->refs++;
 	pthread_mutex_lock(&c->lock);
 	enqueue(c, w);
@@ -297,6 +299,7 @@ melyint_work_stop(struct melyint_watch *w, struct mely_color *done_color,
 	bool waiting;
 	int r = 0;
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->kind == MELYINT_KIND_WORK);
 	pthread_mutex_lock(&c->lock);
 	waiting = w->u.work.waiting;
 	if (waiting)
@@ -421,6 +424,7 @@ class_fini(struct work_class *c)
 	while (c->alive > 0)
 		pthread_cond_wait(&c->rest, &c->lock);
 	pthread_mutex_unlock(&c->lock);
+	MELY_ASSERT(c->first == NULL && c->running == 0);
 	(void)spare_helper(c);
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->work);

@@ -195,7 +195,7 @@ struct mely_stats {
 	uint64_t outside_posts;  /**< by threads outside the cores, as the next two */
 	uint64_t outside_wakeups;
 	uint64_t outside_refused;
-	uint64_t misuses;        /**< calls that misused the library and had no effect, as far as seen */
+	uint64_t misuses;        /**< posts to released colors, which had no effect */
 	uint64_t version_at;     /**< mely_version() of the library that took it */
 	uint64_t program_at;     /**< name of the program */
 	/** Sums over the cores and the threads outside. Last: a later library may add some. */

@@ -26,8 +26,8 @@ void melyint_text_fail(struct melyint_text *text);
 /* Append, like printf. */
 void melyint_text_add(struct melyint_text *text, const char *format, ...) MELY_PRINTF(2, 3);
 
-/* Append n zero bytes at a multiple of align, a power of two, and return their offset; 0 when there
- * is no memory. Their address is valid until the next call. */
+/* Append n zero bytes at a multiple of align, a power of two, and return their offset; 0 when
+ * memory has run out. Their address is valid until the next call. */
 size_t melyint_text_reserve(struct melyint_text *text, size_t n, size_t align);
 
 /* The address of an offset that reserve returned; NULL when there was no memory. */

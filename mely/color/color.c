@@ -18,7 +18,7 @@ void
 melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,
     unsigned flags)
 {
-	/* The owner comes last: a look-up may read this place of a chunk already. */
+	/* The owner comes last: look-ups may read this place of a chunk already. */
 	color->_tails = NULL;
 	color->_next = color->_prev = NULL;
 	color->_id = id;

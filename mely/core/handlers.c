@@ -178,7 +178,7 @@ resolve(struct melyint_handler_entry *entry)
 {
 	char *symbol = NULL, *mine;
 
-	/* relaxed, both: only a hint that a look-up is needed */
+	/* relaxed, both: only a hint that dladdr may find a name */
 	if (entry->named || entry->fn == NULL || MELY_LOAD(&entry->symbol, relaxed) != NULL ||
 	    MELY_LOAD(&entry->nameless, relaxed))
 		return;

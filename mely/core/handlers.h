@@ -16,7 +16,7 @@ enum {
 #ifdef MELYINT_SIM /* each run of the simulation begins with a copy of them */
 	MELYINT_HANDLERS = 32,
 #else
-	MELYINT_HANDLERS = 4096, /* numbers are below; 0 is no handler */
+	MELYINT_HANDLERS = 4096, /* numbers are below; 0 means none */
 #endif
 	MELYINT_HANDLER_OTHER = MELYINT_HANDLERS - 1, /* all handlers that found no place */
 	MELYINT_NO_HANDLER = MELYINT_HANDLERS,        /* a number that no handler has */

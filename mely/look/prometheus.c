@@ -291,7 +291,7 @@ outside(struct melyint_text *t, const struct mely_stats *stats)
 	melyint_text_add(t, "mely_outside_wakeups_total %" PRIu64 "\n", stats->outside_wakeups);
 	family(t, "mely_outside_refused_total", "counter", "Refused posts of outside threads.");
 	melyint_text_add(t, "mely_outside_refused_total %" PRIu64 "\n", stats->outside_refused);
-	family(t, "mely_misuses_total", "counter", "Calls that misused the library.");
+	family(t, "mely_misuses_total", "counter", "Posts to released colors, without effect.");
 	melyint_text_add(t, "mely_misuses_total %" PRIu64 "\n", stats->misuses);
 }
 

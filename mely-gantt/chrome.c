@@ -273,11 +273,12 @@ put_names(struct writer *w)
 	fputs("}}", w->out);
 	for (r = 0; r <= cores; r++) {
 		begin_line(w, 'M', r);
+		fputs(",\"name\":\"thread_name\",\"args\":{\"name\":\"", w->out);
 		if (r < cores)
-			fprintf(w->out, ",\"name\":\"thread_name\",\"args\":{\"name\":\"core %zu\"}}",
-			    r);
+			fprintf(w->out, "core %zu", r);
 		else
-			fputs(",\"name\":\"thread_name\",\"args\":{\"name\":\"outside\"}}", w->out);
+			fputs("outside", w->out);
+		fputs("\"}}", w->out);
 		begin_line(w, 'M', r);
 		fprintf(w->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%zu}}",
 		    r);

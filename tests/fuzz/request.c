@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../mely/request.h"
+#include "look/live/request.h"
 #include "../../mely-top/link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

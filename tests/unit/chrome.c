@@ -357,7 +357,8 @@ lines_are_json(void **state)
 	add_part(0, 0, 0);
 	assert_true(read_file(&raw, &fault));
 	line = line_with(&raw, "\"ph\":\"X\"");
-	assert_string_equal(line, "{\"ph\":\"X\",\"pid\":4242,\"tid\":0,\"ts\":12.345,\"dur\":0.009,"
+	assert_string_equal(line,
+	    "{\"ph\":\"X\",\"pid\":4242,\"tid\":0,\"ts\":12.345,\"dur\":0.009,"
 	    "\"cat\":\"event\",\"name\":\"\\u000a\\u001f\\u007f/\xef\xbf\xbd\",\"args\":{"
 	    "\"color\":\"0xc0ffee\",\"color_name\":\"\\\"\\\\\\u0008\"}},");
 	free(line);

@@ -308,11 +308,11 @@ def errors(run, program):
                             stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
                             env=dict(os.environ, XDG_RUNTIME_DIR=run))
     check(result.returncode == 1 and "standard output" in result.stderr, "a full disk", result)
-    # A socket of something else, and one that nobody listens at.
+    # A socket of another program, and one on which no program listens.
     with tempfile.TemporaryDirectory() as scratch, socket.socket(socket.AF_UNIX) as other:
         path = os.path.join(scratch, "s")
         other.bind(path)
-        is_error(top(run, "--once", path), "ended")
+        is_error(top(run, "--once", path), "no program listens there any more")
         other.listen()
         if os.fork() == 0:
             s, _ = other.accept()
@@ -320,7 +320,7 @@ def errors(run, program):
             s.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
             s.close()
             os._exit(0)
-        is_error(top(run, "--once", path), "not a socket of a Mely program")
+        is_error(top(run, "--once", path), "not the socket of a Mely program")
         os.wait()
 
 
@@ -332,12 +332,12 @@ def other_user(run, program):
     if pid == 0:
         os.setuid(65534)
         result = top(run, "--once", str(program.pid))
-        os._exit(0 if result.returncode == 1 and "not yours" in result.stderr else 1)
-    check(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, "another user is told so")
+        os._exit(0 if result.returncode == 1 and "belongs to another user" in result.stderr else 1)
+    check(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, "another user learns so")
 
 
 def squatted():
-    """A directory that somebody else has made in the place of a user's is not looked into."""
+    """mely-top ignores a directory that another user has made under the name of this user's."""
     directory = "/tmp/mely-65534"
     if os.geteuid() != 0 or os.path.lexists(directory):
         print("skipped: a squatted directory (needs root, and that there is none)")
@@ -391,7 +391,7 @@ def places(run):
                 program.process.stdout.close()
             check(os.path.exists(path), "a killed program leaves its socket")
         for bad, why in ((os.path.join(scratch, "no", "dir"), "No such file"),
-                         ("/" + "x" * 120, "longer"), (__file__, "no socket")):
+                         ("/" + "x" * 120, "longer"), (__file__, "not a socket")):
             with Program(run, "--cores", "1", "--waiting", "0", env={"MELY_SOCKET": bad}) as program:
                 check(program.path == "-" and bad in program.stderr() and why in program.stderr()
                       and program.stderr().count("\n") == 1, "a bad path", program.stderr())

@@ -63,7 +63,8 @@ MELY_INLINE void
 melyint_age_count(struct melyint_core *core)
 {
 	/* relaxed: a change is seen a millisecond later at the latest */
-	if (core->fixed.aging != NULL && MELY_UNLIKELY(MELY_LOAD(&core->fixed.aging->stage, relaxed) != 0))
+	if (core->fixed.aging != NULL &&
+	    MELY_UNLIKELY(MELY_LOAD(&core->fixed.aging->stage, relaxed) != 0))
 		melyint_age_count_slow(core);
 }
 

@@ -123,7 +123,8 @@ same(const struct call *a, const struct call *b)
 static uint64_t
 cpu_time(const struct melyint_core *core)
 {
-	clockid_t clock = MELY_LOAD(&core->shown.cpu_clock, relaxed); /* the thread may have ended */
+	/* relaxed: the thread may have ended */
+	clockid_t clock = MELY_LOAD(&core->shown.cpu_clock, relaxed);
 	struct timespec ts;
 
 	if (clock == 0 || clock_gettime(clock, &ts) != 0)

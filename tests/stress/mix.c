@@ -203,7 +203,8 @@ choose(struct work_config *config, struct mely_config *runtime, uint64_t seed)
 	runtime->stuck_ms = (uint32_t[]){0, 1, 4}[test_random(&seed) % 3];
 	runtime->pollers = test_random(&seed) % 4 == 0;
 	runtime->balance = test_random(&seed) % 4 != 0;
-	runtime->steal = test_random(&seed) % 8 != 0;
+	if (test_random(&seed) % 8 == 0)
+		runtime->stealing &= ~(unsigned)MELY_STEAL_ON;
 	runtime->pinning = (enum mely_pinning)(test_random(&seed) % 3);
 }
 

@@ -17,6 +17,7 @@
  *   - a stop of the watcher returns 0 or, for the handler, -EINPROGRESS; while the function still
  *     runs after -EINPROGRESS, arg must stay valid for it, and the color until it has ended
  *   - the function returns from its last call: a timer that does not repeat, a child, work
+ *   - the event of mely_color_close runs
  *   - mely_run returns after mely_stop, which ends all watchers. Work that was handed back
  *     (mely_config.handback) has ended then, too
  * Work that has begun ends only when its handler has returned, or when it is handed back.
@@ -110,7 +111,7 @@ enum mely_fd_readiness {
  *   -EPERM      epoll cannot watch fd: a regular file, for instance
  *   -ELOOP      fd is an epoll descriptor, nested too deep
  *   -ENOMEM, -ENOSPC  no memory; no room for more watches in the kernel
- *   -ESHUTDOWN  the runtime is stopping
+ *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_fd_watch(struct mely_color *color, int fd, unsigned flags,
@@ -151,7 +152,7 @@ enum mely_timer_flags {
  * Any thread. A timer that is due before mely_run fires when mely_run begins. 0, or
  *   -EINVAL     color, handler, its function or timer is NULL, or flags are not valid
  *   -ENOMEM     no memory
- *   -ESHUTDOWN  the runtime is stopping
+ *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns,
@@ -182,7 +183,7 @@ MELY_API uint64_t mely_timer_overruns(void);
  *               that cannot be caught, or one that a fault raises (SIGSEGV, SIGFPE and so on)
  *   -EBUSY      another runtime has the signal
  *   -ENOMEM, -EMFILE, -ENFILE, -ENOSPC  no memory, no descriptor, or no room in the kernel
- *   -ESHUTDOWN  the runtime is stopping
+ *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_signal_watch(struct mely_color *color, int signum,
@@ -197,7 +198,7 @@ MELY_API int mely_signal_watch(struct mely_color *color, int signum,
  *   -EINVAL     color, handler, its function or watch is NULL, or pid is not positive
  *   -ESRCH      pid is not a child of this process, or was reaped
  *   -ENOMEM, -EMFILE, -ENFILE, -ENOSPC  no memory, no descriptor, or no room in the kernel
- *   -ESHUTDOWN  the runtime is stopping
+ *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_child_watch(struct mely_color *color, pid_t pid, struct mely_handler *handler,
@@ -229,7 +230,7 @@ enum mely_work_class {
  *   -ENOMEM     no memory
  *   -EAGAIN     the class has no helper thread and none could be made
  *   -ESHUTDOWN  the runtime is stopping, and the caller is not one of its handlers or what waits
- *               is being discarded
+ *               is being discarded; or the color is being closed
  *   -ECHILD     the process was forked and the runtime not renewed
  */
 MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class,

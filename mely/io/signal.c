@@ -228,7 +228,7 @@ claim(struct melyint_io *io, int signum)
 static void
 yield_if_unused(int signum)
 {
-	MELY_DEBUG_ASSERT(watchable(signum));
+	MELY_DEBUG_ASSERT(signum > 0 && signum < SIGNALS);
 	if (signals[signum].owner == NULL || signals[signum].watches != NULL)
 		return;
 	(void)sigaction(signum, &signals[signum].before, NULL);

@@ -241,7 +241,7 @@ melyint_poller_look(struct melyint_core *core)
 	struct melyint_poller *p = core->fixed.poller;
 	int found;
 
-	/* relaxed: the next look finds a descriptor that comes later */
+	/* relaxed: the next poll finds a descriptor that comes later */
 	if (MELY_LOAD(&p->fds, relaxed) == 0 || !melyint_lock_try(&p->hold))
 		return 0;
 	found = gather(p, 0, false);

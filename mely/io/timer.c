@@ -5,17 +5,17 @@
  * NOTE(timers)
  *   A. The record, under its guard, holds the state that the program has asked for (due_ns,
  *      repeat_ns, off, stopped). A thread that holds the poller (NOTE(hold) in poller.c) makes the
- *      loop follow it: as a rule the thread that changed the record, in melyint_timer_settle(), even
- *      core has the loop or that core is stuck. Only if that core sleeps, inside its poller,
- *      settle() sends the record's message to the core's own color.
+ *      loop follow it: as a rule the thread that changed the record, in melyint_timer_settle(),
+ *      even if another core has the loop or that core is stuck. Only if that core sleeps, inside
+ *      its poller, melyint_timer_settle() sends the record's message to the core's own color.
  *   B. A timer that fires reads the record first. If it was stopped or suspended, or is not due
  *      yet, its handler does not run. (It is early when the program has moved it to a later time,
  *      when the wall clock was set back, or when libev's sum of doubles was a little short.) So a
  *      stop is exact however late the message is, and moving a timer to a later time changes the
  *      record alone: the loop finds out at the old time.
  *   C. A wall-clock timer is armed for a little less than the time left, in steps that get shorter,
- *      so that a slewed clock does not make it late. When the clock is set, clockfd becomes
- *      ready, and all wall-clock timers of the core are armed again.
+ *      so that a slewed clock does not make it late. When the clock is set, clockfd becomes ready,
+ *      and all wall-clock timers of the core are armed again.
  */
 #include "io/kinds.h"
 

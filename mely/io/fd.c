@@ -297,6 +297,22 @@ check_again(struct melyint_watch *w)
 	f->ready |= ready;
 }
 
+/* In the trampoline of a child's watcher. True: the child has ended, and with its handler the
+ * record. */
+static bool
+run_child(struct melyint_watch *w)
+{
+	if (!end_child(w))
+		return false;
+	melyint_check_watch_call(w);
+	current.watch = NULL;
+	current.ready = 0;
+	melyint_watch_guard(w);
+	w->stopped = true; /* it runs once: melyint_watch_leave posts done */
+	(void)melyint_watch_leave(w);
+	return true;
+}
+
 /* The trampoline. */
 static void
 run(void *arg)
@@ -312,14 +328,14 @@ run(void *arg)
 	current.drained = false;
 	f->ready = 0;
 	melyint_lock_drop(&f->record->lock);
-	if (w->kind != MELYINT_KIND_CHILD || end_child(w))
+	if (w->kind != MELYINT_KIND_CHILD)
 		melyint_check_watch_call(w);
+	else if (run_child(w))
+		return;
 	drained = current.drained;
 	current.watch = NULL;
 	current.ready = 0;
 	melyint_lock_take(&f->record->lock);
-	if (f->ended)
-		w->stopped = true;
 	if (!w->stopped && !w->off && !f->edge && (!drained || f->ready != 0 || f->again))
 		check_again(w);
 	if (!melyint_watch_leave(w))

@@ -144,7 +144,7 @@ melyint_watch_drop(struct melyint_watch *w)
 	/* relaxed: this thread holds it */
 	struct melyint_lock *guard = MELY_LOAD(&w->guard, relaxed);
 	struct melyint_io *io = w->io;
-	struct mely_color *color = w->color;
+	struct mely_color *color = NULL;
 	bool gone = w->stopped && w->refs == 0;
 	struct mely_event *ended;
 
@@ -152,6 +152,7 @@ melyint_watch_drop(struct melyint_watch *w)
 	if (gone) {
 		melyint_check_watch_gone(w);
 		MELY_ASSERT(w->stage == MELYINT_STAGE_REST && w->done == NULL);
+		color = w->color;
 		melyint_slots_retire(w);
 	}
 	melyint_lock_drop(guard);

@@ -10,8 +10,8 @@ packages_serve="autoconf automake libtool make gcc libc6-dev libhwloc-dev libev-
 # The rest of the build.
 packages_build="$packages_serve g++ libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev"
 # And the tests. Never what the benchmarks compare with: see microbench/install-peers.
-packages_check="clang libclang-rt-14-dev llvm libcmocka-dev libglib2.0-dev pkgconf curl python3 man-db git
-	xz-utils file spin tmux"
+packages_check="clang libclang-rt-14-dev llvm libcmocka-dev libglib2.0-dev pkgconf curl python3
+	man-db git xz-utils file spin tmux"
 packages_full="lcov valgrind"
 
 # install_missing PACKAGE...: install those that are not there; quick when all are.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocking.c: calls that block, on helper threads: files are summed up by the helpers while the
- * color goes on ticking; each result comes back as an event of the color.
+ * blocking.c: blocking calls on helper threads. The helpers count the bytes of files while the
+ * color runs other events; each result arrives as an event of the color.
  *
  *     blocking FILE...
  */
@@ -11,12 +11,12 @@
 
 struct file {
 	const char *name;
-	long bytes; /* -1: can not be read */
+	long bytes; /* -1: cannot be read */
 };
 
 static int left;
 
-/* On a helper thread: may block as long as it likes, must not touch the color's data. */
+/* On a helper thread: it may block, and must not touch the color's data. */
 static void
 measure(void *arg)
 {
@@ -39,7 +39,7 @@ on_measured(void *arg)
 	struct file *file = arg;
 
 	if (file->bytes < 0)
-		printf("%s: can not be read\n", file->name);
+		printf("%s: cannot be read\n", file->name);
 	else
 		printf("%s: %ld bytes\n", file->name, file->bytes);
 	if (--left == 0)
@@ -61,7 +61,8 @@ main(int argc, char **argv)
 		return 2;
 	}
 	files = calloc((size_t)argc, sizeof *files);
-	if (files == NULL || mely_runtime_new(&rt, NULL) != 0 || mely_color_of_id(rt, 1, &color) != 0)
+	if (files == NULL || mely_runtime_new(&rt, NULL) != 0 ||
+	    mely_color_of_id(rt, 1, &color) != 0)
 		return 1;
 	left = argc - 1;
 	for (i = 1; i < argc; i++) {

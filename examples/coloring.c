@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coloring.c: one program colored in three ways. Clients ask for pages; each request is read, the
- * page is made, and the totals are brought up to date.
+ * coloring.c: one program colored in three ways. Clients request pages; handlers read each request,
+ * make the page and update the totals.
  *
  *     coloring 0    every event has color 0: right, and on one core
  *     coloring 1    each client has a color, but all of them touch the totals: a fault
  *     coloring 2    each client has a color, and so have the totals: right, and on all cores
  *
- * A second number is how many requests each client makes, for a longer look.
- * docs/coloring.md goes through it.
+ * A second argument sets the number of requests of each client, for a longer run.
+ * docs/coloring.md explains the program step by step.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 enum { CLIENTS = 12, READING_NS = 4000, MAKING_NS = 30000 };
 
 struct client {
-	struct mely_color *color; /* whatever is in here, its events have this color */
+	struct mely_color *color; /* every event that touches this struct has this color */
 	int number, requests;
 	char page[256];
 };
@@ -41,7 +41,7 @@ static struct mely_handler request = {.fn = on_request, .name = "request"};
 static struct mely_handler page = {.fn = on_page, .name = "page"};
 static struct mely_handler add = {.fn = on_totals, .name = "totals"};
 
-/* Stands for work: so many nanoseconds of it. */
+/* Simulate ns nanoseconds of work. */
 static void
 work(long ns)
 {
@@ -68,12 +68,12 @@ on_page(void *arg)
 {
 	struct client *client = arg;
 
-	/* Some ask for more than others. */
+	/* Some clients request more than others. */
 	work(MAKING_NS * (1 + client->number % 3));
 	snprintf(client->page, sizeof client->page, "page %d for client %d", client->requests,
 	    client->number);
 	if (step == 1)
-		on_totals(client); /* the fault: other clients do that too, at any time */
+		on_totals(client); /* the fault: other clients do so, too, at any time */
 	else
 		mely_post(totals.color, &add, client);
 }
@@ -85,7 +85,7 @@ on_totals(void *arg)
 
 	totals.pages++;
 	totals.bytes += (long)strlen(client->page);
-	/* The client waits for its page: only now it asks again. */
+	/* The client has waited for its page; now it sends the next request. */
 	if (client->requests < requests)
 		mely_post(client->color, &request, client);
 	else
@@ -117,7 +117,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: coloring [0 | 1 | 2 [REQUESTS]]\n");
 		return 2;
 	}
-	own = step > 0; /* colors of their own */
+	own = step > 0; /* one color each */
 	if (mely_runtime_new(&rt, NULL) != 0 ||
 	    mely_color_of_id(rt, (uint32_t)own, &totals.color) != 0)
 		return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * echo.c: an echo server with a color object for each connection: connections run in parallel,
- * the handlers of one never at the same time, without a lock. Reading and writing take turns, so
+ * echo.c: an echo server with a color object for each connection. Connections run in parallel, but
+ * never two handlers of one connection, without a lock. Reading and writing take turns, so
  * that a slow reader holds up only itself. A connection closes its color, and so do those that are
  * open when SIGTERM begins a drain.
  *
@@ -23,11 +23,11 @@ struct connection {
 	struct mely_event closed;
 	int fd;
 	mely_watch reading, writing;
-	size_t length, sent; /* of what waits to be sent back */
+	size_t length, sent; /* of the bytes to send back */
 	char buffer[16384];
 };
 
-/* Of color 1, that of the listening socket. */
+/* Data of color 1, in which the listening socket is watched. */
 static struct {
 	int fd;
 	mely_watch watch, term;
@@ -47,7 +47,7 @@ on_closed(void *arg)
 
 static struct mely_handler closed = MELY_HANDLER(on_closed);
 
-/* The connection's last event has ended: its memory is ours again. */
+/* The color's last event has ended: the memory is ours again. */
 static void
 connection_free(void *arg)
 {
@@ -124,7 +124,7 @@ on_writable(void *arg)
 static struct mely_handler readable = MELY_HANDLER(on_readable);
 static struct mely_handler writable = MELY_HANDLER(on_writable);
 
-/* The first event of a connection, in its own color: from here on all is done there. */
+/* The first event of a connection, in its own color: everything else happens in that color. */
 static void
 on_open(void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * embed-poll.c: a program with a poll(2) loop of its own, and a runtime in it. The loop polls the
+ * embed-poll.c: a program with its own poll(2) loop, and a runtime in it. The loop polls the
  * runtime's backend descriptor beside its own and makes a pass when it is readable. In the runtime
  * a timer ticks and a pipe is read; a thread writes to the pipe, and posts.
  *
@@ -174,7 +174,7 @@ loop(void)
 
 	if (polled[0].fd < 0)
 		return polled[0].fd;
-	/* A real program has descriptors of its own in polled, too. Timers need no timeout here:
+	/* A real program also has its own descriptors in polled. Timers need no timeout here:
 	 * the backend descriptor becomes readable when one is due. */
 	do {
 		if (poll(polled, 1, -1) < 0)

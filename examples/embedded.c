@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * embedded.c: events and colors inside the program's own structs, without any allocation by the
- * library: a ring of stations through which parcels travel. A parcel is its own event; the last
- * station gives it back to the heap, and at the end each station gives back its color.
+ * embedded.c: events and colors inside the program's own structs, so that the library allocates
+ * nothing: parcels travel through a ring of stations. A parcel contains its event; the last station
+ * frees it, and at the end each station releases its color.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ on_parcel(void *arg)
 {
 	struct parcel *parcel = arg;
 
-	/* The event is ours again: it can be posted on, or freed. */
+	/* The event is ours again: we can post it to the next station, or free it. */
 	stations[parcel->at].seen++;
 	if (++parcel->stops < STOPS) {
 		parcel->at = (parcel->at + 1) % STATIONS;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * missing-color.c: a chat room in memory, colored almost right. Each guest has a color, and so
- * has the room: what a guest says is an event of the room, which hands it to all who are there
- * as events of theirs. But a guest who goes takes himself off the room's list in his own color.
+ * has the room. A line that a guest says is an event of the room, which posts it to all guests of
+ * the room. But a guest that leaves takes itself off the room's list in its own color.
  *
  *     missing-color             one color is missing
- *     missing-color --colored   a guest who goes asks the room to take him off its list
+ *     missing-color --colored   a guest that leaves asks the room to take it off the list
  *
- * Both nearly always print the same, on one core they always do, and a test would pass. The
- * color checker tells them apart, also with MELY_CORES=1:
+ * Both print the same nearly always, and on one core always, so a test would pass. The color
+ * checker finds the fault, even with MELY_CORES=1:
  *
  *     mely-check examples/missing-color
  *
@@ -27,13 +27,13 @@ struct guest {
 	int said, heard;
 };
 
-/* A line that somebody says, on its way. */
+/* A line that a guest has said, on its way. */
 struct line {
 	struct guest *from;
 	int number;
 };
 
-/* Touched by events of room.color only; or so it should be. */
+/* Only events of room.color should touch it. */
 static struct room {
 	struct mely_color *color;
 	struct guest *present[GUESTS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timers.c: a one-shot timer, a repeating one that its own handler stops, and one that is pushed
- * on before it is due, as an idle time limit is. All of one color, so no locks.
+ * timers.c: a one-shot timer, a repeating one that its own handler stops, and an idle time limit,
+ * which is moved to a later time before it is due. All have one color, so there are no locks.
  */
 #include <stdio.h>
 #include <mely/mely.h>

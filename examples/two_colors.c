@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * two_colors.c: a bank of two accounts, each with a color of its own. The two run in parallel;
- * each balance is only ever touched by its color, so that there are no locks. A transfer is an
- * event to the other account. A join counter tells when both are through.
+ * two_colors.c: a bank of two accounts, each with its own color. The two run in parallel. Only
+ * events of its color touch a balance, so there are no locks. A transfer is an event to the other
+ * account. A join counter reports when both have finished.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ on_send(void *arg)
 		mely_post(&account->color, &send_handler, account);
 }
 
-/* The last report of the join is ordered after all that both have done. */
+/* The event of the join runs after everything that both have done. */
 static void
 on_both(void *arg)
 {

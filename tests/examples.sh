@@ -70,7 +70,7 @@ nothing has happened for 30 ms: stop"
 	printf 'abc' > "$scratch/three"
 	: > "$scratch/none"
 	head -c 100000 /dev/zero > "$scratch/many"
-	compare "blocking on $cores" "$scratch/gone: can not be read
+	compare "blocking on $cores" "$scratch/gone: cannot be read
 $scratch/many: 100000 bytes
 $scratch/none: 0 bytes
 $scratch/three: 3 bytes" \

@@ -70,7 +70,7 @@ typedef void mely_handback_fn(void *ctx, const struct mely_handback *left);
 
 /**
  * A line of a report, without a newline, valid during the call. On a thread of the library that
- * is no core and holds no lock; it may post, ask for a stop, and should not take long.
+ * is not a core and holds no lock. The function may post and request a stop; it should return soon.
  */
 typedef void mely_report_fn(void *ctx, const char *line);
 

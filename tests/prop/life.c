@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * life.c: one pass of the loop, join counters, several runtimes at once, posts between them,
- * counters, and what a runtime says of itself.
+ * life.c: passes of core 0, join counters, several runtimes at once, posts between them, counters,
+ * and the description of a runtime.
  */
 #include <poll.h>
 
@@ -53,7 +53,7 @@ one_pass(void)
 	TEST_EQ(test_get(&ran), 5);
 	TEST_CHECK(events >= 5);
 	TEST_EQ(mely_run_once_for(rt, 0), 0);
-	/* What is posted meanwhile waits for the next pass: it returns though there is more. */
+	/* An event that is posted during a pass waits for the next one: the pass returns. */
 	atomic_store(&ran, 0);
 	TEST_OK(mely_post_id(rt, 3, &again, &again));
 	for (i = 1; i <= 50; i++) {
@@ -178,7 +178,7 @@ struct sum {
 	struct mely_join join;
 	struct mely_event joined;
 	struct mely_color *color;
-	uint64_t parts[PARTS]; /* plain: each written by one part */
+	uint64_t parts[PARTS]; /* not atomic: one part writes each */
 	uint64_t rounds;
 };
 
@@ -265,7 +265,7 @@ struct island {
 	struct mely_color *color;
 	struct mely_event ev;
 	struct test_runner runner;
-	uint64_t visits; /* plain: of the color */
+	uint64_t visits; /* not atomic: of the color */
 };
 
 static struct island islands[RUNTIMES];
@@ -307,7 +307,7 @@ between_runtimes(void)
 	test_await(&trips_over, 1);
 	for (i = 0; i < RUNTIMES; i++)
 		test_run_stop(&islands[i].runner, MELY_STOP_DRAIN);
-	/* A post to a runtime that is idle is held there, whoever posts. */
+	/* A runtime that does not run holds every post, also one from a handler of another. */
 	for (i = 0; i < RUNTIMES; i++) {
 		TEST_CHECK(islands[i].visits >= trip_length - 1);
 		TEST_OK(mely_runtime_free(islands[i].rt));

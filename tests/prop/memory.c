@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.c: invariant 10, the color table, and back-pressure: a burst's memory is given back, a
- * million ids each have a queue of their own, an idle id costs what was promised, a high-water
- * mark refuses and tells once when it has drained.
+ * memory.c: invariant 10, the color table, and back-pressure. The memory of a burst is given back,
+ * each of a million ids has its own queue, an idle id costs what DESIGN.md promises, and a
+ * high-water mark refuses posts and reports once that its color has drained.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static struct mely_runtime *rt;
 static _Atomic uint64_t ran;
 
-/* Resident memory without what is shared, and without what malloc keeps for itself. */
+/* Private resident memory, without what malloc keeps in reserve. */
 static size_t
 resident(void)
 {
@@ -75,9 +75,9 @@ burst_is_given_back_of(unsigned events, unsigned colors, uint32_t stride)
 	printf("%u events, %u colors x %u: %zu KB, then %zu KB more, then %zd KB left\n", events,
 	    colors, stride, before >> 10, (peak - before) >> 10,
 	    ((ssize_t)after - (ssize_t)before) / 1024);
-	/* the allocators of the sanitizers keep what is freed */
+	/* a sanitizer's allocator keeps what is freed */
 	if (!TEST_ASAN && !TEST_TSAN) {
-		/* A burst that could not be measured would prove nothing. */
+		/* The burst must be large enough to be measured. */
 		TEST_CHECK(peak - before > (size_t)events * sizeof(struct mely_event));
 		TEST_CHECK(after < before + (peak - before) / 10);
 	}
@@ -96,7 +96,7 @@ burst_is_given_back(void)
 	burst_is_given_back_of(n, n, 0x9e3779b1u);
 }
 
-/* The same without a trim between bursts: what stays is bounded, not growing. */
+/* Without a trim between bursts, the memory that stays is bounded. */
 static void
 bursts_do_not_pile_up(void)
 {
@@ -121,7 +121,7 @@ bursts_do_not_pile_up(void)
 static uint8_t *id_ran;
 
 
-/* The argument is the index whose id this color must have. */
+/* arg: the index of the id that this color must have. */
 static void
 on_id(void *arg)
 {
@@ -171,14 +171,15 @@ million_ids(void)
 {
 	unsigned n = test_scale(1000000);
 
-	/* Odd strides: all different modulo 2^32. A page or a growth step comes on top. */
+	/* Multiples of an odd stride: all different modulo 2^32. A page or a growth step is added.
+	 * */
 	ids_on(2, n, 1, 64 + 4);
 	ids_on(2, n, 0x9e3779b1u, 160);
 	ids_on(8, n, 0xffffffffu, 160);
 	ids_on(1, n, 4096 + 1, 160);
 }
 
-/* Ids that are used and trimmed and used again stay exact. */
+/* After a trim, ids that are used again still have their own queues. */
 static void
 trim_and_use_again(void)
 {
@@ -207,7 +208,7 @@ trim_and_use_again(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* Four threads ask for the same new ids at the same time: one color each. */
+/* Four threads look up the same new ids at the same time: each id has one color. */
 enum { GETTERS = 4, GET_IDS = 20000 };
 
 static struct mely_color *got[GETTERS][GET_IDS];
@@ -265,7 +266,7 @@ on_own_posts(void *arg)
 	int i;
 
 	(void)arg;
-	/* Its own posts are never refused. */
+	/* Posts of the color to itself are never refused. */
 	for (i = 0; i < 3 * MARK; i++)
 		TEST_OK(mely_post(marked, &count, NULL));
 	test_add(&ran, 1);
@@ -311,12 +312,14 @@ high_water_on(int cores, bool by_id)
 		TEST_EQ(test_get(&ran), MARK * (uint64_t)round);
 		TEST_EQ(test_get(&drained), (uint64_t)round);
 	}
-	/* Below the mark nothing is said. */
+	/* Below the mark nothing is reported. */
 	TEST_OK(mely_post(marked, &own_posts, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&drained), 3);
 	TEST_EQ(test_get(&ran), 6 * MARK + 1);
-	/* While it runs: refused sooner or later, told when it has drained, accepted again. */
+	/* While it runs, posts are refused sooner or later, the drain is reported, and posts are
+	 * accepted
+ * again. */
 	test_run_start(&runner, rt);
 	for (round = 0; round < 20; round++) {
 		uint64_t told = test_get(&drained);
@@ -344,7 +347,7 @@ high_water(void)
 	high_water_on(8, true);
 }
 
-/* On one core, color against color: the drained event comes at half the mark, not later. */
+/* On one core, with another color ready: the drained event comes at half the mark, not later. */
 static void
 on_hold(void *arg)
 {
@@ -370,7 +373,7 @@ drained_at_half(void)
 	TEST_OK(mely_post(watcher, &hold, NULL));
 	test_run_dry(rt);
 	TEST_EQ(test_get(&drained), 1);
-	/* Half has run, and at most what a batch of the other color adds. */
+	/* Half of the events have run, and at most a batch more. */
 	TEST_CHECK(ran_at_drain >= MARK / 2 && ran_at_drain <= MARK / 2 + 2);
 	TEST_OK(mely_runtime_free(rt));
 	free(marked);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.c: the contracts with the process: fork, signals and masks, thread names, exit from a
- * handler, processor masks.
+ * process.c: what the library promises about the process: fork, signals and their masks, thread
+ * names, exit from a handler, processor masks.
  */
 #include <dirent.h>
 #include <sched.h>
@@ -23,7 +23,7 @@ on_count(void *arg)
 
 static struct mely_handler count = MELY_HANDLER(on_count);
 
-/* Runs fn in a child; the child's exit status. */
+/* Run fn in a child. Returns the child's exit status. */
 static int
 in_child(int (*fn)(void *arg), void *arg)
 {
@@ -44,7 +44,7 @@ in_child(int (*fn)(void *arg), void *arg)
 
 static struct mely_color *kept;
 
-/* In the child: every call says -ECHILD; renewed, it works. */
+/* In the child every call returns -ECHILD; after a renewal the runtime works. */
 static int
 child_of_runtime(void *arg)
 {
@@ -80,7 +80,7 @@ fork_of_idle_runtime(void)
 	rt = test_runtime(2);
 	kept = test_color(rt);
 	atomic_store(&ran, 0);
-	/* What is queued is dropped in the child, and still there in the parent. */
+	/* Queued events are dropped in the child, and stay queued in the parent. */
 	TEST_OK(mely_post_id(rt, 1, &count, NULL));
 	TEST_EQ(in_child(child_of_runtime, NULL), 42);
 	TEST_EQ(mely_runtime_renew(rt), -EINVAL);
@@ -114,7 +114,7 @@ fork_of_running_runtime(void)
 	free(kept);
 }
 
-/* A handler that forks and whose child execs, as programs do that start others. */
+/* A handler forks, and the child execs, as a program does to start another. */
 static void
 on_fork(void *arg)
 {
@@ -151,7 +151,7 @@ handler_forks_and_execs(void)
 
 /* ---- exit from a handler -------------------------------------------------------------------- */
 
-/* The data that a destructor at exit takes away: a core that still ran would see it go. */
+/* Data that an exit function destroys: a core that still ran would notice. */
 static int *shared_data;
 
 static void
@@ -181,8 +181,8 @@ on_endless(void *arg)
 }
 
 /*
- * LeakSanitizer asks this at the end of the process: what is queued when a handler calls exit is
- * no leak of anybody's.
+ * LeakSanitizer calls this at the end of the process: events that are queued when a handler calls
+ * exit are not a leak.
  */
 int __lsan_is_turned_off(void);
 static int leaks_allowed;
@@ -193,7 +193,7 @@ __lsan_is_turned_off(void)
 	return leaks_allowed;
 }
 
-/* The child makes its own runtime, so that it is a process like any other. */
+/* The child makes its own runtime, as any process does. */
 static int
 exits_while_busy(void *arg)
 {
@@ -228,7 +228,7 @@ exit_from_a_handler(void)
 static int wait_pipe[2];
 static _Atomic uint64_t waiting;
 
-/* The wait comes to its end, but what the handler would use is gone. */
+/* The wait ends, but what the handler would use has been destroyed. */
 static void
 end_the_wait(void)
 {
@@ -275,7 +275,7 @@ exits_while_one_waits(void *arg)
 	return 1;
 }
 
-/* Nothing is said of a core that is still in a handler. */
+/* No line reports a core that is still in a handler. */
 static void
 exit_beside_a_wait(void)
 {
@@ -289,7 +289,7 @@ exit_beside_a_wait(void)
 	close(fds[0]);
 }
 
-/* The exit functions of the thread that exits may wait, too. */
+/* An exit function of the exiting thread may wait, too. */
 static void
 wait_at_exit(void)
 {
@@ -303,7 +303,7 @@ exits_and_waits(void *arg)
 	(void)arg;
 	leaks_allowed = 1;
 	atexit(wait_at_exit);
-	mely_wait_begin(); /* no handler: nothing */
+	mely_wait_begin(); /* not in a handler: does nothing */
 	mely_wait_end();
 	rt = test_runtime(2);
 	TEST_OK(mely_post_id(rt, 1, &exit_now, NULL));
@@ -321,7 +321,7 @@ wait_in_an_exit_function(void)
 
 static _Atomic uint64_t looked;
 
-/* On each core: what signals are blocked, what the thread is called. */
+/* On each core: which signals are blocked, and the name of the thread. */
 static void
 on_look(void *arg)
 {
@@ -364,7 +364,7 @@ run_as_caller(void *arg)
 	TEST_EQ(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
 	TEST_EQ(pthread_setname_np(pthread_self(), "caller"), 0);
 	test_run_dry(rt);
-	/* The caller gets its own mask and name back untouched. */
+	/* The caller's mask and name are unchanged. */
 	TEST_EQ(pthread_sigmask(SIG_SETMASK, NULL, &mask), 0);
 	TEST_EQ(sigismember(&mask, SIGUSR2), 1);
 	TEST_EQ(sigismember(&mask, SIGTERM), 0);
@@ -391,7 +391,7 @@ masks_and_names(void)
 		free(color[i]);
 }
 
-/* All threads are gone after a run. */
+/* No thread remains after a run. */
 static int
 threads(void)
 {
@@ -431,14 +431,14 @@ nothing_stays_behind(void)
 		TEST_OK(mely_runtime_free(rt));
 		TEST_EQ(descriptors(), fds);
 	}
-	/* A joined thread may still be listed for a moment. */
+	/* The kernel may list a joined thread for a moment longer. */
 	while (threads() > before)
 		test_nap_us(100);
 }
 
 /* ---- processors ----------------------------------------------------------------------------- */
 
-/* A mask of one processor that is not the first: one core, which runs there. */
+/* With a mask of one processor, not the first, there is one core, which runs there. */
 static int
 runs_on(void *arg)
 {
@@ -462,7 +462,7 @@ runs_on(void *arg)
 	TEST_EQ(test_get(&ran), 1);
 	TEST_EQ(sched_getcpu(), cpu);
 	TEST_OK(mely_runtime_free(rt));
-	/* More cores than processors there: they take turns. */
+	/* More cores than processors: they take turns. */
 	TEST_OK(mely_config_init(&config));
 	config.cores = 4;
 	config.pinning = MELY_PIN_YES;
@@ -493,7 +493,7 @@ mask_without_processor_zero(void)
 		printf("only one processor here: the mask without the first was not tried\n");
 }
 
-/* The mask of the caller of mely_run is what it was, pinned or not. */
+/* After mely_run the caller has the mask that it had, whether cores are pinned or not. */
 static void
 callers_mask_is_kept(void)
 {
@@ -516,7 +516,7 @@ main(int argc, char **argv)
 {
 	test_init(argc, argv, 90);
 	TEST_CASE(fork_of_idle_runtime);
-	/* The race detector can not follow a fork of a process with threads. */
+	/* The race detector cannot follow a fork of a process with threads. */
 	if (!TEST_TSAN) {
 		TEST_CASE(fork_of_running_runtime);
 		TEST_CASE(handler_forks_and_execs);

@@ -55,7 +55,7 @@ held_until_run(void)
 enum { LEFT = 100 };
 
 static struct mely_event left[LEFT];
-static uint64_t handed_of[LEFT]; /* plain: one thread hands back */
+static uint64_t handed_of[LEFT]; /* not atomic: one thread hands back */
 static int handback_ctx;
 static pthread_t run_thread;
 
@@ -96,7 +96,7 @@ post_left(struct mely_color *color)
 	}
 }
 
-/* A discard from a handler that holds the only core: all the rest comes back. */
+/* A handler that holds the only core discards: everything else is handed back. */
 static void
 discard_hands_back(void)
 {
@@ -121,7 +121,7 @@ discard_hands_back(void)
 	TEST_EQ(test_get(&handed_events), LEFT);
 	for (i = 0; i < LEFT; i++)
 		TEST_EQ(handed_of[i], 1);
-	/* They can be posted again, and a runtime that is freed hands back too. */
+	/* The events can be posted again, and mely_runtime_free hands them back, too. */
 	post_left(color);
 	TEST_OK(mely_runtime_free(rt));
 	TEST_EQ(test_get(&handed), 6 * LEFT);
@@ -131,7 +131,8 @@ discard_hands_back(void)
 	free(color);
 }
 
-/* Without a hand-back function left-over events are dropped and embedded ones free again. */
+/* Without a hand-back function, left-over events are dropped, and embedded ones can be posted
+ * again. */
 static void
 discard_drops(void)
 {
@@ -169,7 +170,7 @@ on_parent(void *arg)
 
 	test_add(&ran, 1);
 	if (n > 0) {
-		/* A handler's posts are accepted also while the runtime stops. */
+		/* A handler's posts are accepted even while the runtime stops. */
 		TEST_OK(mely_post_id(mely_current_runtime(), (uint32_t)n * 77, &count, NULL));
 		test_add(&children, 1);
 	}
@@ -241,7 +242,7 @@ conservation_on(int cores, bool discard)
 		test_thread_join(threads[i]);
 		posted += producers[i].posted;
 	}
-	/* What was posted after the last stop is held; freeing hands it back. */
+	/* Events posted after the last stop are held; mely_runtime_free hands them back. */
 	if (!discard)
 		test_run_dry(rt);
 	TEST_OK(mely_runtime_free(rt));
@@ -273,7 +274,7 @@ on_stop_and_wait(void *arg)
 {
 	(void)arg;
 	TEST_OK(mely_stop(mely_current_runtime(), MELY_STOP_DRAIN));
-	/* A second request for the same is harmless. */
+	/* A second request to stop is harmless. */
 	(void)mely_stop(mely_current_runtime(), MELY_STOP_DRAIN);
 	test_add(&stopping, 1);
 	test_await(&go, 1);
@@ -282,7 +283,8 @@ on_stop_and_wait(void *arg)
 
 static struct mely_handler stop_and_wait = MELY_HANDLER(on_stop_and_wait);
 
-/* Outside threads are refused while it stops, handlers are not, and it is held again after. */
+/* While it stops, posts of outside threads are refused and those of handlers accepted; after that,
+ * posts are held again. */
 static void
 outside_is_refused(void)
 {

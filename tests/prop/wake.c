@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake.c: invariants 7 and 8: a post to a sleeping runtime is always answered, whatever the
- * moment it comes at; work that waits on a busy core wakes a sleeper; a runtime with nothing to
- * do sleeps and stays asleep.
+ * wake.c: invariants 7 and 8: a post to a sleeping runtime is always run, at whatever moment it
+ * arrives; work that waits on a busy core wakes a sleeper; a runtime with nothing to do sleeps and
+ * stays asleep.
  */
 #include <sched.h>
 #include <time.h>
@@ -21,7 +21,7 @@ on_ping(void *arg)
 
 static struct mely_handler ping = MELY_HANDLER(on_ping);
 
-/* Waits by spinning: the next ping comes as soon as the core thinks of sleeping. */
+/* Wait by spinning: the next ping arrives just as the core is about to sleep. */
 static void
 spin_until(uint64_t n)
 {
@@ -47,7 +47,7 @@ every_ping_is_answered_on(int cores, unsigned rounds)
 
 		TEST_OK(mely_post_id(rt, (uint32_t)(r >> 8) % 97, &ping, NULL));
 		spin_until(i);
-		/* Mostly at once, often within the spin before a sleep, at times long after. */
+		/* Mostly at once, often within the spin before a sleep, sometimes long after. */
 		if (r % 4 == 1)
 			test_spin_ns(r >> 40 & 0x7fff);
 		else if (r % 64 == 2)
@@ -150,7 +150,7 @@ struct burst {
 	struct mely_color *other;
 };
 
-/* Posts to a color on its own core and waits inside the handler: only a sleeper can help. */
+/* Post to a color on this core and wait inside the handler: only a sleeper can run the event. */
 static void
 on_burst(void *arg)
 {
@@ -216,7 +216,7 @@ idle_sleeps_on(int cores)
 
 	rt = test_runtime(cores);
 	test_run_start(&runner, rt);
-	/* Until all are asleep. */
+	/* Return when all cores are asleep. */
 	do {
 		before = test_counters(rt);
 		test_nap_us(50000);
@@ -224,9 +224,9 @@ idle_sleeps_on(int cores)
 	} while (after.sleeps < (uint64_t)cores || after.sleeps != before.sleeps ||
 	    after.polls != before.polls);
 	/*
-	 * Fewer than five system calls a second, and each turn makes two at least. On a loaded
-	 * machine a core may get to its last turns long after it had nothing to do any more: it
-	 * has to come to rest, then, or the watchdog ends this.
+	 * Fewer than five system calls a second; each turn makes at least two. On a loaded machine
+	 * a core may make its last turns long after its last event. It must come to rest then;
+	 * otherwise the watchdog of the test ends this.
 	 */
 	do {
 		before = after;
@@ -252,7 +252,7 @@ idle_sleeps(void)
 	idle_sleeps_on(8);
 }
 
-/* A wake-up call goes to sleepers only: a runtime that is never asleep gets hardly any. */
+/* Only sleepers are woken: a runtime that never sleeps makes hardly any wake-up calls. */
 static void
 busy_needs_no_wakeups(void)
 {

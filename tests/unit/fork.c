@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c: the child of a fork finds every color in a queue, waits for no lock of a thread that is
- * no more, and counts nothing in a core that it is not.
+ * fork.c: the child of a fork finds every color in a queue, waits for no lock that a thread of the
+ * parent held, and counts nothing in the counters of a core.
  */
 #include <mely/stats.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "core/core.h"
 
 enum { FORKS = 100 };
-enum { HANG_S = 30 }; /* a child that takes so long hangs */
+enum { HANG_S = 30 }; /* a child that takes longer hangs */
 
 static struct mely_runtime *rt;
 
@@ -36,7 +36,7 @@ end(void **state)
 	return mely_runtime_free(rt);
 }
 
-/* The exit status of a child that runs fn. */
+/* Run fn in a child. Returns the child's exit status. */
 static int
 in_child(int (*fn)(void))
 {
@@ -91,7 +91,7 @@ release(void)
 	return mely_color_release(object, on_release, NULL) == 0 && released == 1 ? 0 : 1;
 }
 
-/* Some thread of the parent delivers an outbox when another one forks. */
+/* One thread of the parent delivers an outbox while another forks. */
 static void
 release_does_not_hang(void **state)
 {
@@ -124,7 +124,7 @@ nap(void)
 	nanosleep(&ns, NULL);
 }
 
-/* Ends a move under the lock of a core, as pull in steal.c does. */
+/* End a move under the lock of a core, as pull in steal.c does. */
 static void *
 arrive(void *arg)
 {
@@ -133,7 +133,7 @@ arrive(void *arg)
 	melyint_lock_take(&rt->cores[0].lock);
 	MELY_STORE(moving, 0, relaxed); /* under the lock */
 	melyint_lock_drop(&rt->cores[0].lock);
-	MELY_STORE(&arrived, 1, release); /* it is done with the runtime */
+	MELY_STORE(&arrived, 1, release); /* it has finished with the runtime */
 	return NULL;
 }
 
@@ -153,7 +153,7 @@ fork_while_moving(_Atomic uint32_t *word)
 	MELY_STORE(&arrived, 0, relaxed);
 	MELY_STORE(moving, 1, relaxed);
 	assert_int_equal(pthread_create(&thread, NULL, arrive, NULL), 0);
-	/* To the race detector one that is to be joined is a leak of the child's. */
+	/* The race detector would report a joinable thread as a leak of the child. */
 	assert_int_equal(pthread_detach(thread), 0);
 	assert_int_equal(in_child(on_its_way), 0);
 	while (MELY_LOAD(&arrived, acquire) == 0) /* pairs with the release in arrive */
@@ -199,7 +199,7 @@ name_in_child(void)
 	return 0;
 }
 
-/* Some thread names a color when another one forks. */
+/* One thread names a color while another forks. */
 static void
 names_do_not_hang(void **state)
 {

@@ -79,7 +79,7 @@ version_one(void **state)
 	assert_int_equal(quota("3:cpu,cpuacct:/x\n"), 3);
 	assert_int_equal(quota("3:cpu,cpuacct:/y\n"), 0);
 	assert_int_equal(quota("9:memory:/x\n3:cpu,cpuacct:/x\n0::/\n"), 3);
-	/* cpuset and cpuacct alone are not the controller that has quotas */
+	/* cpuset and cpuacct are not the controller that has quotas */
 	assert_int_equal(quota("4:cpuset:/x\n5:cpuacct:/x\n"), 0);
 	/* both versions: the smaller */
 	assert_int_equal(quota("3:cpu,cpuacct:/x\n0::/a\n"), 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * topo.c: distances and core sets on machines that nobody here has.
+ * topo.c: distances and core sets on synthetic machines.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ machine(const char *topology, int cores)
 	assert_int_equal(mely_runtime_new(&rt, &config), 0);
 }
 
-/* Every other core once, never nearer than the one before. */
+/* A core set has every other core once, never a nearer one after a farther one. */
 static void
 check_core_sets(void)
 {
@@ -46,7 +46,7 @@ check_core_sets(void)
 	}
 }
 
-/* The paper's: two packages of two pairs of cores that share an L2 cache. */
+/* The machine of the paper: two packages of two pairs of cores that share an L2 cache. */
 static void
 paper(void **state)
 {
@@ -82,7 +82,7 @@ every_distance(void **state)
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
 
-/* Two cores on one processing unit are as near as can be; more cores than units, too. */
+/* Two cores on one processing unit have the smallest distance, also with more cores than units. */
 static void
 shared_units(void **state)
 {
@@ -94,7 +94,7 @@ shared_units(void **state)
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
 
-/* Thieves for whom the same victims are equally far begin with different ones. */
+/* Thieves that are equally far from the same victims begin with different ones. */
 static void
 equals_begin_apart(void **state)
 {

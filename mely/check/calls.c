@@ -5,7 +5,7 @@
  */
 #include <mely/mely.h>
 
-#include "check/check.h"
+#include "core/hooks.h"
 #include "check/tsan.h"
 
 /* What the library reads or writes of the program's, on the program's behalf. */

@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c: see check/check.h: where each thread is, and the way from the runtime into the
- * program's functions and back.
+ * check.c: the color checker: where each thread is, and its ways from the runtime into functions of
+ * the program and back. It defines the hooks of core/hooks.h. Only libmely-check has it, which is
+ * compiled with MELYINT_COLOR_CHECK.
  *
- * Keys of edges: an event's is its address; the others are addresses with something added that no
+ * NOTE(colorcheck)
+ *   ThreadSanitizer finds accesses that nothing orders, between what it believes to be threads. The
+ *   checker presents each color as a thread (a fiber: check/fiber.h) and reports to it the orders
+ *   that the interface promises, and no others (edges: check/edge.h):
+ *     A. Events of one color follow one another: they run on the color's one fiber.
+ *     B. A post comes before its event: the poster releases an edge that belongs to that event
+ *        alone, and the event acquires it. The edge is not tied to the event's memory, which pools
+ *        use again: the event would then also acquire what earlier posters have released there.
+ *     C. Promises that are handed over later than the call: a watcher's start comes before its
+ *        events, the reports to a join before the joined event, a stop or a cancel before its
+ *        completion, helper work before its completion.
+ *     D. Everything before mely_run comes before everything in it, and that before everything after
+ *        it.
+ *   The runtime's own code orders nothing. It is not instrumented, but ThreadSanitizer knows much
+ *   of what it calls (locks, descriptors, memory). So it runs as a fiber of its own, one per
+ *   thread, on which ThreadSanitizer ignores all of that: a public call switches to it and back
+ *   (enter, leave); a core is always on it, except while a handler runs. Stacks: if colors shared a
+ *   core's stack, ThreadSanitizer would see them share their locals. So a batch runs on the stack
+ *   of its color.
+ *
+ * Keys of edges: an event's key is its address; the others are addresses with an offset that no
  * event has (KEY_ below).
  */
-#include "check/check.h"
+#include "core/hooks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -38,8 +59,8 @@ enum key {
 /* This thread. */
 static MELY_TLS struct {
 	void *runtime;                 /* the runtime's fiber; NULL: not needed so far */
-	bool ignored;                  /* what that does is not looked at */
-	void *program;                 /* on whose behalf the runtime works; NULL: nobody's */
+	bool ignored;                  /* ThreadSanitizer ignores what that fiber does */
+	void *program;                 /* the fiber on behalf of which the runtime works, or NULL */
 	void *entered;                 /* the program's fiber that called the runtime */
 	bool inside;                   /* on the runtime's fiber */
 	bool own;                      /* the event in hand is the library's */
@@ -47,7 +68,7 @@ static MELY_TLS struct {
 	bool tls_known;
 	struct melyint_colorfiber *color; /* of the running batch */
 	struct melyint_edge *post;     /* of the event in hand */
-	struct mely_event *event;      /* the same, when it is an embedded one of the program's */
+	struct mely_event *event;      /* that event, when it is an embedded one of the program's */
 	void (*handler)(void *arg);    /* its function */
 	const void *pass;              /* in mely_run_once_for: where what runs is collected */
 	long last;            /* what the color of the last batch has done */
@@ -56,7 +77,7 @@ static MELY_TLS struct {
 
 static bool forked; /* set in the child, while it has one thread */
 
-/* Is there anything to tell, and anybody to tell it? */
+/* Is ThreadSanitizer there, and does this process still check? */
 MELY_INLINE bool
 on(void)
 {
@@ -72,9 +93,9 @@ go_to(void *fiber)
 /* ---- the runtime's fiber --------------------------------------------------------------------- */
 
 static pthread_key_t thread_key;
-static _Atomic int runtime_fibers; /* how many there are; anyone */
+static _Atomic int runtime_fibers; /* their number; any thread */
 
-/* What the current fiber does is not looked at (until the end). */
+/* ThreadSanitizer ignores what the current fiber does (until the end). */
 static void
 ignore(bool begins)
 {
@@ -354,7 +375,7 @@ melyint_check_next(struct mely_event *ev)
 }
 
 void
-melyint_check_call(void (*fn)(void *arg), void *arg)
+melyint_run_handler(void (*fn)(void *arg), void *arg)
 {
 	if (!on() || here.own || here.color == NULL)
 		fn(arg);
@@ -362,28 +383,36 @@ melyint_check_call(void (*fn)(void *arg), void *arg)
 		call_in_color(fn, arg);
 }
 
+struct batch {
+	struct melyint_core *core;
+	void (*run)(struct melyint_core *core);
+};
+
 static void
 run_batch(void *arg)
 {
-	melyint_batch_run(arg);
+	const struct batch *batch = arg;
+
+	batch->run(batch->core);
 }
 
 void
-melyint_check_batch(struct melyint_core *core)
+melyint_run_batch(struct melyint_core *core, void (*run)(struct melyint_core *core))
 {
 	struct mely_color *color = core->batch.color;
 	struct melyint_colorfiber *outer = here.color, *cf;
+	struct batch batch = {core, run};
 
 	if (!on() || color == &core->self_color) {
 		here.color = NULL;
-		melyint_batch_run(core);
+		run(core);
 		here.color = outer;
 		here.last_known = false;
 		return;
 	}
 	know_tls();
 	cf = here.color = melyint_colorfiber_get(color);
-	melyint_stack_call(&cf->stack, run_batch, core);
+	melyint_stack_call(&cf->stack, run_batch, &batch);
 	if (!on())
 		return;
 	melyint_edge_free(here.post);
@@ -425,14 +454,14 @@ melyint_check_watch_over(struct melyint_watch *w)
 }
 
 void
-melyint_check_watch_call(struct melyint_watch *w)
+melyint_run_watcher(struct melyint_watch *w, void (*fn)(void *arg), void *arg)
 {
 	if (!on() || here.color == NULL) {
-		w->fn(w->arg);
+		fn(arg);
 		return;
 	}
 	melyint_edge_follow_key(KEY(w, KEY_STARTED), here.color->fiber);
-	call_in_color(w->fn, w->arg);
+	call_in_color(fn, arg);
 	if (!on())
 		return;
 	melyint_edge_set(KEY(w, KEY_OVER), here.color->fiber);
@@ -440,40 +469,41 @@ melyint_check_watch_call(struct melyint_watch *w)
 	here.program = here.color->fiber;
 }
 
-struct job {
-	struct melyint_watch *watch;
+struct call {
 	void *fiber;
+	void (*fn)(void *arg);
+	void *arg;
 };
 
 static void
-run_job(void *arg)
+run_call(void *arg)
 {
-	struct job *job = arg;
+	const struct call *call = arg;
 
-	call_as(job->fiber, job->watch->u.work.fn, job->watch->arg);
+	call_as(call->fiber, call->fn, call->arg);
 }
 
 void
-melyint_check_work_call(struct melyint_watch *w, const char *name)
+melyint_run_work(struct melyint_watch *w, const char *name, void (*fn)(void *arg), void *arg)
 {
-	struct job job = {w, NULL};
+	struct call call = {NULL, fn, arg};
 	struct melyint_stack stack;
 	char label[64];
 
 	if (!on() || !here.inside) {
-		w->u.work.fn(w->arg);
+		fn(arg);
 		return;
 	}
 	know_tls();
-	job.fiber = melyint_fiber_new();
+	call.fiber = melyint_fiber_new();
 	(void)snprintf(label, sizeof label, "helper work (%s)", name);
-	__tsan_set_fiber_name(job.fiber, label);
+	__tsan_set_fiber_name(call.fiber, label);
 	melyint_stack_make(&stack);
-	melyint_edge_follow_key(KEY(w, KEY_STARTED), job.fiber);
-	melyint_stack_call(&stack, run_job, &job);
-	melyint_edge_set(KEY(w, KEY_STARTED), job.fiber);
-	melyint_edge_add(KEY(w->io->rt, KEY_WORKED), job.fiber);
-	melyint_fiber_end(job.fiber);
+	melyint_edge_follow_key(KEY(w, KEY_STARTED), call.fiber);
+	melyint_stack_call(&stack, run_call, &call);
+	melyint_edge_set(KEY(w, KEY_STARTED), call.fiber);
+	melyint_edge_add(KEY(w->io->rt, KEY_WORKED), call.fiber);
+	melyint_fiber_end(call.fiber);
 	melyint_stack_free(&stack);
 }
 
@@ -493,23 +523,9 @@ melyint_check_named(struct mely_color *color, const char *name)
 		melyint_colorfiber_name(color, name);
 }
 
-struct call {
-	void *fiber;
-	void (*fn)(void *arg);
-	void *arg;
-};
-
-static void
-run_call(void *arg)
-{
-	struct call *call = arg;
-
-	call_as(call->fiber, call->fn, call->arg);
-}
-
 /* On the core that ran its last event, or, when it was idle, on the thread that released it. */
 void
-melyint_check_release_call(struct mely_color *color, void (*fn)(void *arg), void *arg)
+melyint_run_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 {
 	struct melyint_edge *released;
 	struct melyint_colorfiber *cf;

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
-#include "sched/park.h"
+#include "core/worth.h"
+#include "core/upcalls.h"
 
 void
 melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,

@@ -10,11 +10,10 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
-#include "sched/post.h"
-#include "look/trace/tracer.h"
+#include "core/upcalls.h"
 
 enum { BUCKETS_MIN = 16 };
 
@@ -341,5 +340,5 @@ melyint_color_finish(struct mely_color *color)
 		}
 		free(e);
 	}
-	melyint_check_release_call(color, fn, arg);
+	melyint_run_release(color, fn, arg);
 }

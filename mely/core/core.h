@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h: one core, that is one worker thread with its queues, and the runtime around the cores.
+ * core.h: one core, that is, one worker thread with its queues, and the runtime around the cores.
  *
- * Who may touch what
- *   owner     only the core's own thread
- *   lock      under core->lock, by any thread
- *   anyone    atomics
- * The groups are on cache lines of their own.
+ * Each struct says which threads write its members: the owner, that is the thread of the core; any
+ * thread under core->lock; or any thread, by atomics. Groups with different writers share no cache
+ * line.
  */
 #ifndef MELYINT_CORE_CORE_H
 #define MELYINT_CORE_CORE_H
@@ -16,47 +14,41 @@
 #include <mely/mely.h>
 
 #include "base/atomic.h"
-#ifdef MELYINT_LIBASYNC /* compiled for the other scheduler: fifo/fifo.h */
-#include "fifo/fifo.h"
-#else
-#include "queue/coreq.h"
-#endif
+#include "queue/coreq.h" /* for libmely-libasync: fifo/queue/coreq.h */
 #include "queue/evq.h"
 #include "base/lock.h"
 #include "queue/outbox.h"
 #include "queue/pool.h"
-#ifndef MELYINT_LIBASYNC
 #include "queue/stealq.h"
-#endif
 #include "core/tally.h"
 #include "core/weight.h"
 
-struct melyint_poller; /* poller.h */
-struct melyint_io;     /* io.h */
-struct melyint_live;   /* serve.h */
-struct melyint_colortab;
-struct melyint_colorext;
-struct melyint_tracer; /* tracer.h */
+struct melyint_poller;    /* io/poller.h */
+struct melyint_io;        /* io/state.h */
+struct melyint_live;      /* look/live/serve.h */
+struct melyint_colortab;  /* color/table.c */
+struct melyint_colorext;  /* color/names_marks.c */
+struct melyint_tracer;    /* look/trace/tracer.h */
 struct melyint_ring;
-struct melyint_ages;    /* age.c */
-struct melyint_aging;   /* age.h */
-struct melyint_backtrace; /* callers.h */
-struct melyint_monitor; /* monitor.h */
-struct melyint_stall;   /* stall.c */
+struct melyint_ages;      /* look/watchdog/age.c */
+struct melyint_aging;     /* look/watchdog/age.h */
+struct melyint_backtrace; /* look/watchdog/callers.h */
+struct melyint_monitor;   /* look/watchdog/monitor.h */
+struct melyint_stall;     /* look/watchdog/stall.c */
 
 /* core->locked.sleep */
 enum {
 	MELYINT_AWAKE = 0,
 	MELYINT_ASLEEP,  /* in its poller until woken */
-	MELYINT_SENTRY, /* in its poller, looking up every tick because some core is busy */
+	MELYINT_SENTRY,  /* in its poller, but checks once a tick because some core is busy */
 	MELYINT_OUTSIDE /* core 0: in the program's own loop; NOTE(outside) in sched/park.c */
 };
 
 /* rt->idle.searching */
 enum melyint_search {
 	MELYINT_SEARCH_NONE = 0,
-	MELYINT_SEARCH_ONE, /* a core was woken to look for work and still looks, or wakes now */
-	MELYINT_SEARCH_MORE /* ... and somebody else has wanted to wake one since */
+	MELYINT_SEARCH_ONE, /* a core was woken to search for work, and has not ended its search */
+	MELYINT_SEARCH_MORE /* ... and another poster has needed a searcher since */
 };
 
 /* What a core saw of another when it last looked. */
@@ -72,18 +64,18 @@ struct melyint_counters {
 #include <mely/counters.def>
 };
 
-/* What the running batch is made of; see sched/turn.c. */
+/* The running batch: NOTE(batch) in sched/turn.c. Owner. */
 struct melyint_batch {
 	struct mely_color *color;  /* the running color; NULL between batches */
-	struct mely_color *direct; /* the same; NULL in a batch that is observed: observe.h */
-	uint64_t color_id;         /* its id, or MELYINT_NO_ID for an object; like direct */
+	struct mely_color *direct; /* equals color; NULL in an observed batch: NOTE(observe) */
+	uint64_t color_id;         /* the id of direct; MELYINT_NO_ID: an object, or NULL */
 	struct mely_event *heads;  /* taken or posted by the color itself at its head */
 	struct mely_event *tails;  /* taken */
 	struct mely_event *own;    /* posted by the color itself at its tail */
-	uint32_t ran;              /* events of this batch */
-	bool all_taken;            /* nothing was left in the color-queue: own posts may follow */
-	bool own_embedded;         /* some of own are not pooled, and know their state */
-	bool mixed;                /* the same of heads and tails */
+	uint32_t ran;              /* events of this batch that have run */
+	bool all_taken;            /* the color-queue was empty after the take: own may run */
+	bool own_embedded;         /* some events of own are embedded, and have a state */
+	bool mixed;                /* some events of heads or tails are embedded */
 	uint64_t gone;             /* C of NOTE(weight) */
 };
 
@@ -101,12 +93,16 @@ struct melyint_pace {
 	bool outside;                /* its thread has left a pass for the program's own loop */
 };
 
-/* Which batches of the owner are measured (NOTE(measure)) or observed (NOTE(observe)). */
+/*
+ * Which batches are sampled (NOTE(measure)), and which the observers see (NOTE(observe)). Owner.
+ * A plain batch only counts batches_left down; every other kind of batch begins when that is 0.
+ */
 struct melyint_sampling {
 	uint32_t batches_left; /* until the next batch that is not plain */
-	uint32_t batches_rest; /* what was left of that before a steal set it to 1 */
-	uint32_t plain_in;     /* what batches_left would be without observers */
-	uint32_t observe_every;/* the owner shows one batch in this many to observers */
+	uint32_t plain_left;   /* the countdown to the next sampled batch, while a steal or the
+	                        * observers keep batches_left at 1. libmely-libasync: the countdown
+	                        * to the next observed event */
+	uint32_t observe_every;/* the observers see one batch in this many */
 	uint8_t observe;       /* MELYINT_OBSERVE_...: the observers of this core */
 	bool away;             /* the next batch is the first of its color after a steal */
 	bool away_measured;    /* ... and is measured */
@@ -170,6 +166,13 @@ struct melyint_shown {
 	_Atomic clockid_t cpu_clock;
 };
 
+/* What other cores have seen of this one: NOTE(stuck). Written by any core; hints. */
+struct melyint_progress {
+	_Atomic uint64_t seen;          /* how far it had come ... */
+	_Atomic uint64_t seen_ticks;    /* ... when a core first saw that; 0: none has */
+	_Atomic uint64_t relieved_ticks;/* when a core last polled on its behalf */
+};
+
 /* Constant once the runtime is made. */
 struct melyint_fixed {
 	struct melyint_poller *poller;
@@ -198,20 +201,16 @@ struct melyint_core {
 	/* any thread, under the lock */
 	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock;
 	struct melyint_locked locked;
-#ifdef MELYINT_LIBASYNC
-	struct melyint_fifo ready;  /* the core-queue */
-#else
 	struct melyint_coreq ready; /* the core-queue */
-#endif
 
 	/* read by any thread */
 	_Alignas(MELY_CACHE_LINE) struct melyint_hint hint;
-#ifndef MELYINT_LIBASYNC
 	struct melyint_stealq stealq; /* the stealing-queue; its lengths are hints */
-#endif
 	struct melyint_shown shown;
 
 	struct melyint_outbox outbox;
+
+	_Alignas(MELY_CACHE_LINE) struct melyint_progress progress;
 
 	_Alignas(MELY_CACHE_LINE) struct melyint_fixed fixed;
 	struct mely_color self_color; /* pinned here, for the library's own events */
@@ -256,9 +255,7 @@ struct melyint_limits {
 	uint64_t soon_ticks;     /* a wait this long does when it is worthy, but the only one */
 	uint32_t spin_ns_max;
 	bool pinned;             /* threads are bound to PUs */
-#ifdef MELYINT_LIBASYNC
-	bool scan_full;          /* fifo/steal.c */
-#endif
+	bool scan_full;          /* libmely-libasync alone: fifo/steal.c */
 };
 
 /* Turned by any thread, rarely; read on the hot path. */
@@ -289,6 +286,14 @@ struct melyint_idle {
 	_Atomic int sleepers;  /* cores asleep, sentries included */
 	_Atomic int sentries;  /* 0 or 1 */
 	_Atomic int searching; /* enum melyint_search */
+};
+
+/* NOTE(stuck). Constant, unless noted. */
+struct melyint_stuck {
+	int fd;                 /* timerfd in every poller, or -1 */
+	uint64_t ticks;         /* a core is stuck after this time; 0: never */
+	uint64_t pull_ticks;    /* after this time other cores pull its colors, too */
+	_Atomic uint64_t until; /* fd is armed until then; any thread */
 };
 
 /* The life cycle. Under life.lock, unless noted. */
@@ -334,6 +339,7 @@ struct mely_runtime {
 	_Atomic uint64_t misuses;  /* by the program; any thread: color/misuse.h */
 	struct melyint_flow flow;
 	_Alignas(MELY_CACHE_LINE) struct melyint_idle idle;
+	struct melyint_stuck stuck;
 
 	_Alignas(MELY_CACHE_LINE) struct melyint_life life;
 	struct melyint_walks walks;
@@ -345,12 +351,12 @@ _Static_assert(offsetof(struct mely_runtime, phase) % MELY_CACHE_LINE == 0 &&
     offsetof(struct mely_runtime, life) % MELY_CACHE_LINE == 0,
     "groups with different writers share no cache line");
 
-/* color->_state; written under the lock of the color's owner */
+/* color->_state; melyint_color_become changes it, under the lock of the color's owner */
 enum {
 	MELYINT_COLOR_IDLE = 0,
 	MELYINT_COLOR_QUEUED,  /* linked in its owner's core-queue */
 	MELYINT_COLOR_RUNNING, /* its owner runs a batch of it */
-	MELYINT_COLOR_MOVING   /* has events, belongs to its owner already, is not linked yet */
+	MELYINT_COLOR_MOVING   /* has events and belongs to its new owner, which links it soon */
 };
 
 /* color->_flags; written under the lock of the color's owner. The high byte is the core it is
@@ -360,14 +366,14 @@ enum {
 	MELYINT_COLOR_PINNED = 2,
 	MELYINT_COLOR_MARKED = 4,   /* has a high-water mark */
 	MELYINT_COLOR_NAMED = 8,
-	MELYINT_COLOR_HELD = 16,    /* somebody has its address: mely_color_of_id, an event */
+	MELYINT_COLOR_HELD = 16,    /* its address is known: to mely_color_of_id, to an event */
 	MELYINT_COLOR_RELEASED = 32,
-	MELYINT_COLOR_DEAD = 64,    /* given back; the look-up must be done again */
+	MELYINT_COLOR_DEAD = 64,    /* given back; the caller must look it up again */
 	MELYINT_COLOR_MIXED = 128,  /* not all of its events are pooled */
 	MELYINT_COLOR_PIN_SHIFT = 8
 };
 
-/* The core this thread is, or NULL. Cleared in the child of a fork. */
+/* The core that this thread runs, or NULL. Cleared in the child of a fork. */
 extern MELY_TLS struct melyint_core *melyint_self;
 
 /* Lock the core that owns a color, whichever it is by then. */
@@ -377,28 +383,34 @@ melyint_color_lock(struct mely_color *color)
 	struct melyint_core *owner;
 
 	for (;;) {
-		/* acquire: pairs with the release store of whoever moved the color, so that the
-		 * core's lock can be trusted */
+		/* acquire: pairs with the release store of the thread that moved the color, so that
+		 * the core's lock protects it */
 		owner = MELY_LOAD(&color->_owner, acquire);
 		melyint_lock_take(&owner->lock);
-		/* acquire, as above: between the look and the lock it may have gone away and
-		 * come back, stolen under the lock of another core that we never held */
+		/* acquire, as above: between the load and the lock another core may have stolen the
+		 * color and this one stolen it back, under a lock that we never held */
 		if (MELY_LIKELY(owner == MELY_LOAD(&color->_owner, acquire)))
 			return owner;
 		melyint_lock_drop(&owner->lock);
 	}
 }
 
-#ifdef MELYINT_LIBASYNC
-#include "fifo/ready.h"
-#else
-#include "sched/worth.h"
-#endif
+/* Every change of a color's state but its end. Under the lock of its owner. A color begins to run
+ * only from its core-queue, so it never runs twice. */
+MELY_INLINE void
+melyint_color_become(struct mely_color *color, uint8_t state)
+{
+	MELY_DEBUG_ASSERT(melyint_lock_held(&MELY_PEEK(&color->_owner)->lock));
+	MELY_DEBUG_ASSERT(state != MELYINT_COLOR_RUNNING ||
+	    MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED);
+	MELY_DEBUG_ASSERT(state == MELYINT_COLOR_QUEUED || state != MELY_PEEK(&color->_state));
+	MELY_STORE(&color->_state, state, relaxed); /* under the lock */
+}
 
+/* Seam: color/color.c defines these. */
 /* Link a MOVING color on the core that owns it by now. No lock held. */
 void melyint_color_arrive(struct mely_color *color);
-
-/* Make a color object; under no lock. */
+/* Initialize a color. No lock held. */
 void melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,
     unsigned flags);
 

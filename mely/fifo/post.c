@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * post.c: posting under the other scheduler, in place of sched/post.c. Any thread. Every post locks
- * the core that owns the color and appends to its FIFO, a handler's to its own color, too. A color
- * stays where its number or a steal has put it: nothing is adopted and nothing held in an outbox.
- * Who may post, and what is refused, is in post_rules.h.
+ * post.c: posting in the libasync-smp scheduler, instead of sched/post.c. Any thread. Every post
+ * locks the core that owns the color and appends to its FIFO, also a handler's post to its own
+ * color. A color stays where its number or a steal has put it: no core adopts colors, and there are
+ * no outboxes. sched/calls.c has the other public calls.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "check/check.h"
+#include "base/assert.h"
 #include "color/misuse.h"
 #include "color/table.h"
-#include "core/core.h"
-#include "look/trace/observe.h"
-#include "sched/park.h"
+#include "core/worth.h"
 #include "sched/post.h"
 
 /* ---- the FIFO ------------------------------------------------------------------------------- */
 
-/* Under the owner's lock, of a color whose events are on their way to its FIFO. */
+/* Append to a color whose events are on their way to its owner's FIFO. Under the owner's lock. */
 static void
 append_away(struct mely_color *color, struct mely_event *ev)
 {
@@ -32,10 +30,12 @@ int
 melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev, unsigned flags)
 {
-	/* relaxed, all: under the owner's lock. C of NOTE(colortab): the caller looks up anew */
+	/* relaxed, all: under the owner's lock */
 	unsigned state = MELY_LOAD(&color->_state, relaxed);
 	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
+	/* C of NOTE(colortab): the caller looks the color up again */
 	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
 	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_RELEASED) &&
@@ -45,7 +45,7 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	if (flags & MELYINT_POST_HEAD)
 		ev->_flags |= MELYINT_EV_HEAD;
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
-		/* The event keeps the color's address: no trim may free it. */
+		/* The event keeps the color's address, so no trim may free the color. */
 		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
 		MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
@@ -57,7 +57,7 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	melyint_fifo_add(&owner->ready, color, ev);
 	if (state != MELYINT_COLOR_IDLE)
 		return MELYINT_APPEND_QUEUED;
-	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_QUEUED);
 	melyint_core_count_waiting(owner, color, 1);
 	return MELYINT_APPEND_LINKED;
 }
@@ -72,11 +72,11 @@ melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
 	    MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_QUEUED)
 		return false;
 	melyint_core_count_waiting(owner, color, -1u);
-	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_IDLE);
 	return true;
 }
 
-/* The event has been claimed. */
+/* Post a claimed or pooled event. */
 static int
 enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
@@ -87,7 +87,7 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 
 	if (self != NULL && self->rt != owner->rt)
 		self = NULL;
-	/* Under the lock, where a run can not come before. */
+	/* Under the lock, so that the post is reported before the run. */
 	if (MELYINT_OBSERVED(post))
 		melyint_observe_post(self, color, ev);
 	if (self == NULL)
@@ -110,17 +110,45 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 	return how == MELYINT_APPEND_DEAD ? -ESTALE : -EINVAL;
 }
 
-#include "sched/post_rules.h" /* uses enqueue */
+/* ---- embedded events ------------------------------------------------------------------------- */
+
+int
+melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
+{
+	struct melyint_core *self = melyint_self;
+	int error = 0;
+
+	if (MELY_UNLIKELY(!melyint_event_claim(ev)))
+		return -EALREADY;
+	/* A handler's posts to its own color are never refused. */
+	if (self == NULL || self->batch.color != color)
+		error = melyint_post_rules(self, color, ev, flags);
+	if (error == 0)
+		error = enqueue(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		melyint_event_unclaim(ev);
+	return error;
+}
+
+int
+mely_event_post(struct mely_color *color, struct mely_event *ev)
+{
+	melyint_examine_color(__func__, color);
+	melyint_examine_event(__func__, ev);
+	if (MELY_UNLIKELY(color == NULL || ev == NULL))
+		return -EINVAL;
+	return melyint_post(color, ev, 0);
+}
 
 /* ---- pooled events -------------------------------------------------------------------------- */
 
-static int
-post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_handler *handler,
-    void *arg, uint32_t time_ns, unsigned flags)
+int
+melyint_post_pooled(struct melyint_core *self, struct mely_color *color,
+    struct mely_handler *handler, void *arg, uint32_t time_ns, unsigned flags)
 {
 	struct mely_event *ev =
 	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
-	int error;
+	int error = 0;
 
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
@@ -129,16 +157,24 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	ev->_time = time_ns;
 	ev->_flags = MELYINT_EV_POOLED;
 	melyint_check_posted(ev, true);
-	/* A handler's posts to its own color are never refused. */
-	if (self != NULL && self->batch.color == color)
-		return enqueue(self, color, ev, flags);
-	error = post_ruled(self, color, ev, flags);
+	if (self == NULL || self->batch.color != color)
+		error = melyint_post_rules(self, color, ev, flags);
+	if (error == 0)
+		error = enqueue(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0))
 		free(ev);
 	return error;
 }
 
-#include "sched/post_calls.h" /* uses post_pooled */
+int
+mely_post(struct mely_color *color, struct mely_handler *handler, void *arg)
+{
+	melyint_examine_color(__func__, color);
+	melyint_examine_handler(__func__, handler);
+	if (MELY_UNLIKELY(color == NULL || handler == NULL))
+		return -EINVAL;
+	return melyint_post_pooled(melyint_self, color, handler, arg, 0, 0);
+}
 
 int
 mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
@@ -148,10 +184,10 @@ mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	int error;
 
 	if (MELY_UNLIKELY(self == NULL || self->rt != rt || handler == NULL))
-		return post_id_slow(self, rt, id, handler, arg, 0);
+		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
 	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 	if (MELY_UNLIKELY(color == NULL))
-		return post_id_slow(self, rt, id, handler, arg, 0);
-	error = post_pooled(self, color, handler, arg, 0, 0);
-	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
+	error = melyint_post_pooled(self, color, handler, arg, 0, 0);
+	return error == -ESTALE ? melyint_post_id_slow(self, rt, id, handler, arg, 0) : error;
 }

@@ -1,37 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c: a core's turns under the other scheduler, in place of sched/turn.c and sched/run.c: one
- * lock per event, and the first event of the FIFO is the next, whatever its color. Owner's thread
- * only.
+ * run.c: the turns of a core in the libasync-smp scheduler, instead of sched/turn.c and
+ * sched/run.c. One lock per event; the first event of the FIFO is the next, whatever its color.
+ * Owner's thread only.
  *
  * NOTE(one)
- *   A. Taking an event makes its color RUNNING, which keeps thieves away from the color's other
- *      events; they stay in the FIFO. The event hangs on batch->tails until its handler is
- *      entered, an embedded one marked PRIVATE as in NOTE(batch), so that cancels are the same.
- *   B. What a handler posts to its own color goes to the FIFO, too: batch->heads and batch->own
+ *   A. To take an event makes its color RUNNING, which keeps thieves away from the color's other
+ *      events; they stay in the FIFO. The event hangs on batch->tails until its handler is entered,
+ *      an embedded one marked PRIVATE as in NOTE(batch), so that cancels are the same.
+ *   B. What a handler posts to its own color goes into the FIFO, too: batch->heads and batch->own
  *      are always empty.
  *   C. The next turn makes the color QUEUED again, or IDLE.
  */
-#include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
-#include "core/core.h"
+#include "core/hooks.h"
+#include "core/worth.h"
 #include "sched/end.h"
 #include "sched/run.h"
-#include "look/trace/observe.h"
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
-/* The color was pinned to another core while it ran: it goes there, with all it has. */
+/* The color was pinned to another core while it ran: it goes there with all its events. */
 static void
 leave(struct melyint_core *core, struct mely_color *color, struct melyint_core *home)
 {
 	bool empty = melyint_fifo_count(color) == 0;
 
 	melyint_core_unlink(core, color);
-	/* relaxed: under the lock */
-	MELY_STORE(&color->_state, empty ? MELYINT_COLOR_IDLE : MELYINT_COLOR_MOVING, relaxed);
+	melyint_color_become(color, empty ? MELYINT_COLOR_IDLE : MELYINT_COLOR_MOVING);
 	/* release: pairs with the acquire in melyint_color_lock */
 	MELY_STORE(&color->_owner, home, release);
 	if (!empty) {
@@ -56,14 +53,14 @@ put_back(struct melyint_core *core)
 	MELY_STORE(&core->shown.running, NULL, relaxed);
 	MELY_STORE(&core->shown.current, NULL, relaxed);
 	if (melyint_fifo_count(color) == 0 && (flags & MELYINT_COLOR_RELEASED)) {
-		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+		melyint_color_become(color, MELYINT_COLOR_IDLE);
 		core->due.released = color;
 	} else if (MELY_UNLIKELY((flags & MELYINT_COLOR_PINNED) && home != core)) {
 		leave(core, color, home);
 	} else if (melyint_fifo_count(color) == 0) {
-		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+		melyint_color_become(color, MELYINT_COLOR_IDLE);
 	} else {
-		MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+		melyint_color_become(color, MELYINT_COLOR_QUEUED);
 		melyint_core_count_waiting(core, color, 1);
 	}
 }
@@ -79,12 +76,12 @@ take_next(struct melyint_core *core)
 
 	if (ev == NULL)
 		return false;
+	MELY_DEBUG_ASSERT(core->batch.tails == NULL);
 	color = MELY_LOAD(&ev->_color, relaxed); /* under the lock, as all below */
-	MELY_DEBUG_ASSERT(MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED);
 	melyint_core_count_waiting(core, color, -1u);
 	melyint_fifo_remove(&core->ready, color, ev);
 	MELY_PREFETCH(core->ready.first);
-	MELY_STORE(&color->_state, MELYINT_COLOR_RUNNING, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_RUNNING);
 	if (!(ev->_flags & MELYINT_EV_POOLED))
 		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
 	core->batch.tails = melyint_evq_append(NULL, ev);
@@ -100,11 +97,37 @@ take_next(struct melyint_core *core)
 	return true;
 }
 
-#include "sched/turn_frame.h" /* uses put_back, take_next */
+bool
+melyint_turn(struct melyint_core *core)
+{
+	return melyint_turn_frame(core, true, put_back, take_next);
+}
+
+void
+melyint_turn_end(struct melyint_core *core)
+{
+	(void)melyint_turn_frame(core, false, put_back, take_next);
+}
+
+/* ---- which events are sampled and observed --------------------------------------------------- */
+
+void
+melyint_sampling_soon(struct melyint_core *core)
+{
+	core->sampling.batches_left = 1;
+}
+
+/* Here plain_left counts the events until the next one that the observers see. */
+void
+melyint_sampling_observe(struct melyint_core *core, bool on)
+{
+	if (on)
+		core->sampling.plain_left = 1;
+}
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* An event on its way into its handler: what has to be known of it afterwards. */
+/* A call of a handler, and what its event said: the handler may free the event. */
 struct call {
 	void (*fn)(void *arg);
 	void *arg;
@@ -112,8 +135,7 @@ struct call {
 	uint64_t stamp_ticks;
 };
 
-/* Enter the handler. B and C of NOTE(tally): in a sampled batch, or of a post whose delay is
- * wanted. */
+/* Run the handler of a sampled event, or of one whose delay is recorded: B and C of NOTE(tally). */
 static MELY_NOINLINE void
 run_sampled(struct melyint_core *core, const struct call *call)
 {
@@ -125,23 +147,22 @@ run_sampled(struct melyint_core *core, const struct call *call)
 		melyint_age_saw(core, call->stamp_ticks);
 	}
 	before = melyint_ticks();
-	melyint_check_call(call->fn, call->arg);
+	melyint_run_handler(call->fn, call->arg);
 	if (!sampled)
 		return;
 	melyint_tally_time(&core->tallies, melyint_ticks_to_ns(melyint_ticks() - before));
 	core->sampling.batches_left = MELYINT_SAMPLE_EVERY;
 }
 
-/* NOTE(observe): is the event that was taken one that is to be told of? */
+/* NOTE(observe): do the observers see the event that was taken? */
 static MELY_NOINLINE bool
-observe(struct melyint_core *core, struct melyint_observed *observed)
+observe(struct melyint_core *core, struct melyint_observed *observed, const struct mely_event *ev)
 {
-	if (--core->sampling.plain_in != 0)
+	if (--core->sampling.plain_left != 0)
 		return false;
-	core->sampling.plain_in = core->sampling.observe_every;
+	core->sampling.plain_left = core->sampling.observe_every;
 	melyint_observe_batch(core, observed);
-	/* Before the event is given back: with its next post it has another time. */
-	observed->began_ticks = melyint_observe_now(observed);
+	melyint_observe_next(observed, ev);
 	return true;
 }
 
@@ -152,16 +173,17 @@ melyint_batch_run(struct melyint_core *core)
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg, ev->_flags, ev->_stamp};
 	struct melyint_observed observed;
-	bool seen = MELY_UNLIKELY(core->sampling.observe != 0) && observe(core, &observed);
+	bool seen = MELY_UNLIKELY(core->sampling.observe != 0) &&
+	    observe(core, &observed, ev);
 
-	/* A of NOTE(tally). relaxed: given once */
+	/* A of NOTE(tally). relaxed: a handler gets its number once */
 	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
 		melyint_tally_change(&core->tallies, handler, 0);
 	melyint_check_next(ev);
 	if (--core->sampling.batches_left == 0)
 		melyint_handler_known(melyint_handler_number(handler), handler);
 	if (call.flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, call.flags)) {
-		/* the next one, then */
+		/* Sample the next event instead. */
 		core->sampling.batches_left += core->sampling.batches_left == 0;
 		core->sampling.ring = NULL;
 		return;
@@ -171,12 +193,11 @@ melyint_batch_run(struct melyint_core *core)
 	core->batch.ran = 1;
 	MELY_STORE(&core->tallies.begun, 1, relaxed); /* as in sched/run.c:run */
 	if (seen)
-		melyint_observe_begin(core, &observed, (uint64_t)(uintptr_t)ev,
-		    core->tallies.number, observed.began_ticks);
+		melyint_observe_begin(core, &observed, core->tallies.number);
 	if (MELY_UNLIKELY(core->sampling.batches_left == 0 || (call.flags & MELYINT_EV_STAMPED)))
 		run_sampled(core, &call);
 	else
-		melyint_check_call(call.fn, call.arg);
+		melyint_run_handler(call.fn, call.arg);
 	if (seen) {
 		melyint_observe_end(core, &observed);
 		melyint_observe_batch_end(core, &observed);

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steal.c: libasync-smp's stealing, figure 2 of the Mely paper, in place of steal.c and victim.c.
+ * steal.c: libasync-smp's stealing, figure 2 of the Mely paper, instead of sched/steal.c and
+ * sched/victim.c.
  * Thief's thread only.
  *
  * NOTE(figure2)
  *   A. The core set: the core with the most events first, then the successive core numbers. The
- *      cores are counted without their locks, then each is locked to be looked at.
+ *      thief counts the events without locks, then locks each core that it examines.
  *   B. can_be_stolen: its queue holds events of two colors at least.
  *   C. choose_color_to_steal: scan from the front for the first color that does not run there and
- *      has less than half of the queue's events. A pinned color is passed over.
+ *      has less than half of the queue's events. The thief skips pinned colors.
  *   D. construct_event_set: scan from the front and take the color's events out, up to the color's
  *      count; to the end of the queue with MELY_LIBASYNC_SCAN=full.
  *   E. Out of the queue the color is MOVING, with its events on color->_tails, where posts follow
  *      them, and belongs to the thief. migrate: under its own lock the thief appends them to its
  *      FIFO. At no time are two core locks held.
- * What a steal costs or brings is not asked. Only when a sleeping thread is woken to steal is
- * decided as in the other scheduler, by what waits: the original's cores never slept.
+ * The thief does not weigh the cost or the gain of a steal. Whether a sleeping thread is woken to
+ * steal is decided by what waits, as in Mely's scheduler: the cores of the original never slept.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/worth.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "look/trace/observe.h"
+#include "core/hooks.h"
 #include "sched/park.h"
 #include "sched/steal.h"
 #include "sched/victim.h"
 
 enum {
-	WAKEUP_NS = 100000,     /* as in victim.c */
+	WAKEUP_NS = 100000,     /* MELYINT_WAKEUP_NS of core/worth.h */
 	EVENT_NS_UNKNOWN = 1000
 };
 
@@ -39,17 +41,17 @@ melyint_steal_settle(struct mely_runtime *rt)
 
 	rt->limits.scan_full = scan != NULL && strcmp(scan, "full") == 0;
 	if (scan != NULL && *scan != '\0' && !rt->limits.scan_full && strcmp(scan, "count") != 0)
-		melyint_say("MELY_LIBASYNC_SCAN=%s: count or full is wanted", scan);
+		melyint_say("MELY_LIBASYNC_SCAN=%s: not count or full", scan);
 }
 
-/* Any thread: how many events core has. A hint. */
+/* The number of core's events. Any thread; a hint. */
 static uint32_t
 pending(const struct melyint_core *core)
 {
 	return MELY_LOAD(&core->ready.pending, relaxed); /* written under its lock */
 }
 
-/* A of NOTE(figure2): the first of the set; the thief itself when nobody has any. */
+/* A of NOTE(figure2): the first of the set; the thief itself when no other core has events. */
 static int
 first_of_set(const struct melyint_core *thief)
 {
@@ -72,10 +74,11 @@ first_of_set(const struct melyint_core *thief)
 static struct mely_color *
 choose(const struct melyint_core *victim)
 {
-	const struct melyint_fifo *q = &victim->ready;
+	const struct melyint_coreq *q = &victim->ready;
 	struct mely_event *ev = q->first;
 	uint32_t left;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
 	if (q->colors < 2)
 		return NULL;
 	for (left = q->length; left > 0; left--, ev = ev->_next) {
@@ -96,17 +99,16 @@ take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_co
 {
 	melyint_fifo_collect(&victim->ready, color, thief->rt->limits.scan_full);
 	melyint_core_count_waiting(victim, color, -1u);
-	/* relaxed: under the lock of the old owner; the new one is us */
-	MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_MOVING);
 	/* relaxed: the drain reads it under all locks (drain.c), and we hold the victim's */
 	MELY_COUNT(&thief->hint.moving, 1);
-	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
-	 * color as the victim's lock left it */
+	/* release: pairs with the acquire in melyint_color_lock; a thread that locks the thief
+	 * finds the color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
 	MELY_STOLEN();
 }
 
-/* One try, from the look at the victim to the color's place in the thief's queue. */
+/* One try: from the victim's queue to the thief's. */
 static bool
 migrate(struct melyint_core *thief, struct melyint_core *victim, uint64_t began_ticks)
 {
@@ -147,7 +149,6 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim)
 	return true;
 }
 
-/* Does anybody have what an idle core might take? It looks at its own poller before it does. */
 bool
 melyint_steal_glance(struct melyint_core *thief)
 {
@@ -174,7 +175,7 @@ melyint_steal(struct melyint_core *thief)
 		struct melyint_core *victim = &rt->cores[(first + i) % rt->cores_count];
 
 		if (victim != thief && steal_from(thief, victim)) {
-			/* There may be work for one more. */
+			/* There may be work for another thief. */
 			melyint_offer(thief, victim);
 			return true;
 		}
@@ -182,21 +183,21 @@ melyint_steal(struct melyint_core *thief)
 	return false;
 }
 
-/* There is none: only an idle core steals. */
+/* Only idle cores steal. */
 void
 melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 {
 	(void)core, (void)now_ticks;
 }
 
-/* A steal has no price here. */
+/* No steal has a price here. */
 void
 melyint_victim_price(struct melyint_core *core)
 {
 	(void)core;
 }
 
-/* Nor does the original know a core that is stuck. */
+/* The original does not know stuck cores. */
 void
 melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 {

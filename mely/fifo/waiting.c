@@ -16,7 +16,7 @@ melyint_waiting_begin(struct melyint_core *core)
 bool
 melyint_waiting_next(struct melyint_core *core, struct melyint_waiting *waiting)
 {
-	struct melyint_fifo *q = &core->ready;
+	struct melyint_coreq *q = &core->ready;
 	struct mely_event *ev = q->cursor;
 	struct mely_color *color;
 
@@ -57,4 +57,28 @@ melyint_waiting_running(struct melyint_core *core, struct mely_color *color,
 	waiting->row.length = count;
 	waiting->row.flags |= n == MELYINT_WAITING_EVENTS ? MELY_STATS_AGE_AT_LEAST : 0;
 	waiting->touched = n;
+}
+
+/* ---- ages ------------------------------------------------------------------------------------ */
+
+void
+melyint_waiting_each(struct melyint_core *core, bool (*visit)(void *ctx, struct mely_event *ev),
+    void *ctx)
+{
+	(void)melyint_waiting_walk(core->ready.first, visit, ctx);
+}
+
+uint64_t
+melyint_waiting_oldest(struct melyint_core *core, uint64_t now_ticks)
+{
+	struct mely_event *ev = core->ready.first;
+	int left = MELYINT_WAITING_FRONT;
+
+	if (ev == NULL)
+		return now_ticks;
+	do {
+		now_ticks = melyint_waiting_older(ev, now_ticks);
+		ev = ev->_next;
+	} while (ev != core->ready.first && --left > 0);
+	return now_ticks;
 }

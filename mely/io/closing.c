@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/kinds.h"
 #include "io/slots.h"
 #include "io/state.h"
@@ -25,7 +25,7 @@ run(void *arg)
 	if (!melyint_watch_enter(w))
 		return;
 	melyint_lock_drop(&w->own);
-	melyint_check_watch_call(w);
+	melyint_run_watcher(w, w->fn, w->arg);
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))
 		return;

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/kinds.h"
 #include "io/slots.h"
 #include "sched/post.h"

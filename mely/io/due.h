@@ -14,11 +14,6 @@
  * program's loop is to make a pass; it is readable now. 0, -ENOMEM or what the system said.
  */
 int melyint_due_open(struct melyint_core *core);
-/* The same thread, back from that loop: collect everything that is ready and due. */
-void melyint_due_enter(struct melyint_core *core);
-/* On the way to that loop: a pass is to be made at pass_ns at the latest; 0: at once, UINT64_MAX:
- * when something comes. */
-void melyint_due_leave(struct melyint_core *core, uint64_t pass_ns);
 /* Any thread: when the set becomes readable though nothing comes; UINT64_MAX: never. */
 uint64_t melyint_due_at(struct melyint_core *core);
 

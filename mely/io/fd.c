@@ -34,7 +34,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/poller.h"
 
 /* One descriptor number of one runtime. The record outlives the descriptor. All under the lock. */
@@ -304,7 +304,7 @@ run_child(struct melyint_watch *w)
 {
 	if (!end_child(w))
 		return false;
-	melyint_check_watch_call(w);
+	melyint_run_watcher(w, w->fn, w->arg);
 	current.watch = NULL;
 	current.ready = 0;
 	melyint_watch_guard(w);
@@ -329,7 +329,7 @@ run(void *arg)
 	f->ready = 0;
 	melyint_lock_drop(&f->record->lock);
 	if (w->kind != MELYINT_KIND_CHILD)
-		melyint_check_watch_call(w);
+		melyint_run_watcher(w, w->fn, w->arg);
 	else if (run_child(w))
 		return;
 	drained = current.drained;

@@ -47,10 +47,9 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/due.h"
 #include "io/kinds.h"
-#include "look/trace/observe.h"
 #include "sched/post.h"
 #include "core/weight.h"
 
@@ -410,6 +409,12 @@ melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 	melyint_lock_drop(&p->hold);
 }
 
+bool
+melyint_poller_uses(const struct melyint_core *core, const struct mely_color *color)
+{
+	return color == core->fixed.poller->inner_color;
+}
+
 void
 melyint_poller_wake(struct melyint_core *core)
 {
@@ -536,8 +541,8 @@ open_all(struct melyint_poller *p)
 		return -errno;
 	p->fds_epfd = p->epfd;
 	r = add(p->epfd, p->wakefd, EPOLLIN | EPOLLET, MELYINT_POLL_WAKE);
-	if (r == 0 && p->core->rt->io->stuckfd >= 0)
-		r = add_stuckfd(p, p->core->rt->io->stuckfd);
+	if (r == 0 && p->core->rt->stuck.fd >= 0)
+		r = add_stuckfd(p, p->core->rt->stuck.fd);
 	if (r == 0 && p->core->rt->config.pollers == 1 && p->core->index == 0)
 		r = open_single(p);
 	if (r == 0)

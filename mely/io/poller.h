@@ -10,16 +10,10 @@
 #include <sys/epoll.h>
 
 #include "core/core.h"
+#include "sched/wait.h"
 
 struct melyint_watch;
 struct melyint_due; /* due.c */
-
-/* What other cores have seen of a core: NOTE(stuck) in sched/stuck.c. Any thread; hints. */
-struct melyint_progress {
-	_Atomic uint64_t seen;          /* how far it had got ... */
-	_Atomic uint64_t seen_ticks;    /* ... when that was first seen; 0: not yet */
-	_Atomic uint64_t relieved_ticks;/* when another core last relieved it */
-};
 
 /* What an epoll entry with generation 0 is. Entries of descriptors: generation<<32 | descriptor. */
 enum {
@@ -62,25 +56,8 @@ struct melyint_poller {
 	/* any thread */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t fds; /* registered; 0: no need to poll */
 	struct melyint_lock hold;   /* NOTE(hold) in poller.c */
-	struct melyint_progress progress;
 	_Atomic bool in_loop;       /* inside libev, and not only waiting there */
 };
-
-/* Owner: poll once without waiting and post readiness. Returns how many reports it found. */
-int melyint_poller_look(struct melyint_core *core);
-/* Owner, at least once a millisecond while busy: post timers that are due, and signals. */
-void melyint_poller_tick(struct melyint_core *core);
-/*
- * Owner: wait for a descriptor, a timer, a signal, a wake-up or the timeout (UINT64_MAX: none),
- * and post what came. May return early. A wake-up from before the call makes it return at once.
- */
-void melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns);
-/* Any thread, also in a signal handler: end a sleep. One write(2). */
-void melyint_poller_wake(struct melyint_core *core);
-/* Another core, self: look and tick on behalf of core. False: a thread does so already. */
-bool melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core);
-
-/* ---- for the rest of the I/O ----------------------------------------------------------------- */
 
 int melyint_poller_init(struct melyint_core *core);
 void melyint_poller_fini(struct melyint_core *core);

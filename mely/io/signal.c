@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/poller.h"
 
 enum { SIGNALS = 65 };
@@ -117,7 +117,7 @@ run(void *arg)
 		return;
 	w->u.signal.again = false; /* this run is for all that came until now */
 	melyint_lock_drop(&w->own);
-	melyint_check_watch_call(w);
+	melyint_run_watcher(w, w->fn, w->arg);
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))
 		return;

@@ -238,7 +238,7 @@ melyint_io_init(struct mely_runtime *rt)
 		return -ENOMEM;
 	io->rt = rt;
 	reset(io);
-	io->stuckfd = -1;
+	rt->stuck.fd = -1;
 	rt->io = io;
 	r = melyint_work_init(io);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #define MELYINT_IO_STATE_H
 
 #include "core/core.h"
+#include "sched/wait.h"
 #include "io/slots.h"
 
 struct melyint_work_pool;
@@ -25,10 +26,6 @@ struct melyint_io {
 	_Atomic bool closing;       /* a copy of slots.closing, read as a hint by any thread */
 	_Atomic uint32_t signals;   /* watchers of signals; any thread */
 	_Atomic uint32_t signals_seen; /* signal.c */
-	int stuckfd;                /* constant: timerfd in every poller, or -1; stuck.c */
-	uint64_t stuck_ticks;       /* constant: a core is stuck after this time; 0: never */
-	uint64_t pull_ticks;        /* constant: ... and after this time its colors are pulled */
-	_Atomic uint64_t stuck_until; /* stuckfd is armed until then; any thread */
 };
 
 int melyint_io_init(struct mely_runtime *rt);
@@ -42,8 +39,6 @@ void melyint_io_begin_run(struct mely_runtime *rt);
  * mely_drain_watch instead of stopping their watchers.
  */
 void melyint_io_begin_stop(struct mely_runtime *rt, bool drain);
-/* How much helper work has not posted its completion: a drain waits for 0. Any thread. */
-uint32_t melyint_io_pending(struct mely_runtime *rt);
 /* At the end of a stop, with the cores parked: hand back work that has not begun, wait for what
  * runs. */
 void melyint_io_discard(struct mely_runtime *rt);

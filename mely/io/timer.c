@@ -25,7 +25,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/due.h"
 #include "io/state.h"
 #include "sched/post.h"
@@ -349,7 +349,7 @@ run(void *arg)
 	current_overruns = w->u.timer.overruns;
 	w->u.timer.overruns = 0;
 	melyint_lock_drop(&w->own);
-	melyint_check_watch_call(w);
+	melyint_run_watcher(w, w->fn, w->arg);
 	current_overruns = 0;
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))

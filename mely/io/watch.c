@@ -28,7 +28,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "core/handlers.h"
 #include "core/weight.h"
 #include "io/slots.h"

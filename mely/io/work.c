@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "io/poller.h"
 
 enum { CLASSES = MELY_WORK_USER + 1, IDLE_S = 10 };
@@ -115,7 +115,7 @@ do_work(struct melyint_watch *w, const char *name)
 	struct melyint_io *io = w->io;
 
 	/* The ref that submit took keeps the record. */
-	melyint_check_work_call(w, name);
+	melyint_run_work(w, name, w->u.work.fn, w->arg);
 	melyint_watch_guard(w);
 	MELY_ASSERT(w->kind == MELYINT_KIND_WORK && w->refs == 1);
 	w->refs--;
@@ -217,7 +217,7 @@ run(void *arg)
 	if (!melyint_watch_enter(w))
 		return;
 	melyint_lock_drop(&w->own);
-	melyint_check_watch_call(w);
+	melyint_run_watcher(w, w->fn, w->arg);
 	melyint_watch_guard(w);
 	w->stopped = true; /* it runs once: melyint_watch_leave posts done */
 	(void)melyint_watch_leave(w);

@@ -23,7 +23,7 @@
 #include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "sched/loop.h"
 #include "core/runtimes.h"
 #include "life/life.h"

@@ -12,7 +12,7 @@
 #include <mely/runtime.h>
 
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "core/core.h"
 #include "look/watchdog/monitor.h"
 #include "sched/park.h"

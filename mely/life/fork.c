@@ -15,10 +15,11 @@
 
 #include "look/watchdog/age.h"
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
+#include "core/worth.h"
 #include "io/state.h"
 #include "look/watchdog/monitor.h"
 #include "core/runtimes.h"

@@ -6,8 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "core/worth.h"
 #include "base/assert.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "color/names_marks.h"
 #include "io/state.h"
 #include "life/life.h"

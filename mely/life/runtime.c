@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/worth.h"
 #include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
+#include "core/hooks.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
@@ -108,9 +109,7 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->limits.decay_ticks = melyint_ns_to_ticks(DECAY_NS);
 	rt->limits.aged_ticks = melyint_ns_to_ticks(AGED_NS);
 	rt->limits.soon_ticks = melyint_ns_to_ticks(SOON_NS);
-#ifdef MELYINT_LIBASYNC
 	melyint_steal_settle(rt);
-#endif
 	/* relaxed: no other thread knows the runtime yet */
 	MELY_STORE(&rt->switches.batch_events, config->batch_events, relaxed);
 	MELY_STORE(&rt->switches.stealing, (config->stealing & MELY_STEAL_ON) != 0, relaxed);

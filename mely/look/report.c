@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/check.h"
+#include "core/hooks.h"
 #include "base/text.h"
 #include "look/report.h"
 

@@ -3,30 +3,33 @@
  * cancel.c: cancelling posted events. Any thread.
  *
  * NOTE(cancel)
- *   A. QUEUED: the event is in its color-queue; under the lock of the color's owner it is unlinked
- *      and the caller's again.
- *   B. PRIVATE, in a handler of its color: the batch is the caller's own core's; unlinked without
- *      more. This makes cancel exact for handlers of the color (invariant 9).
- *   C. PRIVATE, from elsewhere: the batch belongs to a core that takes no lock to run it. The
- *      event is marked CANCELLED, which the core may or may not see in time, and the caller is
- *      told -EINPROGRESS; its completion is hung on the core under the lock, and the core's next
- *      turn, under the same lock, posts it: by then the event has run or been dropped.
- *   D. IDLE but the current event of its color's owner: its handler runs now; as C.
+ *   A. QUEUED: the event is in its color-queue. The canceller unlinks it under the lock of the
+ *      color's owner, and the event is the caller's again.
+ *   B. PRIVATE, in a handler of its color: the event is in the batch of the caller's own core,
+ *      which unlinks it, after a short hold of its lock that proves the event to be there. So a
+ *      cancel by a handler of the color is exact (invariant 9).
+ *   C. PRIVATE, from elsewhere: the event is in the batch of a core that runs it without a lock.
+ *      The canceller marks it CANCELLED, which that core may or may not see in time, and returns
+ *      -EINPROGRESS. It hangs the completion on the core under the lock; the core's next turn,
+ *      under the same lock, posts it: by then the event has run or has been dropped.
+ *   D. IDLE, but the current event of its color's owner: its handler runs now; as C.
  */
 #include <errno.h>
 #include <sched.h>
 
-#include "sched/cancel.h"
 #include "base/assert.h"
-#include "check/check.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
-#include "core/core.h"
+#include "core/worth.h"
+#include "sched/cancel.h"
 #include "sched/post.h"
 
+/* Give the event back to the caller. */
 static void
 free_again(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED ||
+	    MELY_PEEK(&ev->_state) == MELYINT_EV_PRIVATE);
 	melyint_check_taken_back(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);
@@ -36,7 +39,7 @@ free_again(struct melyint_core *self, struct mely_color *color, struct mely_even
 	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);
 }
 
-/* A of NOTE(cancel). Under the owner's lock, which is dropped. */
+/* A of NOTE(cancel). Called under the owner's lock; drops it. */
 static int
 cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev)
@@ -45,8 +48,8 @@ cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely
 	bool finished = melyint_remove_locked(owner, color, ev) &&
 	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 
-	/* In no color-queue any more: another cancel must wait until it is the caller's. relaxed:
-	 * cancels look again under the lock. */
+	/* The event is in no color-queue: another cancel must wait until it is the caller's.
+	 * relaxed: cancels read it again under the lock. */
 	MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
 	melyint_lock_drop(&owner->lock);
 	free_again(self, color, ev);
@@ -68,8 +71,8 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	return 0;
 }
 
-/* B of NOTE(cancel): is it in the batch of this core, or was it PRIVATE elsewhere, and posted to
- * the color since? That can not happen while the lock of the color is held, which is ours. */
+/* B of NOTE(cancel): is the event in the batch of this core? Else it was PRIVATE on another core
+ * and has been posted to this color since, which takes the lock that we hold here. */
 static bool
 in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
@@ -83,13 +86,14 @@ in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	return own;
 }
 
-/* C and D of NOTE(cancel). Under the owner's lock. */
+/* C and D of NOTE(cancel): hang the completion on the owner. Under its lock. */
 static int
 hang_completion(struct melyint_core *owner, struct mely_color *done_color,
     struct mely_event *done)
 {
 	uint16_t idle = MELYINT_EV_IDLE;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
 	if (done == NULL)
 		return -EINPROGRESS;
 	/* acquire: pairs with the release that made it the caller's */
@@ -110,13 +114,13 @@ cancel_taken(struct melyint_core *owner, struct mely_event *ev, struct mely_colo
 	int result = hang_completion(owner, done_color, done);
 
 	if (result == -EINPROGRESS) {
-		/* relaxed: a plea; the running core may miss it */
+		/* relaxed: a request that the running core may miss */
 		MELY_CAS(&ev->_state, &taken, MELYINT_EV_CANCELLED, relaxed);
 	}
 	return result;
 }
 
-/* plead: an event that another core has taken is marked, too. */
+/* plead: also mark an event that another core has taken. */
 static int
 cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done, bool plead)
 {
@@ -132,7 +136,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		int result;
 
 		if (state == MELYINT_EV_CLAIMED) {
-			sched_yield(); /* a post of it is a few instructions from done */
+			sched_yield(); /* the post of it ends within a few instructions */
 			continue;
 		}
 		if (color == NULL)
@@ -145,7 +149,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		if (self != NULL && self->batch.color == color && state == MELYINT_EV_IDLE)
 			return -ENOENT;
 		owner = melyint_color_lock(color);
-		/* acquire: as above; under the lock QUEUED can not change any more */
+		/* acquire: as above; under the lock QUEUED cannot change */
 		state = MELY_LOAD(&ev->_state, acquire);
 		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED) {
 			melyint_lock_drop(&owner->lock);
@@ -153,15 +157,15 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		}
 		if (state == MELYINT_EV_QUEUED && melyint_color_away(color)) {
 			melyint_lock_drop(&owner->lock);
-			sched_yield(); /* whoever moves it is a few instructions from done */
+			sched_yield(); /* the core that moves it ends within a few instructions */
 			continue;
 		}
 		if (state == MELYINT_EV_QUEUED)
 			return cancel_queued(self, owner, color, ev);
 		if (state != MELYINT_EV_IDLE)
 			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
-		/* acquire: pairs with the release in sched/end.h: when it is another by now, the
-		 * handler has ended, and the event's memory is the program's */
+		/* acquire: pairs with the release in end.h: if another event is the current one by
+		 * now, the handler has ended, and the event's memory is the program's */
 		else if (MELY_LOAD(&owner->shown.current, acquire) == ev)
 			result = hang_completion(owner, done_color, done);
 		else

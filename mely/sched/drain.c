@@ -2,17 +2,18 @@
 /*
  * drain.c: finding out that nothing is left to run. Any core's thread.
  *
- * All core locks are held at once, in the order of the cores, the only place where more than one
- * is. A core that takes a batch, its own or a stolen one, does so under some core's lock, and so
- * does one that pulls colors, and any thread that pins one; so what is seen under all of them is a
- * true cut: no color waits, no batch runs, none is on its way from core to core. Nothing can come
- * after it but from helper threads, whose work is counted by the I/O half, and from outside, who
- * are refused.
+ * The thread holds all core locks at once, taken in the order of the cores: the only place where a
+ * thread holds more than one. A core takes a batch, its own or a stolen one, under some core's
+ * lock; so does a core that pulls colors, and a thread that pins one. So a thread that holds all
+ * locks sees a consistent cut: no color waits, no batch runs, no color is on its way from core to
+ * core. After that, new events can come only from helper threads, whose work the I/O counts, and
+ * from outside threads, whose posts are refused.
  */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "sched/drain.h"
-#include "io/state.h"
 #include "sched/park.h"
+#include "sched/wait.h"
 
 static bool
 nothing_left(struct mely_runtime *rt)
@@ -22,8 +23,8 @@ nothing_left(struct mely_runtime *rt)
 
 	for (i = 0; i < rt->cores_count; i++)
 		melyint_lock_take(&rt->cores[i].lock);
-	/* Under the locks: before, a handler could still have asked for helper work, and a
-	 * completion that is posted after this look had not been counted down. */
+	/* Under the locks: before, a handler could still have started helper work, and a completion
+	 * that is posted after this check had not been counted down. */
 	empty = melyint_io_pending(rt) == 0 && MELY_LOAD(&rt->flow.arriving, relaxed) == 0;
 	for (i = 0; i < rt->cores_count && empty; i++) {
 		const struct melyint_core *core = &rt->cores[i];
@@ -40,12 +41,13 @@ nothing_left(struct mely_runtime *rt)
 void
 melyint_drain_look(struct mely_runtime *rt)
 {
-	/* relaxed: set before the phase that brought us here */
+	/* relaxed: set before the phase became DRAINING */
 	uint64_t until = MELY_LOAD(&rt->life.drain_until_ns, relaxed);
 	int draining = MELYINT_DRAINING;
+	bool drained;
 
-	bool drained = nothing_left(rt);
-
+	MELY_ASSERT(melyint_self == NULL || melyint_self->rt == rt);
+	drained = nothing_left(rt);
 	if (!drained && !(until != 0 && melyint_now_ns() >= until))
 		return;
 	if (drained)

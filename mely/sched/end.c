@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * end.c: what a turn leaves to be done without the lock.
+ * end.c: what a batch leaves to be done without its core's lock.
  */
 #include "sched/cancel.h"
 #include "sched/end.h"
@@ -29,6 +29,7 @@ melyint_turn_afterwards(struct melyint_core *core)
 {
 	struct mely_event *waiters = core->locked.waiters;
 
+	MELY_ASSERT(core->batch.color == NULL); /* its batch has ended */
 	core->locked.waiters = NULL;
 	core->locked.has_batch = true;
 	melyint_lock_drop(&core->lock);

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "check/check.h"
 #include "color/misuse.h"
-#include "core/core.h"
 #include "sched/post.h"
 
 void
@@ -42,8 +40,8 @@ mely_event_set_time(struct mely_event *ev, uint32_t time_ns)
 	melyint_examine_event(__func__, ev);
 	if (ev == NULL)
 		return;
-	/* A queued event keeps its weight there: A of NOTE(weight). relaxed: the caller sees to it
-	 * that no thread posts the event meanwhile */
+	/* A queued event keeps its weight in _time: A of NOTE(weight). relaxed: the caller must not
+	 * let another thread post it meanwhile */
 	if (MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_IDLE)
 		return;
 	ev->_time = time_ns;
@@ -87,7 +85,7 @@ mely_join_done(struct mely_join *join)
 	if (join == NULL)
 		return -EINVAL;
 	melyint_check_promise(join->_event);
-	/* acq_rel: release what this party did, acquire for the last what all did */
+	/* acq_rel: release what this party did; the last one acquires what all did */
 	if (MELY_SUB(&join->_left, 1, acq_rel) != 1)
 		return 0;
 	melyint_examine_color(__func__, join->_color);

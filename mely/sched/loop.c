@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.c: the main loop. A turn at a time; the poller once a round, when all that waited at
- * the last look have had a turn, but not more often than every look_ticks and not more seldom than
- * every look_max_ticks; libev and the balance every tick_ticks. With nothing to run: look at the
- * own poller, then steal, then sleep.
+ * loop.c: the main loop of a core. It takes one turn at a time. It polls once a round, that is,
+ * after all that waited at the last poll had a turn, but not more often than every look_ticks and
+ * not less often than every look_max_ticks. Every tick_ticks it enters libev and balances. With
+ * nothing to run, it polls, then steals, then sleeps.
  */
-#include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
-#include "sched/loop.h"
-#include "sched/run.h"
+#include "core/hooks.h"
 #include "sched/drain.h"
-#include "io/due.h"
-#include "look/trace/observe.h"
+#include "sched/loop.h"
 #include "sched/park.h"
-#include "io/poller.h"
+#include "sched/run.h"
 #include "sched/steal.h"
 #include "sched/stuck.h"
 #include "sched/victim.h"
+#include "sched/wait.h"
 #include "sched/waiting.h"
 
 enum { AVERAGE_SHIFT = 3 };
@@ -30,8 +27,9 @@ tick(struct melyint_core *core, uint64_t now)
 	core->pace.ticked_ticks = now;
 	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
-	*melyint_sample_in(core) = core->tallies.stamp_in = 1;
-	/* relaxed, both: a request that is seen a little later; ours */
+	melyint_sampling_soon(core);
+	core->tallies.stamp_in = 1;
+	/* relaxed, both: a request that this core may see a little later; ours */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->walks.begun, relaxed) !=
 	    MELY_LOAD(&core->tallies.answer.to, relaxed)))
 		melyint_waiting_answer(core);
@@ -75,7 +73,7 @@ look_around(struct melyint_core *core, uint64_t now)
 		tick(core, now);
 }
 
-/* The running average of a batch's time, for those who weigh the price of a wake-up. */
+/* Keep the running average of a batch's time, by which others weigh the price of a wake-up. */
 MELY_INLINE void
 account(struct melyint_core *core, uint64_t ticks)
 {
@@ -94,15 +92,16 @@ run_batch(struct melyint_core *core)
 {
 	uint64_t now;
 
-	/* Others wait while this batch runs, maybe long: C of NOTE(park). relaxed: ours */
+	/* Other colors wait while this batch runs, possibly for long: C of NOTE(park). relaxed: a
+	 * hint */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.sleepers, relaxed) > 0)) {
 		if (core->others.owes_sentry)
-			melyint_hand_over_watch(core);
+			melyint_hand_over_sentry(core);
 		if (MELY_LOAD(&core->hint.stealable, relaxed) != 0)
 			melyint_offer_behind(core, core);
 	}
-	melyint_check_batch(core);
-	/* A handler that forked must not return in the child: there is no runtime there. */
+	melyint_run_batch(core, melyint_batch_run);
+	/* A handler that forked must not return in the child, which has no runtime. */
 	if (MELY_UNLIKELY(melyint_self != core))
 		melyint_bug(__FILE__, __LINE__, "a handler returned in the child of a fork");
 	now = melyint_ticks();
@@ -115,9 +114,9 @@ run_batch(struct melyint_core *core)
 		look_around(core, now);
 }
 
-/* Something from elsewhere: what others hold back for us, what our own poller has, or a color of
- * a core that has too much. The poller is asked only before a steal, and not more often than a busy
- * core would; without a steal the sleep that follows asks it. */
+/* Get work from elsewhere: what others hold back for us, what our own poller has, or a color of a
+ * core that has too much. The core polls only before a steal, and not more often than a busy one
+ * would; without a steal it sleeps next, which polls. */
 static bool
 find_work(struct melyint_core *core)
 {
@@ -156,17 +155,19 @@ idle(struct melyint_core *core)
 		tick(core, now);
 }
 
-/* The thread is there to run batches. When it has come. */
+/* The thread begins to run batches. Returns the time. */
 static uint64_t
 arrive(struct melyint_core *core)
 {
 	uint64_t now = melyint_ticks();
 
+	MELY_ASSERT(melyint_self == core && core->batch.color == NULL);
 	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
 	MELY_STORE(&core->pace.turn_ticks, now, relaxed); /* as in run_batch */
 	return now;
 }
 
+/* The thread stops running batches. */
 static void
 go(struct melyint_core *core)
 {
@@ -192,7 +193,7 @@ melyint_core_loop(struct melyint_core *core)
 	go(core);
 }
 
-/* Run what waits now; what comes meanwhile is for the next pass. Returns the events run. */
+/* Run what waits now; the next pass runs what comes meanwhile. Returns the events run. */
 static uint64_t
 run_waiting(struct melyint_core *core)
 {
@@ -240,7 +241,7 @@ melyint_core_pass(struct melyint_core *core)
 {
 	uint64_t now = arrive(core), ran;
 
-	/* relaxed: this thread's */
+	/* relaxed: this thread sets it */
 	if (MELY_LOAD(&core->rt->flow.embedded, relaxed)) {
 		ran = pass_outside(core, now);
 	} else {

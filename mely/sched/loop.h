@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.h: what a core thread does.
+ * loop.h: what the thread of a core does.
  */
 #ifndef MELYINT_SCHED_LOOP_H
 #define MELYINT_SCHED_LOOP_H

@@ -4,21 +4,21 @@
  *
  * NOTE(outbox)
  *   A. A handler whose batch has posted a few events to cores that are busy with work waiting opens
- *      its core's outbox; from then on its plain posts (pooled events, at the tail, not to the
- *      running color) go into the ring: no lock, and no touch of the color's cache line.
- *   B. The owner delivers when enough wait, before any other kind of post (which must not overtake
- *      them), and when the batch ends, before its turn is over. Delivery locks each receiving core
- *      once for all its colors, whose cache lines have been fetched ahead.
- *   C. A core that runs out of work delivers what the others hold back, and closes their outboxes,
- *      so that a handler that posts and then computes for long holds nothing back from idle
- *      cores. What slips in while it does is seen by the watcher (NOTE(park)), within its tick.
+ *      its core's outbox. From then on its plain posts (pooled events, at the tail, not to the
+ *      running color) go into the ring: no lock, and no access to the color's cache line.
+ *   B. The owner delivers when enough posts wait, before any other kind of post (which must not
+ *      overtake them), and when the batch ends, before its turn ends. A delivery locks each
+ *      receiving core once for all its colors, whose cache lines it has prefetched.
+ *   C. A core that runs out of work delivers what the others hold back and closes their outboxes,
+ *      so that a handler that posts and then computes for long holds nothing back from idle cores.
+ *      The sentry (NOTE(park)) sees what slips in meanwhile, within its tick.
  *   D. Two deliverers of one outbox exclude each other by its lock, held until the events are in
  *      their color-queues: so events of one producer keep their order. A color that comes to the
- *      receiving core in the middle of a delivery takes part in it with all that was posted to it
- *      from some event back, or with nothing (tests/model/row.pml).
- *   E. An event in an outbox is posted, but its color does not know. So a color object is only
- *      released once every outbox has been emptied. Where no core has ever opened one, that is a
- *      look at one word.
+ *      receiving core in the middle of a delivery takes part in it with all its posts up to some
+ *      event, or with none (tests/model/row.pml).
+ *   E. An event in an outbox is posted, but its color does not know. So a color object is released
+ *      only after every outbox has been emptied. While no core has ever opened one, that is a load
+ *      of one word.
  */
 #include <stdlib.h>
 
@@ -29,9 +29,9 @@
 #include "sched/park.h"
 #include "sched/post.h"
 
-/* The color was given back since it was looked up: C of NOTE(colortab). */
+/* The color was given back since the post looked it up: C of NOTE(colortab). Look it up again. */
 static void
-post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
+post_again(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
     struct mely_event *ev)
 {
 	struct mely_color *color;
@@ -51,19 +51,20 @@ post_anew(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
 	} while (!done && melyint_colortab_settle(rt));
 }
 
-/* The entries, a bit each, whose color lives on owner, whose lock is held: none of them can leave,
- * but others may come. So from the last to the first: what is found to live there has been looked
- * at after all that was posted behind it. */
+/* The entries, a bit each, whose color lives on owner. Its lock is held: no color can leave, but
+ * others may come. So read from the last entry to the first: when an entry's color is found to live
+ * there, so are all earlier posts to it, which are read later. D of NOTE(outbox). */
 static uint64_t
 living_on(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head, uint32_t tail)
 {
 	uint64_t living = 0;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && melyint_lock_held(&out->lock));
 	for (; tail != head; tail--) {
 		uint32_t i = (tail - 1) % MELYINT_OUTBOX;
 		struct mely_color *color = out->ring[i].color;
 
-		/* acquire: as the second look in melyint_color_lock */
+		/* acquire: as the second load in melyint_color_lock */
 		if (color != NULL && MELY_LOAD(&color->_owner, acquire) == owner)
 			living |= 1ull << i;
 	}
@@ -120,6 +121,7 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 	head = MELY_LOAD(&out->head, relaxed); /* under the lock */
 	/* acquire: pairs with the release of the owner's put */
 	tail = MELY_LOAD(&out->tail, acquire);
+	MELY_ASSERT(tail - head <= MELYINT_OUTBOX);
 	for (at = head; at != tail; at++)
 		MELY_PREFETCH(out->ring[at % MELYINT_OUTBOX].color);
 	for (at = head; at != tail; at++) {
@@ -130,9 +132,9 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 			continue;
 		deliver_row(self, out, color, at, tail);
 		if (MELY_UNLIKELY(out->ring[i].color != NULL)) {
-			/* It moved between the look and the lock, or is dead. */
+			/* The color moved before we held the lock, or is dead. */
 			if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD) {
-				post_anew(box->rt, self, color->_id, out->ring[i].ev);
+				post_again(box->rt, self, color->_id, out->ring[i].ev);
 				out->ring[i].color = NULL;
 			} else {
 				at--;
@@ -172,11 +174,11 @@ melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
 {
 	int i;
 
-	/* relaxed: set before the first event was put into one, and what matters here has been
-	 * posted before */
+	/* relaxed: set before the first event was put into an outbox, and what matters here was
+	 * posted earlier */
 	if (MELY_LIKELY(!MELY_LOAD(&rt->flow.outboxes, relaxed)))
 		return;
-	/* The lock of one may have been held by a thread of the parent; a renewal empties them.
+	/* A thread of the parent may have held the lock of one; a renewal empties them.
 	 * relaxed: set before the child of a fork has another thread */
 	if (MELY_LOAD(&rt->phase, relaxed) == MELYINT_FORKED)
 		return;

@@ -3,25 +3,26 @@
  * park.c: sleep and wake.
  *
  * NOTE(park)
- *   A. A core goes to sleep under its own lock, and only with an empty core-queue. Whoever posts
- *      to it does so under the same lock: either the sleeper sees the event, or the poster sees
- *      the sleeper, marks it awake and owes it one wake-up system call, made after the unlock.
- *      No wake-up is lost and none is sent to a core that is awake.
- *   B. For work that waits behind a busy core a sleeper is woken as a thief when that pays
- *      (victim.c). At most one woken core searches at a time (rt->idle.searching); when it finds
- *      something and more is left, it wakes the next.
- *   C. The glances of B are not ordered against a core that is just going to sleep, so both could
- *      miss each other. Therefore one of the sleepers is the watcher while any core is busy: it
- *      looks up every millisecond. A core that goes to sleep takes the role if somebody is busy
- *      and nobody has it; a poster that leaves work waiting where nobody watches, and a core that
- *      begins a batch with others waiting, wakes a sleeper to take it; and a watcher that gets
- *      work of its own wakes a successor. So does a searcher, whom the same may have been left
- *      to; if they find nothing they owe it until they sleep again or begin a batch. When all
- *      cores sleep, nobody watches and nothing ticks. The watcher also relieves cores that do not
- *      come back: NOTE(stuck) in stuck.c.
- *   D. A search keeps others from waking a second core. Who is kept from it while nobody watches
- *      says so in rt->idle.searching, and whoever ends the search sees it: one who found nobody to
- *      wake tries again, a searcher that comes back leaves a watcher behind, as in C.
+ *   A. A core goes to sleep under its own lock, and only with an empty core-queue. A poster appends
+ *      under the same lock. So either the sleeper sees the event, or the poster sees the sleeper,
+ *      marks it awake and owes it one wake-up system call, made after the unlock. No wake-up is
+ *      lost, and none is sent to a core that is awake.
+ *   B. For work that waits behind a busy core, a sleeper is woken as a thief when that pays
+ *      (victim.c). At most one woken core searches at a time (rt->idle.searching). When it finds
+ *      work and more is left, it wakes the next.
+ *   C. The glances of B are not ordered against a core that is just going to sleep, so each could
+ *      miss the other. Therefore, while any core is busy, one of the sleepers is the sentry: it
+ *      checks every millisecond. A core that goes to sleep becomes the sentry if another core is
+ *      busy and there is no sentry. A poster that leaves work waiting while there is no sentry, and
+ *      a core that begins a batch while others wait, wake a sleeper to become it. A sentry that
+ *      gets work of its own wakes a successor. So does a searcher that gets work, since posters may
+ *      have left the same duty to it. A searcher that finds nothing owes the others a sentry until
+ *      it sleeps again or begins a batch. When all cores sleep there is no sentry, and nothing
+ *      ticks. The sentry also relieves cores that do not come back: NOTE(stuck) in stuck.c.
+ *   D. A search keeps posters from waking a second core. A poster that holds back for that reason
+ *      while there is no sentry records it in rt->idle.searching, and the core that ends the search
+ *      reads it there: a waker that found no sleeper tries again; a searcher that comes back leaves
+ *      a sentry behind, as in C.
  *
  * NOTE(outside)
  *   Between passes (mely_run_once_for) the thread of core 0 may poll the descriptor of core 0's
@@ -36,9 +37,9 @@
  *      its timers. libev holds the timers but cannot wait for them here, so a timerfd in the set
  *      follows the earliest one, also when another thread arms an earlier one (io/due.c).
  *   C. The thread may be computing, so it comes back at an unknown time. Therefore the core never
- *      takes the role of C of NOTE(park), and a waker never gives it the search of B: either would
+ *      becomes the sentry of C of NOTE(park), and a waker never gives it the search of B: either would
  *      keep others from waking a core that starts at once. A waker that finds no other sleeper does
- *      wake it, but ends the search itself. While another core is busy and there is no watcher, the
+ *      wake it, but ends the search itself. While another core is busy and there is no sentry, the
  *      timerfd brings the thread back after a millisecond.
  *   D. A waker marks the core busy. If the thread does not come back, the core counts as stuck
  *      (NOTE(stuck)) and others pull the colors that wait there. A core that relieves it may take
@@ -47,23 +48,34 @@
  */
 #include "base/assert.h"
 #include "base/clock.h"
-#include "sched/run.h"
-#include "sched/drain.h"
-#include "look/watchdog/monitor.h"
-#include "look/trace/observe.h"
+#include "core/hooks.h"
 #include "queue/outbox.h"
+#include "sched/drain.h"
 #include "sched/park.h"
-#include "io/poller.h"
+#include "sched/run.h"
 #include "sched/steal.h"
 #include "sched/stuck.h"
 #include "sched/victim.h"
+#include "sched/wait.h"
 
 enum {
-	WATCH_NS = 1000000,
-	DRAIN_LOOK_NS = 2000000,
+	SENTRY_NS = 1000000,      /* between two checks of the sentry */
+	DRAIN_LOOK_NS = 2000000,  /* between two checks whether a drain is done */
 	SPIN_NS_MIN = 500,
 	SHORT_SLEEP_NS = 20000
 };
+
+/* Every change of core->locked.sleep. Under core->lock. */
+static void
+set_sleep(struct melyint_core *core, uint8_t to)
+{
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	MELY_DEBUG_ASSERT((MELY_PEEK(&core->locked.sleep) == MELYINT_AWAKE) !=
+	    (to == MELYINT_AWAKE) || (to == MELYINT_SENTRY &&
+	    MELY_PEEK(&core->locked.sleep) == MELYINT_ASLEEP));
+	MELY_DEBUG_ASSERT(to == MELYINT_AWAKE || core->ready.length == 0);
+	MELY_STORE(&core->locked.sleep, to, relaxed); /* under the lock */
+}
 
 /* ---- waking ---------------------------------------------------------------------------------- */
 
@@ -75,8 +87,8 @@ melyint_wake_locked(struct melyint_core *core)
 
 	if (MELY_LIKELY(sleep == MELYINT_AWAKE))
 		return false;
-	MELY_STORE(&core->locked.sleep, MELYINT_AWAKE, relaxed); /* under the lock */
-	/* relaxed, both: counts that are looked at as hints */
+	set_sleep(core, MELYINT_AWAKE);
+	/* relaxed, both: counts that are read as hints */
 	if (sleep == MELYINT_SENTRY)
 		MELY_SUB(&rt->idle.sentries, 1, relaxed);
 	else if (sleep == MELYINT_OUTSIDE)
@@ -100,7 +112,7 @@ melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 		MELY_ADD(&core->rt->outside.wakeups, 1, relaxed); /* a count */
 }
 
-/* C of NOTE(outside): core 0 comes when it comes, and does not keep others from searching. */
+/* C of NOTE(outside): wake core 0, which does not keep others from searching. */
 static void
 wake_outside(struct melyint_core *self, struct mely_runtime *rt)
 {
@@ -117,7 +129,7 @@ wake_outside(struct melyint_core *self, struct mely_runtime *rt)
 		melyint_wake_finish(self, core);
 }
 
-/* Wake the sleeper nearest to core, to search for work. False: nobody sleeps. */
+/* Wake the sleeper nearest to core, to search for work. False: no core sleeps. */
 static bool
 wake_nearest(struct melyint_core *self, struct melyint_core *core)
 {
@@ -125,7 +137,8 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++) {
-		/* core itself comes last: it may sleep when others were turned away meanwhile */
+		/* core itself comes last: it may sleep by now, and posters may have held back for
+		 * this search */
 		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
 		    &rt->cores[core->fixed.victims[i]] : core;
 		/* relaxed: a hint; the lock decides */
@@ -156,8 +169,8 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 
 	do {
 		none = MELYINT_SEARCH_NONE;
-		/* relaxed: who loses comes before the winner, whose look at the sleepers is
-		 * still to come */
+		/* relaxed: the loser comes before the winner, which has not read the sleepers
+		 * yet */
 		if (!MELY_CAS(&rt->idle.searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
 		    wake_nearest(self, core))
 			return;
@@ -166,17 +179,17 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 	    MELYINT_SEARCH_MORE);
 }
 
-/* D of NOTE(park): does somebody search who will see to what was just posted, too? */
+/* D of NOTE(park): does a searcher take care of what was just posted, too? */
 static bool
 left_to_searcher(struct mely_runtime *rt)
 {
-	/* relaxed: if nobody does, the exchange in wake_searcher decides */
+	/* relaxed: if there is no searcher, the exchange in wake_searcher decides */
 	int seen = MELY_LOAD(&rt->idle.searching, relaxed);
 
 #ifndef MELYINT_TSAN
-	/* Somebody has said so already, and to say it again costs others the line. seq_cst: pairs
-	 * with the fence in end_search. If the word is still what it was, then what was posted
-	 * before comes before the searcher's look. */
+	/* Another poster has recorded it already; to record it again would take the line from other
+	 * cores. seq_cst: pairs with the fence in end_search. If the word has not changed, then
+	 * what was posted before comes before the searcher's check. */
 	if (seen == MELYINT_SEARCH_MORE) {
 		MELY_FENCE(seq_cst);
 		seen = MELY_LOAD(&rt->idle.searching, relaxed);
@@ -196,16 +209,16 @@ static MELY_NOINLINE void
 offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 {
 	struct mely_runtime *rt = core->rt;
-	/* relaxed, all: hints; what is missed here the watcher sees: C of NOTE(park) */
+	/* relaxed, all: hints; the sentry sees what these loads miss: C of NOTE(park) */
 	uint32_t n = MELY_LOAD(&core->hint.stealable, relaxed);
-	bool watched = MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
+	bool sentry = MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
 
 	if (n == 0 || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
-	if (watched && (MELY_LOAD(&rt->idle.searching, relaxed) != MELYINT_SEARCH_NONE ||
+	if (sentry && (MELY_LOAD(&rt->idle.searching, relaxed) != MELYINT_SEARCH_NONE ||
 	    !melyint_victim_pays_wakeup(core, n, behind)))
 		return;
-	if (watched || !left_to_searcher(rt))
+	if (sentry || !left_to_searcher(rt))
 		wake_searcher(self, core);
 }
 
@@ -242,7 +255,7 @@ melyint_wake_all(struct mely_runtime *rt)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
-/* Spin on what arrives in memory. True: something has. */
+/* Spin until an event arrives. True: one has. */
 static bool
 spin(struct melyint_core *core)
 {
@@ -252,7 +265,7 @@ spin(struct melyint_core *core)
 		return false;
 	until = melyint_ticks() + melyint_ns_to_ticks(core->pace.spin_ns);
 	do {
-		/* relaxed: the lock of the turn that follows orders what it announces */
+		/* relaxed: the lock of the next turn orders what this announces */
 		if (MELY_LOAD(&core->hint.waiting, relaxed) != 0) {
 			core->pace.spin_ns *= 2;
 			if (core->pace.spin_ns > core->rt->limits.spin_ns_max)
@@ -265,25 +278,26 @@ spin(struct melyint_core *core)
 	return false;
 }
 
-/* A of NOTE(park): false when there is something to do after all. */
+/* A of NOTE(park). False: there is work after all. */
 static bool
 fall_asleep(struct melyint_core *core, uint8_t how)
 {
 	bool empty;
 
+	MELY_ASSERT(core->batch.color == NULL);
 	melyint_lock_take(&core->lock);
 	empty = core->ready.length == 0;
 	if (empty) {
-		MELY_STORE(&core->locked.sleep, how, relaxed); /* under the lock */
+		set_sleep(core, how);
 		if (how == MELYINT_OUTSIDE)
 			MELY_STORE(&core->hint.busy, 0, relaxed); /* before a waker sets it */
-		MELY_ADD(&core->rt->idle.sleepers, 1, relaxed);         /* a hint */
+		MELY_ADD(&core->rt->idle.sleepers, 1, relaxed); /* a hint */
 	}
 	melyint_lock_drop(&core->lock);
 	return empty;
 }
 
-/* Back, whoever woke us. True: somebody else had marked us awake. */
+/* Back from a sleep. True: another thread had marked the core awake. */
 static bool
 stand_up(struct melyint_core *core)
 {
@@ -296,52 +310,52 @@ stand_up(struct melyint_core *core)
 }
 
 static bool
-anybody_busy(const struct melyint_core *core)
+other_busy(const struct melyint_core *core)
 {
 	const struct mely_runtime *rt = core->rt;
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++) {
-		/* relaxed: a hint; a core that gets busy later sees that nobody watches */
+		/* relaxed: a hint; a core that gets busy later sees that there is no sentry */
 		if (&rt->cores[i] != core && MELY_LOAD(&rt->cores[i].hint.busy, relaxed) != 0)
 			return true;
 	}
 	return false;
 }
 
-/* What became of a core that would be the watcher. */
-enum watch {
-	WATCH_NONE,
-	WATCH_KEPT,
-	WATCH_LOST /* woken before others could see its role, which kept them from taking it */
+/* What became of a core that tried to be the sentry. */
+enum sentry {
+	SENTRY_NONE,
+	SENTRY_KEPT,
+	SENTRY_LOST /* woken before others could see its role, which kept them from taking it */
 };
 
-/* Become the watcher if there is something to watch: C of NOTE(park). */
-static enum watch
-take_watch(struct melyint_core *core)
+/* Become the sentry if there is something to watch: C of NOTE(park). */
+static enum sentry
+take_sentry(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
 	int none = 0;
 	bool asleep;
 
-	if (rt->cores_count == 1 || !anybody_busy(core) ||
-	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
-		return WATCH_NONE;
-	/* relaxed: a count of 0 or 1, looked at as a hint */
+	if (rt->cores_count == 1 || !other_busy(core) ||
+	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_needs_sentry(rt)))
+		return SENTRY_NONE;
+	/* relaxed: a count of 0 or 1, read as a hint */
 	if (!MELY_CAS(&rt->idle.sentries, &none, 1, relaxed))
-		return WATCH_NONE;
+		return SENTRY_NONE;
 	melyint_lock_take(&core->lock);
 	asleep = MELY_LOAD(&core->locked.sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
 	if (asleep)
-		MELY_STORE(&core->locked.sleep, MELYINT_SENTRY, relaxed);
+		set_sleep(core, MELYINT_SENTRY);
 	melyint_lock_drop(&core->lock);
 	if (asleep)
-		return WATCH_KEPT;
+		return SENTRY_KEPT;
 	MELY_SUB(&rt->idle.sentries, 1, relaxed);
-	return WATCH_LOST;
+	return SENTRY_LOST;
 }
 
-/* A woken searcher has looked: the next may be woken. True: it was one. */
+/* End this core's search, if it was woken for one: another core may be woken. True: it was. */
 static bool
 end_search(struct melyint_core *core)
 {
@@ -352,7 +366,7 @@ end_search(struct melyint_core *core)
 	core->locked.searching = false;
 	melyint_lock_drop(&core->lock);
 	if (was) {
-		/* acq_rel: as in wake_searcher; what follows sees what others left to us */
+		/* acq_rel: as in wake_searcher; what follows sees what posters left to us */
 		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
 #ifndef MELYINT_TSAN
 		MELY_FENCE(seq_cst); /* pairs with the one in left_to_searcher */
@@ -362,18 +376,18 @@ end_search(struct melyint_core *core)
 }
 
 static uint64_t
-longest_sleep(struct melyint_core *core, bool watching)
+longest_sleep(struct melyint_core *core, bool sentry)
 {
 	/* acquire: pairs with the release stores of the life cycle; mely_stop wakes all after it */
 	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
 		return DRAIN_LOOK_NS;
-	return watching ? WATCH_NS : UINT64_MAX;
+	return sentry ? SENTRY_NS : UINT64_MAX;
 }
 
-/* The watcher keeps its role through the looks that show nothing. Under the lock, for what its own
- * poller brought woke nobody, and the hints miss a color that is just being pinned. */
+/* The sentry keeps its role while its checks find nothing. It reads this under the lock: what its
+ * own poller brought woke no core, and the hints miss a color that is just being pinned. */
 static bool
-watches_on(struct melyint_core *core)
+stays_sentry(struct melyint_core *core)
 {
 	bool on;
 
@@ -394,26 +408,26 @@ sleep_on(struct melyint_core *core, uint64_t timeout_ns)
 		melyint_observe_awake(core);
 }
 
-/* In the poller until somebody wakes us, or there is something to take. */
+/* Wait in the poller until another thread wakes us, or there is work to take. */
 static void
-doze(struct melyint_core *core, bool watching)
+doze(struct melyint_core *core, bool sentry)
 {
 	do {
 		MELY_COUNT(&core->counters.sleeps, 1);
-		/* relaxed: only others' glances; no queue is touched by it */
+		/* relaxed: only for others' glances; protects no queue */
 		MELY_STORE(&core->hint.busy, 0, relaxed);
 		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
-		sleep_on(core, longest_sleep(core, watching));
+		sleep_on(core, longest_sleep(core, sentry));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
 		melyint_monitor_awake(core);
-		if (watching)
+		if (sentry)
 			melyint_stuck_look(core, melyint_ticks(), true);
-	} while (watching && watches_on(core) && anybody_busy(core) &&
+	} while (sentry && stays_sentry(core) && other_busy(core) &&
 	    !melyint_outbox_collect(core) && !melyint_steal(core));
 }
 
 void
-melyint_hand_over_watch(struct melyint_core *core)
+melyint_hand_over_sentry(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
 	int i;
@@ -428,34 +442,35 @@ void
 melyint_park(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
-	enum watch watch;
+	enum sentry sentry;
 	uint64_t began;
 
-	/* A look at all before others are told: to say so and take it back is dear among many. */
+	/* Check all victims before announcing the sleep: on many cores it is dear to announce one
+	 * and take it back. */
 	if (spin(core) || melyint_steal(core) || !fall_asleep(core, MELYINT_ASLEEP))
 		return;
-	/* Look at all hints again, now that posters can see us sleep. */
+	/* Check all hints again, now that posters can see us sleep. */
 	if (melyint_steal(core)) {
 		stand_up(core);
 		if (end_search(core) || core->others.owes_sentry)
-			melyint_hand_over_watch(core);
+			melyint_hand_over_sentry(core);
 		return;
 	}
 	core->others.owes_sentry = false;
-	watch = take_watch(core);
+	sentry = take_sentry(core);
 	began = melyint_ticks();
 	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
-		doze(core, watch == WATCH_KEPT);
+		doze(core, sentry == SENTRY_KEPT);
 	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS) &&
 	    core->pace.spin_ns < rt->limits.spin_ns_max)
 		core->pace.spin_ns =
 		    core->pace.spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->pace.spin_ns * 2;
-	/* Look at once for what we may have been woken for, so that the next can be woken. */
+	/* Take at once what we may have been woken for, so that the next core can be woken. */
 	if (core->batch.color == NULL && MELY_LOAD(&core->hint.waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);
-	if (end_search(core) || watch != WATCH_NONE)
-		melyint_hand_over_watch(core);
+	if (end_search(core) || sentry != SENTRY_NONE)
+		melyint_hand_over_sentry(core);
 	if (core->batch.color != NULL || MELY_LOAD(&core->hint.waiting, relaxed) != 0) /* a hint */
 		melyint_stuck_begin(core);
 }
@@ -473,10 +488,10 @@ next_pass(const struct melyint_core *core)
 		return melyint_now_ns() + DRAIN_LOOK_NS;
 	/* relaxed, both: a hint, and a switch */
 	if (rt->cores_count == 1 || MELY_LOAD(&rt->idle.sentries, relaxed) != 0 ||
-	    !anybody_busy(core) ||
-	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_watched(rt)))
+	    !other_busy(core) ||
+	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_needs_sentry(rt)))
 		return UINT64_MAX;
-	return melyint_now_ns() + WATCH_NS;
+	return melyint_now_ns() + SENTRY_NS;
 }
 
 bool
@@ -486,7 +501,7 @@ melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns)
 	core->pace.outside = true;
 	if (!fall_asleep(core, MELYINT_OUTSIDE))
 		return false;
-	/* Look at all hints again, now that posters can see us outside. */
+	/* Check all hints again, now that posters can see us outside. */
 	if (melyint_steal(core)) {
 		stand_up(core);
 		return false;

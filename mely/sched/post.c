@@ -4,32 +4,33 @@
  *
  * NOTE(post)
  *   A. A handler that posts to its own color appends to its core's batch: no lock, no atomic. A
- *      running color is never stolen, so nobody else looks there; what is left when the batch
- *      ends goes back into the color-queue (sched/turn.c:put_back).
- *   B. Every other post locks the core that owns the color (melyint_color_lock), appends, and
- *      links the color-queue into the core-queue when it was idle.
- *   C. An idle color, with nothing queued or running, is adopted by the core that posts to it,
- *      when that core has no more waiting than the owner, or the owner sleeps (or is stuck, and
- *      that core looks in its place): then the event runs where its data was just written, and
- *      nobody is woken. Without stealing this is done for color 0 alone, where it looks at the only
- *      poller (NOTE(single) in poller.c) and the core it is on is stuck.
- *   D. Who sleeps is written under the core's lock, so a poster that appends under that lock
- *      sees it for certain and owes the wake-up; the system call comes after the unlock (NOTE(park)
- *      in park.c).
+ *      running color is never stolen, so no other thread reads that list. When the batch ends, what
+ *      is left of it goes back into the color-queue (turn.c:put_back).
+ *   B. Every other post locks the core that owns the color (melyint_color_lock) and appends. If the
+ *      color was idle, the poster links the color-queue into the core-queue.
+ *   C. A core that posts to an idle color, one with nothing queued or running, adopts it if it has
+ *      no more waiting than the owner, or if the owner sleeps (or is stuck, and this core polls on
+ *      its behalf). Then the event runs where its data was just written, and no core is woken.
+ *      Without stealing, only color 0 is adopted, while it serves the only poller (NOTE(single) in
+ *      io/poller.c) and its core is stuck.
+ *   D. A core's sleep is written under its lock. So a poster that appends under that lock sees a
+ *      sleeper for certain and owes it the wake-up; the system call comes after the unlock
+ *      (NOTE(park) in park.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "check/check.h"
+#include "base/assert.h"
 #include "color/misuse.h"
 #include "color/table.h"
-#include "core/core.h"
-#include "look/trace/observe.h"
-#include "sched/park.h"
-#include "io/poller.h"
+#include "core/worth.h"
 #include "sched/post.h"
+#include "sched/wait.h"
 
-/* The core-queue's order follows the priority of the colors. Under the owner's lock. */
+/* ---- under the owner's lock ------------------------------------------------------------------ */
+
+/* Note the priority of a new event in its color, and move the color in the core-queue if needed.
+ * Under the owner's lock. */
 static void
 raise_priority(struct melyint_core *owner, struct mely_color *color, int8_t priority)
 {
@@ -59,15 +60,16 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE ||
 	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED) != 0)
 		return false;
-	/* The color of the only poller has to leave a stuck core all the same: on it hang the
-	 * descriptors of all. */
+	/* The color that serves the only poller must leave a stuck core all the same: every
+	 * descriptor depends on it. */
 	if (MELY_LOAD(&self->rt->switches.stealing, relaxed) == 0 &&
-	    (owner != self->others.relieved || color != owner->fixed.poller->inner_color))
+	    (owner != self->others.relieved || !melyint_poller_uses(owner, color)))
 		return false;
 	if (MELY_LOAD(&owner->locked.sleep, relaxed) == MELYINT_AWAKE &&
 	    owner != self->others.relieved &&
 	    MELY_LOAD(&self->hint.stealable, relaxed) > MELY_LOAD(&owner->hint.stealable, relaxed))
 		return false;
+	MELY_DEBUG_ASSERT(owner->rt == self->rt && melyint_lock_held(&owner->lock));
 	/* release: pairs with the acquire in melyint_color_lock */
 	MELY_STORE(&color->_owner, self, release);
 	MELY_COUNT(&self->counters.adoptions, 1);
@@ -102,7 +104,9 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
 	unsigned state = MELY_LOAD(&color->_state, relaxed);
 
-	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
+	MELY_DEBUG_ASSERT((ev->_flags & MELYINT_EV_POOLED) ||
+	    MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED);
 	/* C of NOTE(colortab): the caller looks the color up again */
 	if (MELY_UNLIKELY(color_flags & (MELYINT_COLOR_DEAD | MELYINT_COLOR_RELEASED)) &&
 	    !admits_slow(color, ev, color_flags, flags))
@@ -111,8 +115,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	raise_priority(owner, color, melyint_priority_of(ev));
 	weigh_posted(owner, color, ev, color_flags);
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
-		/* relaxed: under the lock. The event keeps the color's address: no trim may free
-		 * it. */
+		/* relaxed: under the lock. The event keeps the color's address, so no trim may free
+		 * the color. */
 		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED | MELYINT_COLOR_HELD, relaxed);
 		MELY_STORE(&ev->_color, color, release); /* pairs with the acquire in cancel.c */
 		/* release: pairs with the acquire in cancel.c, which then trusts ev->_color */
@@ -121,8 +125,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD)) {
 		struct mely_event *heads = MELY_LOAD(&color->_heads, relaxed); /* under the lock */
 
-		/* release: pairs with the acquire of the running core, which looks for heads
-		 * between events (sched/run.c) */
+		/* release: pairs with the acquire of the running core, which checks for heads
+		 * between events (run.c) */
 		MELY_STORE(&color->_heads, melyint_evq_append(heads, ev), release);
 	} else {
 		color->_tails = melyint_evq_append(color->_tails, ev);
@@ -147,6 +151,8 @@ melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
 	bool linked = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
+	MELY_ASSERT(heads != NULL || color->_tails != NULL); /* ev is in one of them */
 	melyint_evq_remove_from(lists, 2, ev);
 	if (!(flags & MELYINT_COLOR_RELEASED))
 		color->_u._worth._time_left -= melyint_weight_of(ev);
@@ -160,16 +166,19 @@ melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
 	if (!linked)
 		return false;
 	melyint_core_unlink(owner, color);
-	MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_IDLE);
 	return true;
 }
 
-/* A of NOTE(outbox). The owner's lock is held. */
+/* ---- ways of an event ------------------------------------------------------------------------ */
+
+/* A of NOTE(outbox): count a post to another core, and open the outbox or close it. The owner's
+ * lock is held. */
 static void
 count_remote(struct melyint_core *self, struct melyint_core *owner)
 {
 	MELY_COUNT(&self->counters.posts_remote, 1);
-	/* relaxed, all: the owner's words are hints; open is ours but for those who close it */
+	/* relaxed, all: the owner's words are hints; others only close our outbox */
 	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER ||
 	    MELY_LOAD(&self->rt->flow.marks, relaxed))
 		return;
@@ -238,7 +247,7 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	return how == MELYINT_APPEND_DEAD ? -ESTALE : -EINVAL;
 }
 
-/* A of NOTE(post) in a batch that is observed: B of NOTE(observe). */
+/* A of NOTE(post) in an observed batch: B of NOTE(observe). */
 static MELY_NOINLINE int
 enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
@@ -250,16 +259,16 @@ enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mel
 	return 0;
 }
 
-/* A of NOTE(outbox): false when the event has to take the ordinary way. */
+/* A of NOTE(outbox). False: the event must take the ordinary way. */
 static bool
 put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
 	struct melyint_outbox *out = &self->outbox;
 	uint32_t tail = MELY_LOAD(&out->tail, relaxed); /* ours */
-	/* acquire: whoever delivered from this entry before is done with it */
+	/* acquire: pairs with the release of the thread that delivered from this entry before */
 	uint32_t head = MELY_LOAD(&out->head, acquire);
 
-	/* relaxed: a mark set at this moment may count from the next post on */
+	/* relaxed: a mark that is set now may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
 		return false;
 	if (MELYINT_OBSERVED(post))
@@ -287,7 +296,47 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 	return enqueue_slow(self, color, ev, flags);
 }
 
-#include "sched/post_rules.h" /* uses enqueue */
+/* A post of the program that may be refused. Posts to the running color, which come here only from
+ * an observed batch, may not. */
+static int
+post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
+    unsigned flags)
+{
+	int error;
+
+	if (self != NULL && MELY_UNLIKELY(self->batch.color == color))
+		return enqueue(self, color, ev, flags);
+	error = melyint_post_rules(self, color, ev, flags);
+	return MELY_UNLIKELY(error != 0) ? error : enqueue(self, color, ev, flags);
+}
+
+/* ---- embedded events ------------------------------------------------------------------------- */
+
+int
+melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
+{
+	struct melyint_core *self = melyint_self;
+	int error;
+
+	if (MELY_UNLIKELY(!melyint_event_claim(ev)))
+		return -EALREADY;
+	if (MELY_LIKELY(self != NULL && self->batch.direct == color))
+		return enqueue(self, color, ev, flags);
+	error = post_ruled(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		melyint_event_unclaim(ev);
+	return error;
+}
+
+int
+mely_event_post(struct mely_color *color, struct mely_event *ev)
+{
+	melyint_examine_color(__func__, color);
+	melyint_examine_event(__func__, ev);
+	if (MELY_UNLIKELY(color == NULL || ev == NULL))
+		return -EINVAL;
+	return melyint_post(color, ev, 0);
+}
 
 /* ---- pooled events -------------------------------------------------------------------------- */
 
@@ -301,23 +350,23 @@ fill(struct mely_event *ev, struct mely_handler *handler, void *arg, uint32_t ti
 	melyint_check_posted(ev, true);
 }
 
-/* By a handler, to another color of its own runtime: no rule but the marks can refuse it. */
+/* A handler posts to another color of its own runtime: only the marks can refuse that. */
 MELY_INLINE int
 post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
-	if (MELY_UNLIKELY(self->batch.color == color)) /* past the outbox */
+	if (MELY_UNLIKELY(self->batch.color == color)) /* not by the outbox */
 		return enqueue_observed(self, color, ev, flags);
-	/* relaxed: opened by this core; one that closes it collects what is put in too late */
+	/* relaxed: this core opens it; a core that closes it collects what comes too late */
 	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
 		return 0;
-	/* relaxed: a mark set at this moment may count from the next post on */
+	/* relaxed: a mark that is set now may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
 		return post_ruled(self, color, ev, flags);
 	return enqueue_slow(self, color, ev, flags);
 }
 
-static int
+MELY_INLINE int
 post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_handler *handler,
     void *arg, uint32_t time_ns, unsigned flags)
 {
@@ -340,20 +389,35 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	return error;
 }
 
-#include "sched/post_calls.h" /* uses post_pooled */
+int
+melyint_post_pooled(struct melyint_core *self, struct mely_color *color,
+    struct mely_handler *handler, void *arg, uint32_t time_ns, unsigned flags)
+{
+	return post_pooled(self, color, handler, arg, time_ns, flags);
+}
 
-/* The id of the running color, also in a batch that is observed. */
+int
+mely_post(struct mely_color *color, struct mely_handler *handler, void *arg)
+{
+	melyint_examine_color(__func__, color);
+	melyint_examine_handler(__func__, handler);
+	if (MELY_UNLIKELY(color == NULL || handler == NULL))
+		return -EINVAL;
+	return post_pooled(melyint_self, color, handler, arg, 0, 0);
+}
+
+/* The id of the running color, also in an observed batch. */
 static uint64_t
 own_id(const struct melyint_batch *batch)
 {
 	const struct mely_color *color = batch->color;
 
-	/* relaxed: what is asked for never changes */
+	/* relaxed: this flag never changes */
 	return color == NULL || (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_OBJECT) ?
 	    MELYINT_NO_ID : color->_id;
 }
 
-/* mely_post_id by a core that is observed. */
+/* mely_post_id by an observed core. */
 static MELY_NOINLINE int
 post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
 {
@@ -361,7 +425,7 @@ post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler
 	struct mely_event *ev;
 
 	if (own_id(&self->batch) != id)
-		return post_id_slow(self, rt, id, handler, arg, 0);
+		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
 	ev = melyint_pool_get(&self->pool);
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
@@ -384,7 +448,7 @@ post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 		return post_observed(rt, id, handler, arg);
 	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 	if (MELY_UNLIKELY(color == NULL))
-		return post_id_slow(self, rt, id, handler, arg, 0);
+		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
 	ev = melyint_pool_get(&self->pool);
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
@@ -393,7 +457,7 @@ post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	if (MELY_LIKELY(error == 0))
 		return 0;
 	free(ev);
-	return error == -ESTALE ? post_id_slow(self, rt, id, handler, arg, 0) : error;
+	return error == -ESTALE ? melyint_post_id_slow(self, rt, id, handler, arg, 0) : error;
 }
 
 /* A of NOTE(post): a pooled event to the running color, whose batch is not observed. */
@@ -424,7 +488,7 @@ mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 
 	melyint_examine_handler(__func__, handler);
 	if (MELY_UNLIKELY(self == NULL || self->rt != rt))
-		return post_id_slow(self, rt, id, handler, arg, 0);
+		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
 	if (self->batch.color_id != id)
 		return post_id_away(rt, id, handler, arg, self);
 	/* No call on this path, so that the compiler saves no registers. */

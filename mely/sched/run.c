@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c: running a batch: NOTE(batch) in sched/turn.c. Owner's thread only.
+ * run.c: running a batch: NOTE(batch) in turn.c. Owner's thread only.
  */
-#include "look/watchdog/age.h"
+#include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
 #include "core/core.h"
+#include "core/hooks.h"
 #include "sched/end.h"
 #include "sched/run.h"
-#include "look/trace/observe.h"
 
-/* The first of heads or tails, whose weight is off the color when the batch is over. */
+/* How a batch is run, in bits: see run. */
+enum {
+	PLAIN = 0,
+	TIMED = 1,   /* the batch may have a limit in time */
+	SAMPLED = 2, /* its first MELYINT_SAMPLED_MAX events are measured: A of NOTE(measure) */
+	OBSERVED = 4 /* its events are shown to the observers: B of NOTE(observe) */
+};
+
+/* ---- the next event -------------------------------------------------------------------------- */
+
+/* Pop one of heads or tails, whose weight is taken off the color when the batch ends. */
 MELY_INLINE struct mely_event *
 pop_weighed(struct melyint_core *core, struct mely_event **list)
 {
@@ -28,7 +37,7 @@ next_event(struct melyint_core *core)
 
 	if (MELY_UNLIKELY(batch->heads != NULL))
 		return pop_weighed(core, &batch->heads);
-	/* acquire: pairs with the release in sched/post.c:melyint_append_locked */
+	/* acquire: pairs with the release in post.c:melyint_append_locked */
 	if (MELY_UNLIKELY(MELY_LOAD(&batch->color->_heads, acquire) != NULL)) {
 		melyint_batch_take_heads(core);
 		if (batch->heads != NULL)
@@ -41,28 +50,18 @@ next_event(struct melyint_core *core)
 	return NULL;
 }
 
-/* B of NOTE(outbox). In the child of a fork the core is nobody's any more. */
-static void
-end_row(struct melyint_core *core)
-{
-	core->outbox.remote = 0;
-	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
-	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
-		melyint_outbox_deliver(core, core);
-}
-
-/* An event on its way into its handler. */
+/* A call of a handler. */
 struct call {
 	void (*fn)(void *arg);
 	void *arg;
 };
 
-/* The call of an event that is to be measured, A of NOTE(measure), or whose delay is wanted, C of
- * NOTE(tally). Without a function: it has been cancelled. */
+/* The call of an event that is measured (A of NOTE(measure)), or whose delay is recorded (C of
+ * NOTE(tally)). fn is NULL when the event was cancelled. */
 static MELY_NOINLINE struct call
 call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 {
-	/* All of it before the event is given back: the handler may go with it. */
+	/* Read everything before the event is given back: its handler may end then. */
 	struct mely_handler *handler = ev->_handler;
 	struct call call = {handler->fn, ev->_arg};
 	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed);
@@ -84,11 +83,14 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	return call;
 }
 
-/* The next call of the batch, of which ran have run; false: it has none left. Events that have been
- * cancelled are dropped on the way. */
+/* The next call of the batch, after `ran` of its events; false: the batch has no more. Cancelled
+ * events are dropped on the way. */
 MELY_INLINE bool
-next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampled)
+next_call(struct melyint_core *core, struct call *call, unsigned how, uint32_t ran,
+    struct melyint_observed *observed)
 {
+	bool sampled = (how & SAMPLED) && ran < MELYINT_SAMPLED_MAX;
+
 	for (;;) {
 		struct mely_event *ev = next_event(core);
 		unsigned flags;
@@ -96,7 +98,9 @@ next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampl
 		if (ev == NULL)
 			return false;
 		MELY_PREFETCH(ev->_next);
-		/* A of NOTE(tally). relaxed: given once */
+		if (how & OBSERVED)
+			melyint_observe_next(observed, ev);
+		/* A of NOTE(tally). relaxed: a handler gets its number once */
 		if (MELY_UNLIKELY(MELY_LOAD(&ev->_handler->_number, relaxed) !=
 		    core->tallies.number))
 			melyint_tally_change(&core->tallies, ev->_handler, ran);
@@ -122,25 +126,27 @@ next_call(struct melyint_core *core, struct call *call, uint32_t ran, bool sampl
 	}
 }
 
-enum mode {
-	PLAIN,
-	TIMED,   /* the batch has a limit in time */
-	SAMPLED  /* the same; and the first few events are measured: A of NOTE(measure) */
-};
+/* ---- the run loop ---------------------------------------------------------------------------- */
 
-/* Run events until limit of them have run; ran have already. */
+/* Run up to limit events. Each caller inlines the loop with its own `how`, so that plain batches do
+ * not pay for the other kinds. Returns the events run. */
 MELY_INLINE uint32_t
-run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
+run(struct melyint_core *core, unsigned how, uint32_t limit, struct melyint_observed *observed)
 {
 	const struct mely_runtime *rt = core->rt;
 	struct call call;
+	uint32_t ran = 0;
 
-	while (ran < limit &&
-	    next_call(core, &call, ran, mode == SAMPLED && ran < MELYINT_SAMPLED_MAX)) {
+	while (ran < limit && next_call(core, &call, how, ran, observed)) {
 		ran++;
-		MELY_STORE(&core->tallies.begun, ran, relaxed); /* for who looks whether we go on */
-		melyint_check_call(call.fn, call.arg);
-		if (mode != PLAIN && rt->limits.batch_ticks != 0 &&
+		/* relaxed: for a thread that checks whether this core goes on */
+		MELY_STORE(&core->tallies.begun, ran, relaxed);
+		if (how & OBSERVED)
+			melyint_observe_begin(core, observed, core->tallies.number);
+		melyint_run_handler(call.fn, call.arg);
+		if (how & OBSERVED)
+			melyint_observe_end(core, observed);
+		if ((how & TIMED) && rt->limits.batch_ticks != 0 &&
 		    melyint_ticks() - MELY_LOAD(&core->pace.turn_ticks, relaxed) /* ours */ >=
 		    rt->limits.batch_ticks)
 			break;
@@ -149,111 +155,114 @@ run(struct melyint_core *core, enum mode mode, uint32_t ran, uint32_t limit)
 }
 
 static MELY_NOINLINE uint32_t
-run_timed(struct melyint_core *core)
+run_timed(struct melyint_core *core, uint32_t limit)
 {
-	return run(core, TIMED, 0, melyint_batch_events(core));
+	return run(core, TIMED, limit, NULL);
 }
 
-/* The next call of a batch that is observed. */
-MELY_INLINE bool
-next_observed(struct melyint_core *core, struct call *call, struct melyint_observed *observed,
-    uint32_t ran, bool sampled)
-{
-	struct mely_event *ev;
-
-	while ((ev = next_event(core)) != NULL) {
-		/* Both before the event is given back: with its next post it has another time, and
-		 * its handler may go. */
-		uint64_t now = melyint_observe_now(observed);
-		unsigned flags = ev->_flags;
-
-		/* A of NOTE(tally). relaxed: given once */
-		if (MELY_LOAD(&ev->_handler->_number, relaxed) != core->tallies.number)
-			melyint_tally_change(&core->tallies, ev->_handler, ran);
-		melyint_check_next(ev);
-		*call = (struct call){ev->_handler->fn, ev->_arg};
-		if (MELY_UNLIKELY(sampled || (flags & (MELYINT_EV_SAMPLE | MELYINT_EV_STAMPED))))
-			*call = call_measured(core, ev, sampled);
-		else if (flags != MELYINT_EV_POOLED && !melyint_event_enter(core, ev, flags))
-			call->fn = NULL;
-		else if (flags & MELYINT_EV_POOLED)
-			melyint_pool_put(&core->pool, ev);
-		if (call->fn == NULL)
-			continue;
-		melyint_observe_begin(core, observed, (uint64_t)(uintptr_t)ev,
-		    core->tallies.number, now);
-		return true;
-	}
-	return false;
-}
-
-/* NOTE(observe). Which batches are measured, and how, stays as it would be. */
 static MELY_NOINLINE uint32_t
-run_observed(struct melyint_core *core)
+run_observed(struct melyint_core *core, unsigned how, uint32_t limit)
 {
-	const struct mely_runtime *rt = core->rt;
-	bool sampled = core->sampling.away ?
-	    core->sampling.away_measured : --core->sampling.plain_in == 0;
 	struct melyint_observed observed;
-	struct call call;
-	uint32_t ran = 0;
+	uint32_t ran;
 
-	if (core->sampling.plain_in == 0)
-		core->sampling.plain_in = MELYINT_SAMPLE_EVERY;
 	melyint_observe_batch(core, &observed);
-	while (ran < melyint_batch_events(core) &&
-	    next_observed(core, &call, &observed, ran, sampled && ran < MELYINT_SAMPLED_MAX)) {
-		ran++;
-		MELY_STORE(&core->tallies.begun, ran, relaxed); /* as in run */
-		melyint_check_call(call.fn, call.arg);
-		melyint_observe_end(core, &observed);
-		if (rt->limits.batch_ticks != 0 && melyint_ticks() -
-		    MELY_LOAD(&core->pace.turn_ticks, relaxed) /* ours */ >= rt->limits.batch_ticks)
-			break;
-	}
+	ran = run(core, OBSERVED | how, limit, &observed);
 	melyint_observe_batch_end(core, &observed);
-	if (core->sampling.away)
-		MELY_COUNT(&core->counters.stolen_events, ran);
-	else if (sampled && core->batch.own != NULL)
-		core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
-	core->sampling.away = false;
-	core->sampling.batches_left = core->sampling.observe_every;
 	return ran;
 }
 
-/* A and C of NOTE(measure), C of NOTE(tally). */
-static MELY_NOINLINE uint32_t
-run_sampled(struct melyint_core *core)
-{
-	uint32_t limit = melyint_batch_events(core), ran;
+/* ---- which batches are sampled and observed -------------------------------------------------- */
 
-	if (MELY_UNLIKELY(core->sampling.observe != 0))
-		return run_observed(core);
-	if (!core->sampling.away) {
-		core->sampling.batches_left = MELYINT_SAMPLE_EVERY;
-		ran = run(core, SAMPLED, 0, limit);
-		if (core->batch.own != NULL)
-			core->batch.own->_flags |= MELYINT_EV_STAMPED; /* in put_back */
-		return ran;
+void
+melyint_sampling_soon(struct melyint_core *core)
+{
+	struct melyint_sampling *s = &core->sampling;
+
+	if (MELY_UNLIKELY(s->observe != 0))
+		s->plain_left = 1;
+	else
+		s->batches_left = 1;
+}
+
+void
+melyint_sampling_observe(struct melyint_core *core, bool on)
+{
+	struct melyint_sampling *s = &core->sampling;
+
+	/* A batch right after a steal is due anyway; plain_left already holds the countdown. */
+	if (s->away)
+		return;
+	if (on) {
+		s->plain_left = s->batches_left;
+		s->batches_left = 1;
+	} else {
+		s->batches_left = s->plain_left;
 	}
-	core->sampling.batches_left = core->sampling.batches_rest;
-	ran = run(core, core->sampling.away_measured ? SAMPLED : TIMED, 0, limit);
-	core->sampling.away = false;
-	MELY_COUNT(&core->counters.stolen_events, ran);
+}
+
+/* Start the next countdown. True: the batch at hand is sampled. A and C of NOTE(measure). */
+static bool
+count_again(struct melyint_sampling *s)
+{
+	bool sampled = s->away ? s->away_measured : s->observe == 0 || --s->plain_left == 0;
+
+	MELY_DEBUG_ASSERT(s->batches_left == 0);
+	if (s->observe != 0) {
+		/* Observers do not change which batches are sampled. */
+		s->batches_left = s->observe_every;
+		if (s->plain_left == 0)
+			s->plain_left = MELYINT_SAMPLE_EVERY;
+	} else {
+		s->batches_left = s->away ? s->plain_left : MELYINT_SAMPLE_EVERY;
+	}
+	return sampled;
+}
+
+/* Run a batch that is sampled, observed, or the first of its color after a steal. */
+static MELY_NOINLINE uint32_t
+run_special(struct melyint_core *core, uint32_t limit)
+{
+	struct melyint_sampling *s = &core->sampling;
+	unsigned how = count_again(s) ? SAMPLED | TIMED : TIMED;
+	uint32_t ran;
+
+	if (MELY_UNLIKELY(s->observe != 0))
+		ran = run_observed(core, how, limit);
+	else
+		ran = run(core, how, limit, NULL);
+	if (s->away)
+		MELY_COUNT(&core->counters.stolen_events, ran);
+	else if ((how & SAMPLED) && core->batch.own != NULL)
+		core->batch.own->_flags |= MELYINT_EV_STAMPED; /* put_back stamps it */
+	s->away = false;
 	return ran;
+}
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+/* B of NOTE(outbox). In the child of a fork this thread is no longer the core. */
+static void
+end_row(struct melyint_core *core)
+{
+	core->outbox.remote = 0;
+	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
+	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
+		melyint_outbox_deliver(core, core);
 }
 
 void
 melyint_batch_run(struct melyint_core *core)
 {
-	uint32_t ran;
+	uint32_t limit = melyint_batch_events(core), ran;
 
+	MELY_DEBUG_ASSERT(core->batch.color != NULL && core->locked.has_batch);
 	if (MELY_UNLIKELY(--core->sampling.batches_left == 0))
-		ran = run_sampled(core);
+		ran = run_special(core, limit);
 	else if (MELY_UNLIKELY(core->rt->limits.batch_ticks != 0))
-		ran = run_timed(core);
+		ran = run_timed(core, limit);
 	else
-		ran = run(core, PLAIN, 0, melyint_batch_events(core));
+		ran = run(core, PLAIN, limit, NULL);
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);

@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run.h: the turns of a core: give the finished batch back, take the next color-queue, run it.
+ * NOTE(batch) in turn.c; for libmely-libasync, NOTE(one) in fifo/run.c. Owner's thread only.
  */
 #ifndef MELYINT_SCHED_RUN_H
 #define MELYINT_SCHED_RUN_H
 
 #include "core/core.h"
 
-/* The batch threshold, events. */
+/* The batch threshold: the most events that a batch runs. */
 MELY_INLINE uint32_t
 melyint_batch_events(const struct melyint_core *core)
 {
 	return MELY_LOAD(&core->rt->switches.batch_events, relaxed); /* a switch */
 }
 
-/* Owner: end the batch, if any, and begin the next. False: nothing is ready. */
+/* End the batch, if any, and begin the next. False: nothing is ready. */
 bool melyint_turn(struct melyint_core *core);
 
-/* Owner: end the batch without beginning another. */
+/* End the batch without beginning another. */
 void melyint_turn_end(struct melyint_core *core);
 
-/* Under core->lock, which owns color: make it core's running batch. Unlinked before. */
+/* Under the lock of color's owner: make color, which is unlinked, the running batch of core. */
 void melyint_batch_take(struct melyint_core *core, struct mely_color *color);
 
-/* Owner: take the heads that were posted since the batch was taken. */
+/* Take the heads that were posted since the batch was taken. */
 void melyint_batch_take_heads(struct melyint_core *core);
 
-/* Owner: run the batch that was taken, up to the threshold. */
+/* Run the batch that was taken, up to the threshold. */
 void melyint_batch_run(struct melyint_core *core);
+
+/* ---- sampled and observed batches ------------------------------------------------------------ */
+
+/* Sample a batch soon: B of NOTE(tally). */
+void melyint_sampling_soon(struct melyint_core *core);
+
+/* Between batches: show batches to the observers from now on, or no longer. A of NOTE(observe). */
+void melyint_sampling_observe(struct melyint_core *core, bool on);
 
 #endif

@@ -4,36 +4,43 @@
  *
  * NOTE(steal)
  *   A. The thief glances at each victim in core-set order without a lock (victim.c): at the nearest
- *      each time, at all once in a while and before it sleeps, since every glance takes a line
- *      away from a core that writes it. It tries the lock for about as long as a queue is held;
- *      a holder that has lost its processor is not waited for.
- *   B. Under the victim's lock the color is unlinked, and as the last thing its owner set to the
- *      thief: from then on posters that lock the victim find that it has moved and lock the
- *      thief instead. A RUNNING color is in no core-queue and so can not be stolen.
+ *      ones each time, at all once in a while and before it sleeps, since every glance takes a line
+ *      from a core that writes it. It tries the victim's lock for about as long as a queue is held;
+ *      it does not wait for a holder that has lost its processor.
+ *   B. Under the victim's lock the thief unlinks the color and, last, sets its owner to itself:
+ *      from then on a poster that locks the victim finds that the color has moved, and locks the
+ *      thief. A RUNNING color is in no core-queue and so cannot be stolen.
  *   C. An idle thief makes the color its running batch in the same critical section. A busy one
- *      (balance) leaves it MOVING, with posts appended but nobody linking it, until it has
- *      linked it under its own lock. At no time are two core locks held.
+ *      (balance) leaves it MOVING: posters append to it but do not link it until the thief has
+ *      linked it under its own lock. No thread holds two core locks at a time.
  */
+#include "core/worth.h"
+#include "base/assert.h"
 #include "base/clock.h"
-#include "sched/run.h"
-#include "look/trace/observe.h"
+#include "core/hooks.h"
+#include "core/worth.h"
 #include "sched/park.h"
+#include "sched/run.h"
 #include "sched/steal.h"
 #include "sched/victim.h"
 
 enum {
-	PULLS_MAX = 16, /* under one lock */
-	ROUNDS_MAX = 8,
+	PULLS_MAX = 16,  /* colors under one hold of a lock */
+	ROUNDS_MAX = 8,  /* such holds in one balance */
 	TRIES_MAX = 32,  /* of a lock */
-	NEAR_VICTIMS = 4
+	NEAR_VICTIMS = 4 /* that a thief glances at each time */
 };
 
-/* Under the victim's lock. The color is not the thief's before hand_over. */
+/* Unlink what the policy chose. Under the victim's lock. The victim owns the color until hand_over.
+ * */
 static struct mely_color *
 unlink_chosen(struct melyint_core *victim, struct mely_color *color)
 {
 	if (color == NULL)
 		return NULL;
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == victim);
+	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_PINNED));
 	melyint_core_unlink(victim, color);
 	if (victim->ready.length == 0)
 		MELY_COUNT(&victim->hint.dry, 1);
@@ -44,13 +51,13 @@ unlink_chosen(struct melyint_core *victim, struct mely_color *color)
 static void
 hand_over(struct melyint_core *thief, struct mely_color *color)
 {
-	/* release: pairs with the acquire in melyint_color_lock; whoever locks the thief finds the
-	 * color as the victim's lock left it */
+	/* release: pairs with the acquire in melyint_color_lock; a thread that locks the thief
+	 * finds the color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
 	MELY_STOLEN();
 }
 
-/* What is known of the time that a color takes with it. Under the lock of its owner. */
+/* The weight that a stolen color takes with it. Under the lock of its owner. */
 static uint64_t
 weight_of(const struct mely_color *color)
 {
@@ -59,7 +66,7 @@ weight_of(const struct mely_color *color)
 	    color->_u._worth._time_left;
 }
 
-/* n tries, of which won were successful. */
+/* Count n tries, of which `won` succeeded. */
 static void
 count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n, uint32_t won,
     uint64_t weight)
@@ -74,7 +81,7 @@ count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n,
 	MELY_COUNT(&c->stolen_ns, weight >> MELYINT_WEIGHT_SHIFT);
 }
 
-/* A steal is over, after so many ticks. */
+/* Account for a steal that took `ticks`. */
 static void
 settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64_t ticks)
 {
@@ -86,7 +93,8 @@ settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64
 		return;
 	melyint_victim_paid(thief, victim, ns);
 	/* C of NOTE(measure) */
-	thief->sampling.batches_rest = thief->sampling.batches_left;
+	if (thief->sampling.observe == 0) /* else plain_left has the countdown */
+		thief->sampling.plain_left = thief->sampling.batches_left;
 	thief->sampling.away = true;
 	thief->sampling.away_measured = steals % MELYINT_SAMPLE_STEALS == 0;
 	thief->sampling.batches_left = 1;
@@ -122,7 +130,8 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 		melyint_lock_drop(&victim->lock);
 		if (color != NULL && MELYINT_OBSERVED(steal))
 			melyint_observe_steal(thief, victim, color, began, 0, 1, false);
-		/* Who waits there waits since now; if that was not the reason, as before. */
+		/* The victim's colors wait from now on, unless nothing was taken and waiting was
+		 * not the reason. */
 		if (color != NULL || reason == MELYINT_WAITED)
 			thief->others.glances[victim->index].ticks = 0;
 	}
@@ -131,7 +140,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 	return color != NULL;
 }
 
-/* How many victims to look at: the nearest ones; all of them once in a while. */
+/* The number of victims to glance at: the nearest ones; all of them once in a while. */
 static int
 victims_now(struct melyint_core *thief, uint64_t now)
 {
@@ -190,9 +199,10 @@ steal_among(struct melyint_core *thief, int end)
 	enum melyint_reason reason;
 	int at = 0;
 
+	MELY_ASSERT(thief->batch.color == NULL); /* idle */
 	while ((victim = worthy_victim(thief, now, &at, end, &reason)) != NULL) {
 		if (steal_from(thief, victim, reason)) {
-			/* There may be work for one more. */
+			/* There may be work for another thief. */
 			melyint_offer_behind(thief, victim);
 			return true;
 		}
@@ -214,7 +224,7 @@ melyint_steal(struct melyint_core *thief)
 
 /* ---- balance --------------------------------------------------------------------------------- */
 
-/* Pull up to wanted colors, one steal each, into the thief's own core-queue: C of NOTE(steal). */
+/* C of NOTE(steal): pull up to `wanted` colors, one steal each, into core's own core-queue. */
 static uint32_t
 pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 {
@@ -222,6 +232,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 	uint32_t n = 0, i;
 	uint64_t weight = 0, began = melyint_ticks();
 
+	MELY_ASSERT(core != victim);
 	if (!melyint_lock_try(&victim->lock)) {
 		count(core, victim, 1, 0, 0);
 		return 0;
@@ -234,8 +245,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 		if (color == NULL)
 			break;
 		weight += weight_of(color);
-		/* relaxed: under the lock of the old owner; the new one is us */
-		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		melyint_color_become(color, MELYINT_COLOR_MOVING);
 		hand_over(core, color);
 		pulled[n++] = color;
 	}
@@ -273,8 +283,8 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 
 		glance->dry = dry;
 		glance->ticks = now_ticks;
-		/* A core that had waiting work through the whole interval, and more than we:
-		 * half of the difference, and the odd one goes to and fro, so that colors on
+		/* The victim had waiting work through the whole interval, and more than we have:
+		 * take half of the difference. An odd color goes to and fro, so that colors on
 		 * unequal cores get equal turns in the long run. */
 		if (loaded && theirs > mine) {
 			uint32_t wanted = (theirs - mine + 1) / 2, got = 1, round;
@@ -295,4 +305,11 @@ melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 	if (MELY_LOAD(&core->rt->switches.stealing, relaxed) != 0 &&
 	    MELY_LOAD(&stuck->hint.stealable, relaxed) != 0)
 		(void)pull(core, stuck, PULLS_MAX);
+}
+
+/* Mely's stealing has no settings but those of the runtime. */
+void
+melyint_steal_settle(struct mely_runtime *rt)
+{
+	(void)rt;
 }

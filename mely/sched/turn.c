@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turn.c: a core's turns. One lock per turn: the finished batch goes back and the next
- * color-queue is taken in the same critical section. Owner's thread only.
+ * turn.c: the turns of a core. In one critical section the finished batch goes back and the core
+ * takes the next color-queue. Owner's thread only.
  *
  * NOTE(batch)
- *   A. Taking a color-queue makes it RUNNING and moves its events into the core's batch, where no
- *      lock is needed: all of them, without walking the list, when they are all pooled; else at
- *      most a batch threshold, and embedded ones are marked PRIVATE, so that a cancel from
- *      elsewhere knows that it comes too late to unlink them (NOTE(cancel)).
- *   B. Order: heads taken, heads that came meanwhile, tails taken, then what the color posted to
- *      itself (own), but own only when the color-queue had been taken whole; else earlier own
- *      posts may still be in it.
- *   C. Putting back: what was taken and not run goes to the front, own to the end. Both are marked
- *      QUEUED again under the lock.
- *   D. An event's memory is the caller's (or the pool's) before its handler is entered.
+ *   A. To take a color-queue makes it RUNNING and moves its events into the core's batch, which
+ *      needs no lock. Where all of them are pooled the core takes the whole list without walking
+ *      it. Else it takes at most a batch threshold of them and marks embedded ones PRIVATE, so that
+ *      a cancel on another core knows that it can no longer unlink them (NOTE(cancel)).
+ *   B. Order: heads taken, heads that arrived meanwhile, tails taken, then what the color posted to
+ *      itself (own). Own events run only when the core took the whole color-queue; else the
+ *      color-queue may still hold earlier ones.
+ *   C. Putting back: events that were taken and did not run go to the front of the color-queue, own
+ *      ones to its end. All are marked QUEUED again, under the lock.
+ *   D. The memory of an event is the caller's (or the pool's) before its handler is entered.
  */
 #include "base/assert.h"
 #include "core/core.h"
+#include "core/worth.h"
 #include "sched/end.h"
 #include "sched/run.h"
 
@@ -24,7 +25,7 @@ enum { RESCAN_MAX = 16 };
 
 /* ---- giving a batch back -------------------------------------------------------------------- */
 
-/* Mark a taken list QUEUED again; drop what has been cancelled. Under the lock. */
+/* C of NOTE(batch): mark a taken list QUEUED again and drop cancelled events. Under the lock. */
 static struct mely_event *
 requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 {
@@ -40,7 +41,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 		if (ev->_flags & MELYINT_EV_POOLED) {
 			kept = melyint_evq_append(kept, ev);
 		} else {
-			/* relaxed: cancels from elsewhere hold the lock that we hold */
+			/* relaxed: cancels on other cores hold the lock that we hold */
 			if (MELY_LOAD(&ev->_state, relaxed) == MELYINT_EV_PRIVATE) {
 				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
 				kept = melyint_evq_append(kept, ev);
@@ -55,7 +56,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 	}
 }
 
-/* The color's priority is that of its most urgent event, found again when there are few. */
+/* The color's priority is that of its most urgent event. Find it again if there are few events. */
 static void
 settle_priority(struct melyint_core *core, struct mely_color *color, struct mely_event *heads)
 {
@@ -81,7 +82,7 @@ settle_priority(struct melyint_core *core, struct mely_color *color, struct mely
 	color->_priority = (int8_t)(best > MELY_PRIORITY_MAX ? MELY_PRIORITY_MAX : best);
 }
 
-/* Where does a color with events go after its batch? Under the lock. */
+/* Link a color that has events after its batch, or send it home. Under the lock. */
 MELY_INLINE void
 place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 {
@@ -91,8 +92,7 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 	if (MELY_UNLIKELY(flags & MELYINT_COLOR_PINNED))
 		home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
 	if (MELY_UNLIKELY(home != core)) {
-		/* relaxed: under the lock */
-		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		melyint_color_become(color, MELYINT_COLOR_MOVING);
 		/* release: pairs with the acquire in melyint_color_lock */
 		MELY_STORE(&color->_owner, home, release);
 		core->due.leaving = color;
@@ -104,7 +104,7 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 
 /* ---- its weight ------------------------------------------------------------------------------ */
 
-/* C of NOTE(tally): what the color posted to itself waits from the end of the batch on. */
+/* C of NOTE(tally): what the color posted to itself waits from the end of the batch. */
 static MELY_NOINLINE void
 stamp_row(struct mely_event *first, uint64_t ticks)
 {
@@ -124,7 +124,7 @@ stamp(struct mely_event *first, uint64_t ticks)
 		stamp_row(first, ticks);
 }
 
-/* B of NOTE(weight): what the color posted to itself and has not run. Under the lock. */
+/* B of NOTE(weight): weigh what the color posted to itself and has not run. Under the lock. */
 static MELY_NOINLINE uint64_t
 weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
 {
@@ -138,7 +138,8 @@ weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
 	return weight;
 }
 
-/* The color's account, when its batch is over; what it is worth then at most. Under the lock. */
+/* Settle the color's account after its batch. Returns an upper bound of its worth. Under the lock.
+ * */
 MELY_INLINE uint64_t
 settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_event *own)
 {
@@ -163,7 +164,7 @@ settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_ev
 
 /* ---- the end of a batch ---------------------------------------------------------------------- */
 
-/* A color without events that was released, or pinned while it ran. Under the lock. */
+/* A color without events was released, or pinned, while it ran. Under the lock. */
 static MELY_NOINLINE void
 rest(struct melyint_core *core, struct mely_color *color)
 {
@@ -187,7 +188,9 @@ put_back(struct melyint_core *core)
 	struct mely_event *heads, *own;
 	uint64_t worth;
 
-	/* Embedded events go back with what was not run: the next take has to mark them again. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->shown.running) == color);
+	/* Embedded events go back with what did not run: the next take has to mark them again. */
 	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
 		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
 	if (MELY_UNLIKELY(batch->heads != NULL)) {
@@ -211,7 +214,7 @@ put_back(struct melyint_core *core)
 		}
 		if (MELY_LIKELY(own != NULL)) {
 			stamp(own, MELY_LOAD(&core->pace.turn_ticks, relaxed)); /* ours */
-			/* Where the last post rules it is one of these, as far as is known. */
+			/* Where the last post rules, it is probably one of these. */
 			if (MELY_UNLIKELY(core->rt->config.priority_rule ==
 			    MELY_PRIORITY_LAST_POST))
 				color->_priority = melyint_priority_of(own->_prev);
@@ -232,19 +235,19 @@ put_back(struct melyint_core *core)
 			settle_priority(core, color, heads);
 		place(core, color, worth);
 	} else {
-		MELY_STORE(&color->_state, MELYINT_COLOR_IDLE, relaxed); /* under the lock */
-		/* relaxed, both: under the lock */
-		MELY_DEBUG_ASSERT((MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) ||
-		    color->_u._worth._time_left == 0); /* D of NOTE(weight) */
+		melyint_color_become(color, MELYINT_COLOR_IDLE);
+		MELY_DEBUG_ASSERT((MELY_PEEK(&color->_flags) & MELYINT_COLOR_RELEASED) ||
+		    color->_u._worth._time_left == 0); /* E of NOTE(weight) */
+		/* relaxed: under the lock */
 		if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) &
 		    (MELYINT_COLOR_RELEASED | MELYINT_COLOR_PINNED)))
 			rest(core, color);
 	}
 }
 
-/* ---- taking one ----------------------------------------------------------------------------- */
+/* ---- taking a color-queue -------------------------------------------------------------------- */
 
-/* Take up to *room events off a color's list; the rest stays. Under the lock. */
+/* Take up to *room events off a color's list; *rest keeps the others. Under the lock. */
 static struct mely_event *
 take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 {
@@ -283,10 +286,11 @@ take(struct melyint_core *core, struct mely_color *color)
 	unsigned flags;
 
 	MELY_DEBUG_ASSERT(batch->color == NULL && batch->heads == NULL && batch->tails == NULL);
+	MELY_DEBUG_ASSERT(batch->own == NULL && batch->gone == 0);
 	/* relaxed, all of these: under the lock */
 	heads = MELY_LOAD(&color->_heads, relaxed);
 	flags = MELY_LOAD(&color->_flags, relaxed);
-	MELY_STORE(&color->_state, MELYINT_COLOR_RUNNING, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_RUNNING);
 	batch->mixed = (flags & MELYINT_COLOR_MIXED) != 0;
 	if (MELY_LIKELY(!batch->mixed)) {
 		batch->heads = heads;
@@ -304,9 +308,9 @@ take(struct melyint_core *core, struct mely_color *color)
 	batch->color = color;
 	batch->direct = color;
 	batch->color_id = flags & MELYINT_COLOR_OBJECT ? MELYINT_NO_ID : color->_id;
-	MELY_STORE(&core->shown.running_id, batch->color_id, relaxed); /* for people */
-	/* release: pairs with the acquire of who looks at it under this core's lock (look.c), which
-	 * is not the lock of the victim that we may hold */
+	MELY_STORE(&core->shown.running_id, batch->color_id, relaxed); /* for observers */
+	/* release: pairs with the acquire of a thread that follows it under this core's lock
+	 * (look/census.c). We may hold the victim's lock instead. */
 	MELY_STORE(&core->shown.running, color, release);
 	batch->ran = 0;
 	core->locked.has_batch = true;
@@ -326,6 +330,7 @@ melyint_batch_take_heads(struct melyint_core *core)
 	uint32_t room = melyint_batch_events(core);
 	struct mely_event *heads, *rest;
 
+	MELY_ASSERT(color != NULL && batch->heads == NULL);
 	melyint_lock_take(&core->lock);
 	heads = take_some(MELY_LOAD(&color->_heads, relaxed), &room, &rest);
 	MELY_STORE(&color->_heads, rest, relaxed); /* under the lock */
@@ -342,7 +347,7 @@ prefetch_next(struct melyint_coreq *ready, const struct mely_color *taken)
 	unsigned level = melyint_coreq_level(taken);
 	const struct mely_color *next = ready->first[level];
 
-	/* The next color's line was fetched a turn ago; its event and its successor come now. */
+	/* The last turn fetched the next color; now fetch its first event and its successor. */
 	if (next != NULL) {
 		MELY_PREFETCH(next->_next);
 		MELY_PREFETCH(next->_tails);
@@ -365,4 +370,14 @@ take_next(struct melyint_core *core)
 	return true;
 }
 
-#include "sched/turn_frame.h" /* uses put_back, take_next */
+bool
+melyint_turn(struct melyint_core *core)
+{
+	return melyint_turn_frame(core, true, put_back, take_next);
+}
+
+void
+melyint_turn_end(struct melyint_core *core)
+{
+	(void)melyint_turn_frame(core, false, put_back, take_next);
+}

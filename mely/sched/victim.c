@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * victim.c: whom to rob, and of what; see victim.h. With the time-left heuristic (paper, section
- * 3.2) a victim is robbed of a color that is worth more than the steal costs, from the highest
- * interval of its stealing-queue, and otherwise only when something has been waiting behind a busy
- * core for a while. With penalties alone (3.3) anything may go, the most worthy first; with neither
- * the color that has waited longest goes at once. The price of a wake-up is set against the same.
+ * victim.c: which core to steal from, and which color. With the time-left heuristic (paper, section
+ * 3.2) a thief takes a color that is worth more than the steal costs, from the highest interval of
+ * the victim's stealing-queue; it takes another color only when something has waited behind a busy
+ * core for a while. With penalties alone (3.3) it may take any color, the most worthy first; with
+ * neither, it takes the color that has waited longest, at once. A wake-up pays by the same measure.
  */
+#include "base/assert.h"
 #include "base/clock.h"
+#include "core/worth.h"
 #include "sched/victim.h"
 
 enum {
-	/* Three times a sleeping thread's way back to work, of the order of what microbench/wake
-	 * shows on a virtual machine: for less the core itself is done before help comes. */
-	WAKEUP_NS = 100000,
 	BATCH_NS_UNKNOWN = 1000,
 	PINNED_SKIPPED_MAX = 16,
 	RECHECKED_MAX = 8,
 	AVERAGE_SHIFT = 4,
-	STEAL_NS_MIN = 100,    /* a preempted steal must not ... */
-	STEAL_NS_MAX = 20000,  /* ... keep everybody from the next */
-	INTERVAL_FACTOR = 8    /* worth so many steals: the second interval; the third: a wake-up */
+	STEAL_NS_MAX = 20000 /* a preempted steal must not keep thieves from the next */
 };
 
 static unsigned
@@ -58,82 +55,20 @@ void
 melyint_victim_paid(struct melyint_core *thief, const struct melyint_core *victim, uint64_t ns)
 {
 	_Atomic uint32_t *price = &thief->rt->steal_ns[thief->fixed.distance[victim->index]];
-	/* relaxed, both: a measurement; one of two at the same time may be lost */
+	/* relaxed, both: a measurement; of two at the same time one may be lost */
 	uint32_t average = MELY_LOAD(price, relaxed);
 
 	if (thief->rt->config.steal_ns != 0)
 		return; /* fixed */
-	ns = ns < STEAL_NS_MIN ? STEAL_NS_MIN : ns > STEAL_NS_MAX ? STEAL_NS_MAX : ns;
+	ns = ns < MELYINT_STEAL_NS_MIN ? MELYINT_STEAL_NS_MIN :
+	    ns > STEAL_NS_MAX ? STEAL_NS_MAX : ns;
 	average = average - (average >> AVERAGE_SHIFT) + (uint32_t)(ns >> AVERAGE_SHIFT);
 	MELY_STORE(price, average, relaxed);
 }
 
-/* ---- the stealing-queue ---------------------------------------------------------------------- */
+/* ---- which victim ---------------------------------------------------------------------------- */
 
-static unsigned
-interval_of(uint64_t worth, uint64_t price)
-{
-	if (worth >= (uint64_t)WAKEUP_NS << MELYINT_WEIGHT_SHIFT)
-		return 2;
-	return worth >= price * INTERVAL_FACTOR;
-}
-
-/* What waits there is worth at least so much. Anyone. */
-static uint64_t
-worthy_ns(const struct melyint_core *core)
-{
-	const struct melyint_stealq *q = &core->stealq;
-	/* relaxed: a hint */
-	uint64_t price_ns = MELY_LOAD(&core->hint.worth_min, relaxed) >> MELYINT_WEIGHT_SHIFT;
-
-	return melyint_stealq_length_in(q, 0) * price_ns +
-	    melyint_stealq_length_in(q, 1) * price_ns * INTERVAL_FACTOR +
-	    melyint_stealq_length_in(q, 2) * (uint64_t)WAKEUP_NS;
-}
-
-/* A of NOTE(worth). Under core->lock; core has the color in its core-queue. */
-static uint64_t
-worth_of(const struct melyint_core *core, const struct mely_color *color)
-{
-	/* relaxed, all: under the lock, and measurements */
-	const struct mely_event *first = MELY_LOAD(&color->_heads, relaxed);
-	const struct mely_handler *handler;
-	uint64_t recent = color->_u._worth._recent; /* ns: shifted, the product would overflow */
-	unsigned weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed);
-	uint64_t plain, divided;
-
-	if (first == NULL)
-		first = color->_tails;
-	if (first == NULL)
-		return 0; /* the last was cancelled while it moved */
-	if (melyint_weighs_penalties(weighing)) {
-		handler = first->_handler;
-		plain = MELY_LOAD(&handler->_weight[melyint_weighing_plain(weighing) - 1], relaxed);
-		divided = MELY_LOAD(&handler->_weight[weighing - 1], relaxed);
-		if (divided < plain)
-			recent = recent * divided / plain;
-	}
-	return color->_u._worth._time_left + (recent << MELYINT_WEIGHT_SHIFT);
-}
-
-bool
-melyint_core_weigh_slow(struct melyint_core *core, struct mely_color *color)
-{
-	uint64_t worth = worth_of(core, color);
-	uint64_t price = MELY_LOAD(&core->hint.worth_min, relaxed); /* a hint */
-
-	if (worth <= price) {
-		melyint_core_unworthy(core, color);
-		return false;
-	}
-	if (price == 0) /* by penalty alone: any will do, but heavy ones rather */
-		price = melyint_weight_from_ns(STEAL_NS_MIN);
-	return melyint_stealq_put(&core->stealq, color, interval_of(worth, price));
-}
-
-/* ---- whom ------------------------------------------------------------------------------------ */
-
-/* How long n color-queues of core will keep it, by its usual batches. */
+/* The time that n color-queues will keep core busy, by its average batch. */
 static uint64_t
 backlog_ns(const struct melyint_core *core, uint32_t n)
 {
@@ -143,7 +78,7 @@ backlog_ns(const struct melyint_core *core, uint32_t n)
 	return (uint64_t)n * (batch_ns != 0 ? batch_ns : BATCH_NS_UNKNOWN);
 }
 
-/* How long the victim has had waiting work at every turn that a look of this thief could see. */
+/* The time for which the victim has had waiting work at every turn that this thief could see. */
 static uint64_t
 waited_ticks(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks)
 {
@@ -166,13 +101,14 @@ melyint_victim_worthy(struct melyint_core *thief, struct melyint_core *victim,
 	uint32_t stealable = MELY_LOAD(&victim->hint.stealable, relaxed);
 	uint64_t ticks;
 
+	MELY_DEBUG_ASSERT(thief != victim);
 	if (stealable == 0)
 		return MELYINT_NOT_WORTHY;
 	if (!(heuristics(rt) & MELY_STEAL_TIME_LEFT))
 		return MELYINT_WAITED;
-	/* If the victim has never been without waiting work since an earlier look, it has more than
-	 * it can do: two colors that keep it busy, or a handler that does not end. A pair that only
-	 * plays ping-pong leaves nothing waiting at every hop, and stays. */
+	/* A victim that has never been without waiting work since an earlier glance has more than
+	 * it can do: two colors keep it busy, or a handler does not end. A pair that only plays
+	 * ping-pong leaves nothing waiting at every hop, and stays. */
 	ticks = waited_ticks(thief, victim, now_ticks);
 	if (ticks >= rt->limits.aged_ticks)
 		return MELYINT_WAITED;
@@ -188,13 +124,14 @@ melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool beh
 	if (n < 2 && !behind)
 		return false;
 	if (heuristics(core->rt) & MELY_STEAL_TIME_LEFT)
-		return worthy_ns(core) >= WAKEUP_NS;
-	return n >= 2 && backlog_ns(core, n) >= WAKEUP_NS;
+		return melyint_core_worthy_ns(core) >= MELYINT_WAKEUP_NS;
+	return n >= 2 && backlog_ns(core, n) >= MELYINT_WAKEUP_NS;
 }
 
-/* ---- of what --------------------------------------------------------------------------------- */
+/* ---- which color ----------------------------------------------------------------------------- */
 
-/* A color that is worth what it costs this thief; the queue may be behind the prices. */
+/* A color that is worth its price to this thief, or NULL. Prices may have changed since the
+ * stealing-queue was ordered. Under the victim's lock. */
 static struct mely_color *
 worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 {
@@ -206,17 +143,17 @@ worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 
 	for (i = 0; i < RECHECKED_MAX; i++) {
 		best = melyint_stealq_best(&victim->stealq);
-		if (best == NULL || worth_of(victim, best) > (own > price ? own : price))
+		if (best == NULL || melyint_color_worth(victim, best) > (own > price ? own : price))
 			return best;
-		if (worth_of(victim, best) > price)
+		if (melyint_color_worth(victim, best) > price)
 			return NULL; /* for a nearer thief */
 		melyint_core_unworthy(victim, best);
 	}
 	return NULL;
 }
 
-/* May a color go that is not worth it, because it has waited? One in aged_ticks, however many
- * thieves there are; any when the victim has not taken a turn since the last. Under its lock. */
+/* May a color leave because it has waited, though it is not worth it? One in aged_ticks, however
+ * many thieves there are; any if the victim has not taken a turn since the last. Under its lock. */
 static bool
 may_go(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks)
 {
@@ -236,6 +173,7 @@ melyint_victim_choose(struct melyint_core *thief, struct melyint_core *victim,
 {
 	struct mely_color *best = NULL;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock) && reason != MELYINT_NOT_WORTHY);
 	if (heuristics(thief->rt) & (MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY))
 		best = worthiest(thief, victim);
 	if (best != NULL || reason != MELYINT_WAITED || !may_go(thief, victim, now_ticks))
@@ -248,6 +186,7 @@ melyint_victim_eldest(const struct melyint_core *victim)
 {
 	uint32_t levels = victim->ready.levels;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
 	/* The highest priority first; in it the color that has waited longest. */
 	while (levels != 0) {
 		unsigned level = 31u - (unsigned)__builtin_clz(levels);

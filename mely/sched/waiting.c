@@ -123,3 +123,50 @@ melyint_waiting_running(struct melyint_core *core, struct mely_color *color,
 	waiting->row.flags |= MELY_LOAD(&answer->more, relaxed) ? MELY_STATS_LENGTH_AT_LEAST :
 	    MELY_STATS_LENGTH_ESTIMATED;
 }
+
+/* ---- ages ------------------------------------------------------------------------------------ */
+
+void
+melyint_waiting_each(struct melyint_core *core, bool (*visit)(void *ctx, struct mely_event *ev),
+    void *ctx)
+{
+	int level;
+
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	for (level = MELYINT_LEVELS - 1; level >= 0; level--) {
+		struct mely_color *first = core->ready.first[level], *color = first;
+
+		if (first == NULL)
+			continue;
+		do {
+			/* relaxed: under the lock */
+			if (!melyint_waiting_walk(MELY_LOAD(&color->_heads, relaxed), visit, ctx) ||
+			    !melyint_waiting_walk(color->_tails, visit, ctx))
+				return;
+			color = color->_next;
+		} while (color != first);
+	}
+}
+
+uint64_t
+melyint_waiting_oldest(struct melyint_core *core, uint64_t now_ticks)
+{
+	int level;
+
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	for (level = 0; level < MELYINT_LEVELS; level++) {
+		struct mely_color *first = core->ready.first[level], *color = first;
+		int left = MELYINT_WAITING_FRONT;
+
+		if (first == NULL)
+			continue;
+		do {
+			/* relaxed: under the lock */
+			now_ticks = melyint_waiting_older(MELY_LOAD(&color->_heads, relaxed),
+			    now_ticks);
+			now_ticks = melyint_waiting_older(color->_tails, now_ticks);
+			color = color->_next;
+		} while (color != first && --left > 0);
+	}
+	return now_ticks;
+}

@@ -2,7 +2,7 @@
 /*
  * waiting.h: the colors that wait on one core, for a thread that is not that core. The scheduler
  * defines the functions: sched/waiting.c or fifo/waiting.c. look/census.c calls them and explains
- * the walk, NOTE(census).
+ * the walk, NOTE(census); look/watchdog/age.c calls the last two.
  */
 #ifndef MELYINT_SCHED_WAITING_H
 #define MELYINT_SCHED_WAITING_H
@@ -12,7 +12,10 @@
 #include "base/assert.h"
 #include "core/core.h"
 
-enum { MELYINT_WAITING_EVENTS = MELY_STATS_LENGTH_MAX }; /* counted of one color */
+enum {
+	MELYINT_WAITING_EVENTS = MELY_STATS_LENGTH_MAX, /* counted of one color */
+	MELYINT_WAITING_FRONT = 64 /* the front of a queue, for melyint_waiting_oldest */
+};
 
 /* A color that has events, as seen under the lock of its core. */
 struct melyint_waiting {
@@ -35,6 +38,38 @@ void melyint_waiting_running(struct melyint_core *core, struct mely_color *color
 
 /* Owner, between a batch's last event and its end: D of NOTE(census). */
 void melyint_waiting_answer(struct melyint_core *core);
+
+/* Call visit for each event that waits, until it returns false. Under core->lock. */
+void melyint_waiting_each(struct melyint_core *core, bool (*visit)(void *ctx,
+    struct mely_event *ev), void *ctx);
+
+/* The least stamp of the events in the front of the queue, but at most now_ticks. Under core->lock.
+ * */
+uint64_t melyint_waiting_oldest(struct melyint_core *core, uint64_t now_ticks);
+
+/* Like melyint_waiting_each, for one list, whose lock or batch the caller owns. False: visit did
+ * not want more. */
+MELY_INLINE bool
+melyint_waiting_walk(struct mely_event *first, bool (*visit)(void *ctx, struct mely_event *ev),
+    void *ctx)
+{
+	struct mely_event *ev = first;
+
+	if (first == NULL)
+		return true;
+	do {
+		if (!visit(ctx, ev))
+			return false;
+		ev = ev->_next;
+	} while (ev != first);
+	return true;
+}
+
+MELY_INLINE uint64_t
+melyint_waiting_older(const struct mely_event *ev, uint64_t than_ticks)
+{
+	return ev != NULL && ev->_stamp < than_ticks ? ev->_stamp : than_ticks;
+}
 
 /* Under core->lock: the part that both schedulers read alike. first: the next event, or NULL. */
 MELY_INLINE void

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "fifo/fifo.h"
+#include "queue/coreq.h"
 
 enum { COLORS = 5, MAX = 64 };
 
@@ -16,7 +16,7 @@ struct entry {
 	struct mely_event *ev;
 };
 
-static struct melyint_fifo q;
+static struct melyint_coreq q;
 static struct mely_color colors[COLORS];
 static struct entry model[MAX];
 static int length;

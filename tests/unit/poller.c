@@ -167,7 +167,7 @@ static void
 stuck_from_when(void **state)
 {
 	const _Atomic uint64_t *taken = &one->counters.polls_taken;
-	uint64_t stuck = rt->io->stuck_ticks, t = 1000 * stuck;
+	uint64_t stuck = rt->stuck.ticks, t = 1000 * stuck;
 
 	(void)state;
 	assert_true(stuck > 0);

@@ -4,6 +4,7 @@
  * objects become numbers that remain valid. NOTE(observe) is in observe.h.
  */
 #include "look/trace/observe.h"
+#include "sched/run.h"
 
 #ifndef MELYINT_SIM
 _Atomic unsigned melyint_observing;
@@ -67,33 +68,6 @@ ring_of(const struct melyint_core *core)
 	return tracer != NULL ? &tracer->rings[core->index] : NULL;
 }
 
-/* A of NOTE(observe). */
-static void
-begin(struct melyint_core *core)
-{
-#ifdef MELYINT_LIBASYNC /* there it counts the events to the next recorded one */
-	core->sampling.plain_in = 1;
-#else
-	/* A batch right after a steal is sampled out of turn; the countdown resumes after it. */
-	core->sampling.plain_in = core->sampling.away ?
-	    core->sampling.batches_rest : core->sampling.batches_left;
-	core->sampling.batches_left = 1;
-#endif
-}
-
-static void
-end(struct melyint_core *core)
-{
-#ifdef MELYINT_LIBASYNC
-	(void)core;
-#else
-	if (core->sampling.away)
-		core->sampling.batches_rest = core->sampling.plain_in;
-	else
-		core->sampling.batches_left = core->sampling.plain_in;
-#endif
-}
-
 void
 melyint_observe_look(struct melyint_core *core)
 {
@@ -109,10 +83,8 @@ melyint_observe_look(struct melyint_core *core)
 	core->sampling.observe = (uint8_t)now;
 	core->sampling.observe_every = tracer != NULL && !(now & MELYINT_OBSERVE_PROBES) ?
 	    tracer->sample : 1;
-	if (before == 0)
-		begin(core);
-	else if (now == 0)
-		end(core);
+	if (before == 0 || now == 0)
+		melyint_sampling_observe(core, now != 0); /* A of NOTE(observe) */
 	if ((before ^ now) & MELYINT_OBSERVE_TRACE)
 		melyint_fatal_stack(tracer, core->index);
 }
@@ -125,7 +97,7 @@ melyint_observe_attend(struct melyint_core *core, bool on)
 	else if (core->sampling.observe & MELYINT_OBSERVE_TRACE)
 		melyint_fatal_stack(NULL, core->index);
 	if (!on && core->sampling.observe != 0) {
-		end(core);
+		melyint_sampling_observe(core, false);
 		core->sampling.observe = 0;
 	}
 }
@@ -181,9 +153,13 @@ melyint_observe_post(struct melyint_core *self, struct mely_color *color,
 }
 
 void
-melyint_observe_own_slow(struct melyint_core *core, struct mely_event *ev)
+melyint_observe_own(struct melyint_core *core, struct mely_event *ev)
 {
-	if (MELY_PROBE_WANTED(post))
+	if (MELY_LIKELY(core->sampling.ring != NULL))
+		melyint_ring_put(core->sampling.ring, 0, (uint64_t)(uintptr_t)ev, 0,
+		    melyint_trace_rest(MELYINT_TRACE_OWN_POST, 0, 0, 0));
+	if (MELY_UNLIKELY(core->sampling.observe & MELYINT_OBSERVE_PROBES) &&
+	    MELY_PROBE_WANTED(post))
 		probe_post(core, core->batch.color, ev);
 }
 
@@ -214,20 +190,32 @@ melyint_observe_batch_end(struct melyint_core *core, struct melyint_observed *ob
 	core->sampling.ring = NULL;
 }
 
-void
-melyint_observe_begin_slow(struct melyint_core *core, struct melyint_observed *observed,
-    uint64_t event)
+static MELY_NOINLINE void
+probe_begin(struct melyint_core *core, struct melyint_observed *observed)
 {
 	const struct melyint_handler_entry *entry = melyint_handler_entry(observed->number);
 
 	if (MELY_PROBE_WANTED(run_begin) && entry != NULL)
 		MELY_PROBE5(run_begin, entry->fn, name_of(observed->number), observed->color,
-		    core->index, event);
+		    core->index, observed->event);
 	observed->began_ticks = melyint_ticks();
 }
 
 void
-melyint_observe_end_slow(struct melyint_core *core, struct melyint_observed *observed)
+melyint_observe_begin(struct melyint_core *core, struct melyint_observed *observed,
+    uint32_t number)
+{
+	observed->number = number;
+	if (MELY_LIKELY(observed->ring != NULL))
+		melyint_ring_put(observed->ring, observed->event_ticks, observed->event,
+		    observed->color, melyint_trace_rest(MELYINT_TRACE_RUN, number, 0,
+		    observed->flags));
+	if (MELY_UNLIKELY(core->sampling.observe & MELYINT_OBSERVE_PROBES))
+		probe_begin(core, observed);
+}
+
+static MELY_NOINLINE void
+probe_end(struct melyint_core *core, struct melyint_observed *observed)
 {
 	const struct melyint_handler_entry *entry = melyint_handler_entry(observed->number);
 
@@ -237,6 +225,13 @@ melyint_observe_end_slow(struct melyint_core *core, struct melyint_observed *obs
 		MELY_PROBE5(run_end, entry->fn, name_of(observed->number), observed->color,
 		    core->index, ns);
 	}
+}
+
+void
+melyint_observe_end(struct melyint_core *core, struct melyint_observed *observed)
+{
+	if (MELY_UNLIKELY(core->sampling.observe & MELYINT_OBSERVE_PROBES))
+		probe_end(core, observed);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */

@@ -153,9 +153,6 @@ void melyint_trace_end(struct mely_runtime *rt);
 void melyint_trace_exit(struct mely_runtime *rt);
 /* In the child of a fork: the trace stays the parent's. */
 void melyint_trace_fork(struct mely_runtime *rt);
-/* The name of a color has changed; name may be NULL. Any thread. */
-void melyint_trace_named(struct mely_runtime *rt, const struct mely_color *color,
-    const char *name);
 
 /* ---- the file: write.c ----------------------------------------------------------------------- */
 

@@ -26,6 +26,7 @@
 #include "core/handlers.h"
 #include "look/watchdog/monitor.h"
 #include "look/report.h"
+#include "sched/waiting.h"
 
 /* aging->stage */
 enum { NONE, WANTED, COUNTED };
@@ -34,104 +35,11 @@ enum {
 	MS = 1000000,
 	PERIOD_MIN_NS = 5 * MS,
 	ANSWER_NS = 250 * MS,
-	FRONT = 64,          /* colors of a queue that are read */
 	COUNTED_MAX = 2048,
 	SHOWN = 5            /* handlers */
 };
 
 #define AGAIN_NS 10000000000u /* until the same core is reported again */
-
-/* ---- walks ----------------------------------------------------------------------------------- */
-
-/* Called for each event of a walk; false ends it. */
-typedef bool visit_fn(void *ctx, struct mely_event *ev);
-
-static bool
-walk_list(struct mely_event *first, visit_fn *visit, void *ctx)
-{
-	struct mely_event *ev = first;
-
-	if (first == NULL)
-		return true;
-	do {
-		if (!visit(ctx, ev))
-			return false;
-		ev = ev->_next;
-	} while (ev != first);
-	return true;
-}
-
-static uint64_t
-older(const struct mely_event *ev, uint64_t than_ticks)
-{
-	return ev != NULL && ev->_stamp < than_ticks ? ev->_stamp : than_ticks;
-}
-
-#ifdef MELYINT_LIBASYNC
-static void
-walk_queue(struct melyint_core *core, visit_fn *visit, void *ctx)
-{
-	(void)walk_list(core->ready.first, visit, ctx);
-}
-
-/* The stamp of the oldest event in front, at most now_ticks. Under the lock. */
-static uint64_t
-oldest(struct melyint_core *core, uint64_t now_ticks)
-{
-	struct mely_event *ev = core->ready.first;
-	int left = FRONT;
-
-	if (ev == NULL)
-		return now_ticks;
-	do {
-		now_ticks = older(ev, now_ticks);
-		ev = ev->_next;
-	} while (ev != core->ready.first && --left > 0);
-	return now_ticks;
-}
-#else
-/* Under the lock. */
-static void
-walk_queue(struct melyint_core *core, visit_fn *visit, void *ctx)
-{
-	int level;
-
-	for (level = MELYINT_LEVELS - 1; level >= 0; level--) {
-		struct mely_color *first = core->ready.first[level], *color = first;
-
-		if (first == NULL)
-			continue;
-		do {
-			/* relaxed: under the lock */
-			if (!walk_list(MELY_LOAD(&color->_heads, relaxed), visit, ctx) ||
-			    !walk_list(color->_tails, visit, ctx))
-				return;
-			color = color->_next;
-		} while (color != first);
-	}
-}
-
-static uint64_t
-oldest(struct melyint_core *core, uint64_t now_ticks)
-{
-	int level;
-
-	for (level = 0; level < MELYINT_LEVELS; level++) {
-		struct mely_color *first = core->ready.first[level], *color = first;
-		int left = FRONT;
-
-		if (first == NULL)
-			continue;
-		do {
-			/* relaxed: under the lock */
-			now_ticks = older(MELY_LOAD(&color->_heads, relaxed), now_ticks);
-			now_ticks = older(color->_tails, now_ticks);
-			color = color->_next;
-		} while (color != first && --left > 0);
-	}
-	return now_ticks;
-}
-#endif
 
 /* ---- counting: C and D of NOTE(age) ---------------------------------------------------------- */
 
@@ -179,7 +87,7 @@ count_queue(struct melyint_core *core, struct melyint_census *census)
 	struct count count = {.census = census};
 
 	melyint_lock_take(&core->lock);
-	walk_queue(core, count_one, &count);
+	melyint_waiting_each(core, count_one, &count);
 	melyint_lock_drop(&core->lock);
 	census->more = census->more || count.stopped;
 }
@@ -196,9 +104,9 @@ melyint_age_count_slow(struct melyint_core *core)
 		return;
 	memset(&aging->census, 0, sizeof aging->census);
 	if (batch->color != NULL) {
-		(void)walk_list(batch->heads, count_one, &count);
-		(void)walk_list(batch->tails, count_one, &count);
-		(void)walk_list(batch->own, count_one, &count);
+		(void)melyint_waiting_walk(batch->heads, count_one, &count);
+		(void)melyint_waiting_walk(batch->tails, count_one, &count);
+		(void)melyint_waiting_walk(batch->own, count_one, &count);
 	}
 	aging->census.more = count.stopped;
 	count_queue(core, &aging->census);
@@ -257,7 +165,7 @@ late_ticks(struct melyint_core *core, struct known *known)
 	known->lates = lates;
 	if (MELY_LOAD(&core->hint.waiting, relaxed) != 0) { /* a hint */
 		melyint_lock_take(&core->lock);
-		since = oldest(core, now);
+		since = melyint_waiting_oldest(core, now);
 		melyint_lock_drop(&core->lock);
 	}
 	since = since > rt->look.aging_from_ticks ? since : rt->look.aging_from_ticks;

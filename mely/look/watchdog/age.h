@@ -6,7 +6,7 @@
 #ifndef MELYINT_LOOK_WATCHDOG_AGE_H
 #define MELYINT_LOOK_WATCHDOG_AGE_H
 
-#include "core/core.h"
+#include "core/hooks.h"
 
 enum { MELYINT_CENSUS_ROWS = 64 };
 
@@ -35,8 +35,6 @@ struct melyint_aging {
 #define melyint_age_renew(rt) ((void)(rt), 0)
 #define melyint_age_begin(rt) ((void)(rt))
 #define melyint_age_end(rt) ((void)(rt))
-#define melyint_age_saw(core, stamp_ticks) ((void)(core), (void)(stamp_ticks))
-#define melyint_age_count(core) ((void)(core))
 #else
 
 /* When a runtime is made, after its monitor; and in the child of a fork. 0 or a negative errno. */
@@ -46,27 +44,6 @@ int melyint_age_renew(struct mely_runtime *rt);
 /* A run begins, and ends. */
 void melyint_age_begin(struct mely_runtime *rt);
 void melyint_age_end(struct mely_runtime *rt);
-
-void melyint_age_saw_slow(struct melyint_core *core, uint64_t stamp_ticks);
-void melyint_age_count_slow(struct melyint_core *core);
-
-/* Owner: an event whose delay is measured is about to run. B of NOTE(age) */
-MELY_INLINE void
-melyint_age_saw(struct melyint_core *core, uint64_t stamp_ticks)
-{
-	if (core->fixed.aging != NULL)
-		melyint_age_saw_slow(core, stamp_ticks);
-}
-
-/* Owner, between handlers, about once a millisecond. C of NOTE(age) */
-MELY_INLINE void
-melyint_age_count(struct melyint_core *core)
-{
-	/* relaxed: a change is seen a millisecond later at the latest */
-	if (core->fixed.aging != NULL &&
-	    MELY_UNLIKELY(MELY_LOAD(&core->fixed.aging->stage, relaxed) != 0))
-		melyint_age_count_slow(core);
-}
 
 #endif
 

@@ -35,7 +35,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "check/check.h"
+#include "core/hooks.h"
 
 enum {
 	POLLS_FIRST = 8,
@@ -77,8 +77,8 @@ rest(struct melyint_monitor *m)
 	return false;
 }
 
-void
-melyint_monitor_rouse(struct mely_runtime *rt)
+static void
+rouse(struct mely_runtime *rt)
 {
 	struct melyint_monitor *m = rt->look.monitor;
 	/* relaxed: a hint, as in look */
@@ -91,6 +91,15 @@ melyint_monitor_rouse(struct mely_runtime *rt)
 	if (MELY_CAS(&m->resting, &yes, false, relaxed))
 		(void)timerfd_settime(m->timerfd, 0, &once, NULL); /* cannot fail with these */
 	errno = error;
+}
+
+void
+melyint_monitor_awake(struct melyint_core *core)
+{
+	/* seq_cst, both: pairs with rest; of the two at least one sees the other */
+	MELY_STORE(&core->hint.busy, 1, seq_cst);
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->look.monitor->resting, seq_cst)))
+		rouse(core->rt);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */

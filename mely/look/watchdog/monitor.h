@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-#include "core/core.h"
+#include "core/hooks.h"
 
 #define MELYINT_STEP_NEVER UINT64_MAX /* call it when its descriptor is ready, or on a wake */
 #define MELYINT_STEP_OVER 0           /* remove it from the list; look does not touch it again */
@@ -41,7 +41,6 @@ struct melyint_step {
 #define melyint_monitor_join(rt) ((void)(rt))
 #define melyint_monitor_halt(rt) ((void)(rt))
 #define melyint_monitor_renew(rt) ((void)(rt), 0)
-#define melyint_monitor_awake(core) MELY_STORE(&(core)->hint.busy, 1, relaxed)
 #else
 
 struct melyint_monitor {
@@ -85,18 +84,6 @@ void melyint_monitor_join(struct mely_runtime *rt);
 void melyint_monitor_halt(struct mely_runtime *rt);
 /* In the child of a fork: there is no thread and no step. 0 or a negative errno. */
 int melyint_monitor_renew(struct mely_runtime *rt);
-
-void melyint_monitor_rouse(struct mely_runtime *rt);
-
-/* The thread that attends the core: it is busy from now on. B of NOTE(monitor) */
-MELY_INLINE void
-melyint_monitor_awake(struct melyint_core *core)
-{
-	/* seq_cst, both: pairs with monitor.c:rest; at least one of the two sees the other */
-	MELY_STORE(&core->hint.busy, 1, seq_cst);
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->look.monitor->resting, seq_cst)))
-		melyint_monitor_rouse(core->rt);
-}
 
 #endif
 

@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worth.h: linking color-queues on a core, and what each is worth to a thief. The last part of
- * core.h; fifo/ready.h stands in for it when that is compiled for libmely-libasync.
+ * worth.h: linking color-queues on a core, and what each is worth to a thief. The libasync-smp
+ * scheduler has its own header of this name, fifo/core/worth.h, with the same functions.
  *
  * NOTE(worth)
- *   A. A waiting color is worth the weight of its events (weight.h) and what it used when it last
- *      ran: a color that posts to itself has never more than one event pending, and may keep its
- *      core busy all the same. What it used is divided by the penalty of its first event, but only
- *      where the undivided worth would be enough (melyint_core_weigh_slow).
+ *   A. A waiting color is worth the weight of its events (weight.h) plus the time that it used when
+ *      it last ran: a color that posts to itself never has more than one event pending, but may
+ *      keep its core busy all the same. The used time is divided by the penalty of the color's
+ *      first event, but only where the undivided worth is high enough (melyint_core_weigh_slow).
  *   B. A linked color that is worth more than a steal costs (core->hint.worth_min; paper, section
- *      3.2) is in the core's stealing-queue. It is weighed when it is linked, posted to or
+ *      3.2) is in the core's stealing-queue. The color is weighed when it is linked, posted to or
  *      cancelled from, and once more by the thief that would take it.
- *   C. Pinned colors can't be stolen and released ones have no room for a worth (union in color.h):
- *      neither is ever in the stealing-queue.
+ *   C. A pinned color cannot be stolen and a released one has no room for a worth (the union in
+ *      color.h): neither is ever in the stealing-queue.
  */
-#ifndef MELYINT_SCHED_WORTH_H
-#define MELYINT_SCHED_WORTH_H
+#ifndef MELYINT_CORE_WORTH_H
+#define MELYINT_CORE_WORTH_H
 
+#include "core/core.h"
 #include "core/weight.h"
 
 #define MELYINT_COLOR_NO_WORTH (MELYINT_COLOR_PINNED | MELYINT_COLOR_RELEASED)
 
-/* Into the stealing-queue, to another place in it, or out of it. Under core->lock; linked. True: it
- * has got in, or to a higher interval. */
+enum {
+	/* Three times what a sleeping thread needs to come back to work, as microbench/wake
+	 * measures it on a virtual machine: less work is done before help arrives. */
+	MELYINT_WAKEUP_NS = 100000,
+	MELYINT_STEAL_NS_MIN = 100 /* the least price of a steal */
+};
+
+/* A of NOTE(worth). Under core->lock; the color is in core's core-queue. */
+uint64_t melyint_color_worth(const struct melyint_core *core, const struct mely_color *color);
+
+/* A lower bound, in ns, for the worth of all worthy colors of core. A hint, for any thread. */
+uint64_t melyint_core_worthy_ns(const struct melyint_core *core);
+
+/* Put a linked color into the stealing-queue, move it there, or take it out. Under core->lock.
+ * True: it has entered the queue, or a higher interval. */
 bool melyint_core_weigh_slow(struct melyint_core *core, struct mely_color *color);
 
-/* A of NOTE(worth): what it is worth at most. Under the owner's lock; not of a released color. */
+/* A of NOTE(worth): an upper bound of the worth. Under the owner's lock; not of a released color.
+ * */
 MELY_INLINE uint64_t
 melyint_color_worth_most(const struct mely_color *color)
 {
@@ -33,7 +48,7 @@ melyint_color_worth_most(const struct mely_color *color)
 	    ((uint64_t)color->_u._worth._recent << MELYINT_WEIGHT_SHIFT);
 }
 
-/* Take a linked color out of the stealing-queue, where it may be. Under core->lock. */
+/* Take a linked color out of the stealing-queue if it is there. Under core->lock. */
 MELY_INLINE void
 melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
 {
@@ -44,7 +59,7 @@ melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
 		melyint_stealq_remove(&core->stealq, color);
 }
 
-/* The weight of a linked color has changed. Under core->lock. True: to thieves' advantage. */
+/* The weight of a linked color has changed. Under core->lock. True: thieves gain by it. */
 MELY_INLINE bool
 melyint_core_weigh(struct melyint_core *core, struct mely_color *color, unsigned flags)
 {
@@ -57,15 +72,15 @@ melyint_core_weigh(struct melyint_core *core, struct mely_color *color, unsigned
 	return false;
 }
 
-/* Link a color with events, whose greatest worth is at hand, into core's queue. Under core->lock,
- * which must own it. */
+/* Link a color with events into core's queue; worth: its melyint_color_worth_most. Under
+ * core->lock; core owns the color. */
 MELY_INLINE void
 melyint_core_link_worth(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 {
-	/* relaxed, all of these: written under the lock; others read them as hints */
+	/* relaxed, all of these: written under the lock; other threads read them as hints */
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
 
-	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed);
+	melyint_color_become(color, MELYINT_COLOR_QUEUED);
 	melyint_coreq_link(&core->ready, color);
 	MELY_COUNT(&core->hint.waiting, 1);
 	if (MELY_LIKELY(!(flags & MELYINT_COLOR_PINNED)))
@@ -81,11 +96,11 @@ melyint_core_link(struct melyint_core *core, struct mely_color *color)
 	melyint_core_link_worth(core, color, melyint_color_worth_most(color));
 }
 
-/* Take a linked color out of core's queue. Under core->lock. The state is the caller's to set. */
+/* Take a linked color out of core's queue. Under core->lock. The caller sets the color's state. */
 MELY_INLINE void
 melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 {
-	/* relaxed, all of these: written under the lock; others read them as hints */
+	/* relaxed, all of these: written under the lock; other threads read them as hints */
 	melyint_coreq_unlink(&core->ready, color);
 	melyint_core_unworthy(core, color);
 	MELY_COUNT(&core->hint.waiting, -1u);
@@ -93,7 +108,8 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 		MELY_COUNT(&core->hint.stealable, -1u);
 }
 
-/* All events of a color are gone, whatever they weighed. Under the owner's lock; not linked. */
+/* Forget what the events of a color weighed: it has lost all of them. Under the owner's lock; not
+ * linked. */
 MELY_INLINE void
 melyint_color_worthless(struct mely_color *color)
 {
@@ -101,7 +117,7 @@ melyint_color_worthless(struct mely_color *color)
 		color->_u._worth._time_left = 0;
 }
 
-/* After a fork, when the stealing-queue may be torn: what its colors know of it goes with them. */
+/* After a fork the stealing-queue may be torn: empty it without touching its colors. */
 MELY_INLINE void
 melyint_core_forget_worthy(struct melyint_core *core)
 {
@@ -114,7 +130,7 @@ melyint_core_free_worthy(struct melyint_core *core)
 	melyint_stealq_fini(&core->stealq);
 }
 
-/* An event of the running batch has been cancelled: C of NOTE(weight). Owner. */
+/* An event of the running batch was cancelled: C of NOTE(weight). Owner. */
 MELY_INLINE void
 melyint_batch_lose(struct melyint_batch *batch, const struct mely_event *ev)
 {

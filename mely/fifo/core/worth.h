@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ready.h: what the library that both schedulers share asks of this one's core-queue. The last
- * part of core.h, when that is compiled for libmely-libasync. A color is linked as long as it is
- * QUEUED; to unlink one means to scan the FIFO for its events.
+ * worth.h: the functions of core/worth.h for the libasync-smp scheduler, whose core-queue is one
+ * FIFO of events. The build of libmely-libasync finds this header first. A color is linked while it
+ * is QUEUED; to unlink one means to scan the FIFO for its events. No color is ever weighed.
  */
-#ifndef MELYINT_FIFO_READY_H
-#define MELYINT_FIFO_READY_H
+#ifndef MELYINT_CORE_WORTH_H
+#define MELYINT_CORE_WORTH_H
 
-/* Under core->lock: a color got to wait here, or waits here no more. by: 1 or -1 */
+#include "core/core.h"
+
+/* Under core->lock: a color begins to wait here (by: 1), or ends to (by: -1). */
 MELY_INLINE void
 melyint_core_count_waiting(struct melyint_core *core, const struct mely_color *color, uint32_t by)
 {
-	/* relaxed, all of these: written under the lock; others read them as hints */
+	/* relaxed, all of these: written under the lock; other threads read them as hints */
 	MELY_COUNT(&core->hint.waiting, by);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
 		MELY_COUNT(&core->hint.stealable, by);
 }
 
-/* Append the events of a color that is out of any FIFO. Under core->lock, which must own it. */
+/* Append the events of a color that is out of any FIFO. Under core->lock; core owns the color. */
 MELY_INLINE void
 melyint_core_link(struct melyint_core *core, struct mely_color *color)
 {
-	MELY_STORE(&color->_state, MELYINT_COLOR_QUEUED, relaxed); /* under the lock */
+	melyint_color_become(color, MELYINT_COLOR_QUEUED);
 	melyint_fifo_append(&core->ready, color);
 	melyint_core_count_waiting(core, color, 1);
 }
 
-/* Collect the events of a color into color->_tails. Under core->lock. The state is the caller's
- * to set. */
+/* Collect the events of a color into color->_tails. Under core->lock. The caller sets the color's
+ * state. */
 MELY_INLINE void
 melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 {
@@ -36,7 +38,6 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 		melyint_core_count_waiting(core, color, -1u);
 }
 
-/* Nothing is weighed here. */
 MELY_INLINE void
 melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
 {
@@ -68,7 +69,7 @@ melyint_batch_lose(struct melyint_batch *batch, const struct mely_event *ev)
 }
 
 /* Under the lock of the color's owner: are its events out of reach, for a few instructions? They
- * are while it moves, since it must not become empty on its way. */
+ * are while the color moves, since it must not become empty on its way. */
 MELY_INLINE bool
 melyint_color_away(const struct mely_color *color)
 {

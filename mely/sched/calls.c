@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * post_calls.h: the public calls that post, but for mely_post_id, which each scheduler does in its own
- * way. Included once, as post_rules.h, below its post_pooled.
+ * calls.c: the public calls that post, but for the fastest three, which each scheduler has beside
+ * its queue (post.c, fifo/post.c). Any thread.
  */
-#ifndef MELYINT_SCHED_POST_CALLS_H
-#define MELYINT_SCHED_POST_CALLS_H
-
-#include <errno.h>
-
 #include "color/misuse.h"
+#include "color/names_marks.h"
 #include "color/table.h"
 #include "sched/post.h"
 
-static MELY_NOINLINE int
-post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
+int
+melyint_post_mark(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
+{
+	if (melyint_mark_admit(color)) {
+		ev->_flags |= MELYINT_EV_COUNTED;
+		return 0;
+	}
+	if (self != NULL)
+		MELY_COUNT(&self->counters.refused, 1);
+	else
+		/* relaxed: a count */
+		MELY_ADD(&mely_color_runtime(color)->outside.refused, 1, relaxed);
+	return -EAGAIN;
+}
+
+/* ---- pooled events --------------------------------------------------------------------------- */
+
+int
+melyint_post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
     struct mely_handler *handler, void *arg, unsigned flags)
 {
 	struct mely_color *color;
@@ -27,7 +40,7 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
 			return error;
-		error = post_pooled(self, color, handler, arg, 0, flags);
+		error = melyint_post_pooled(self, color, handler, arg, 0, flags);
 		melyint_colortab_leave(rt, self);
 	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
@@ -36,17 +49,7 @@ post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_t id,
 int
 mely_post_head_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg)
 {
-	return post_id_slow(melyint_self, rt, id, handler, arg, MELYINT_POST_HEAD);
-}
-
-int
-mely_post(struct mely_color *color, struct mely_handler *handler, void *arg)
-{
-	melyint_examine_color(__func__, color);
-	melyint_examine_handler(__func__, handler);
-	if (MELY_UNLIKELY(color == NULL || handler == NULL))
-		return -EINVAL;
-	return post_pooled(melyint_self, color, handler, arg, 0, 0);
+	return melyint_post_id_slow(melyint_self, rt, id, handler, arg, MELYINT_POST_HEAD);
 }
 
 int
@@ -56,7 +59,7 @@ mely_post_head(struct mely_color *color, struct mely_handler *handler, void *arg
 	melyint_examine_handler(__func__, handler);
 	if (MELY_UNLIKELY(color == NULL || handler == NULL))
 		return -EINVAL;
-	return post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
+	return melyint_post_pooled(melyint_self, color, handler, arg, 0, MELYINT_POST_HEAD);
 }
 
 int
@@ -67,20 +70,10 @@ mely_post_timed(struct mely_color *color, struct mely_handler *handler, void *ar
 	melyint_examine_handler(__func__, handler);
 	if (MELY_UNLIKELY(color == NULL || handler == NULL))
 		return -EINVAL;
-	return post_pooled(melyint_self, color, handler, arg, time_ns, 0);
+	return melyint_post_pooled(melyint_self, color, handler, arg, time_ns, 0);
 }
 
-/* ---- embedded events ------------------------------------------------------------------------ */
-
-int
-mely_event_post(struct mely_color *color, struct mely_event *ev)
-{
-	melyint_examine_color(__func__, color);
-	melyint_examine_event(__func__, ev);
-	if (MELY_UNLIKELY(color == NULL || ev == NULL))
-		return -EINVAL;
-	return melyint_post(color, ev, 0);
-}
+/* ---- embedded events ------------------------------------------------------------------------- */
 
 int
 mely_event_post_head(struct mely_color *color, struct mely_event *ev)
@@ -103,8 +96,9 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 	melyint_examine_event(__func__, ev);
 	if (MELY_UNLIKELY(rt == NULL || ev == NULL))
 		return -EINVAL;
+	/* mely_current_color holds the color, as an append does: the event keeps its address. */
 	if (self != NULL && self->batch.color_id == id && self->rt == rt)
-		return melyint_post(mely_current_color(), ev, 0); /* held, as in append */
+		return melyint_post(mely_current_color(), ev, 0);
 	do {
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
@@ -114,5 +108,3 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
 	return error;
 }
-
-#endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fifo.c: the FIFO of a core, all colors mixed; see fifo.h. Under the owner's lock.
+ * coreq.c: the FIFO of a core, all colors mixed. The caller holds the owner's lock.
  */
-#include "fifo/fifo.h"
+#include "base/assert.h"
+#include "queue/coreq.h"
 
 static void
-set_length(struct melyint_fifo *q, uint32_t length)
+set_length(struct melyint_coreq *q, uint32_t length)
 {
 	q->length = length;
 	MELY_STORE(&q->pending, length, relaxed); /* a hint for others */
@@ -17,8 +18,8 @@ color_of(const struct mely_event *ev)
 	return MELY_LOAD(&ev->_color, relaxed); /* under the lock */
 }
 
-/* The place of a head: the first event of its color that is no head, or what follows the last
- * that is one. The color has count events in the list, one at least. */
+/* The event that a new head goes before: the first event of its color that is not a head, or the
+ * one behind the color's last head. The color has count events in the list, at least one. */
 static struct mely_event *
 place_of_head(struct mely_event *first, const struct mely_color *color, uint32_t count)
 {
@@ -44,7 +45,7 @@ melyint_fifo_insert(struct mely_event *first, struct mely_color *color, uint32_t
 	if (!(ev->_flags & MELYINT_EV_HEAD) || count == 0)
 		return melyint_evq_append(first, ev);
 	next = place_of_head(first, color, count);
-	/* Behind the last of the list is before its first: there it is an ordinary append. */
+	/* Behind the last event of the list is before its first: that is an ordinary append. */
 	if (next == first && !(color_of(first) == color && !(first->_flags & MELYINT_EV_HEAD)))
 		return melyint_evq_append(first, ev);
 	ev->_next = next;
@@ -55,7 +56,7 @@ melyint_fifo_insert(struct mely_event *first, struct mely_color *color, uint32_t
 }
 
 void
-melyint_fifo_add(struct melyint_fifo *q, struct mely_color *color, struct mely_event *ev)
+melyint_fifo_add(struct melyint_coreq *q, struct mely_color *color, struct mely_event *ev)
 {
 	uint32_t count = melyint_fifo_count(color);
 
@@ -66,19 +67,20 @@ melyint_fifo_add(struct melyint_fifo *q, struct mely_color *color, struct mely_e
 		q->colors++;
 }
 
-/* An event leaves that a walk may have come to. */
+/* An event leaves; the cursor of a census may stand on it. */
 static void
-leave(struct melyint_fifo *q, const struct mely_event *ev)
+leave(struct melyint_coreq *q, const struct mely_event *ev)
 {
 	if (MELY_UNLIKELY(q->cursor == ev))
 		q->cursor = ev->_next != q->first ? ev->_next : NULL;
 }
 
 void
-melyint_fifo_remove(struct melyint_fifo *q, struct mely_color *color, struct mely_event *ev)
+melyint_fifo_remove(struct melyint_coreq *q, struct mely_color *color, struct mely_event *ev)
 {
 	uint32_t count = melyint_fifo_count(color) - 1;
 
+	MELY_DEBUG_ASSERT(q->length > 0 && melyint_fifo_count(color) > 0);
 	leave(q, ev);
 	q->first = melyint_evq_remove(q->first, ev);
 	set_length(q, q->length - 1);
@@ -88,7 +90,7 @@ melyint_fifo_remove(struct melyint_fifo *q, struct mely_color *color, struct mel
 }
 
 void
-melyint_fifo_collect(struct melyint_fifo *q, struct mely_color *color, bool full)
+melyint_fifo_collect(struct melyint_coreq *q, struct mely_color *color, bool full)
 {
 	uint32_t count = melyint_fifo_count(color), left = count, rest = q->length;
 	struct mely_event *ev = q->first;
@@ -109,10 +111,11 @@ melyint_fifo_collect(struct melyint_fifo *q, struct mely_color *color, bool full
 	melyint_fifo_set_count_away(color, count);
 	if (count != 0)
 		q->colors--;
+	MELY_ASSERT(left == 0); /* the count was exact */
 }
 
 void
-melyint_fifo_append(struct melyint_fifo *q, struct mely_color *color)
+melyint_fifo_append(struct melyint_coreq *q, struct mely_color *color)
 {
 	uint32_t count = melyint_fifo_count_away(color);
 
@@ -125,7 +128,7 @@ melyint_fifo_append(struct melyint_fifo *q, struct mely_color *color)
 }
 
 bool
-melyint_fifo_validate(const struct melyint_fifo *q)
+melyint_fifo_validate(const struct melyint_coreq *q)
 {
 	const struct mely_event *ev = q->first, *other;
 	uint32_t length = 0, colors = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aiod.cc: calls on paths, and buffers. What a helper thread does is a function that touches copies
- * only; what color 0 does with the result is another. They share the result.
+ * aiod.cc: calls on paths, and buffers. Each call consists of two functions that share the result:
+ * one runs on a helper thread and touches copies only, the other runs in color 0 and uses the
+ * result.
  */
 #include "../include/async/aiod.h"
 
@@ -27,8 +28,8 @@ code_of(int result)
 	return result < 0 ? errno : 0;
 }
 
-/* A null str is not a path, nor is one with a NUL: the system would use the part before it. The
- * empty path is ENOENT in every call. */
+/* A null str is not a path. Neither is a str with a NUL, because the system would use only the part
+ * before it. Both become the empty path, for which every call fails with ENOENT. */
 std::string
 copy(const str &s)
 {
@@ -66,14 +67,14 @@ aiod::bufwait(cbv cb)
 	work->when_room(cb);
 }
 
-/* ---- its life ---- */
+/* ---- construction and destruction ---- */
 
 aiod::aiod(u_int nproc, ssize_t shmsize, size_t maxbuf, bool, str, str)
     : work(new melycompat::file_work(this, nproc, shmsize > 0 ? (size_t)shmsize : 0, maxbuf))
 {
 }
 
-/* Only file_work deletes it, and then itself. */
+/* Only file_work deletes it, and then deletes itself. */
 aiod::~aiod()
 {
 }
@@ -153,7 +154,7 @@ aiod::readlink(str path, cbsi cb)
 	}, [=](int code) { (*cb)(code == 0 ? str(target->data(), target->size()) : str(), code); });
 }
 
-/* Those that only succeed or fail. */
+/* Submit a call that only succeeds or fails. */
 static void
 simple(melycompat::file_work *work, file_call call, cbi cb)
 {

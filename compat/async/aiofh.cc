@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aiofh.cc: calls on open files and directories, in the way of aiod.cc.
+ * aiofh.cc: calls on open files and directories; works like aiod.cc.
  */
 #include <cerrno>
 #include <cstring>
@@ -31,7 +31,7 @@ close_file(open_file *file)
 	return result < 0 ? errno : 0;
 }
 
-/* A helper closes it, since that may block, too. */
+/* A helper thread closes the file, since close may block, too. */
 aiofh::~aiofh()
 {
 	open_file *f = file;
@@ -62,7 +62,7 @@ aiofh::closedir(cbi cb)
 	close(cb);
 }
 
-/* A call of a file that is open still. */
+/* Submit a call on a file that is still open. */
 static void
 on_file(file_work *work, open_file *f, file_call call, file_reply reply)
 {
@@ -74,7 +74,7 @@ on_file(file_work *work, open_file *f, file_call call, file_reply reply)
 
 /* ---- reading and writing ---- */
 
-/* On a helper: all of it, up to the end of the file. */
+/* Runs on a helper thread; reads or writes everything, up to the end of the file. */
 static int
 transfer_all(bool writes, int fd, off_t at, char *base, size_t n, size_t *done)
 {
@@ -134,7 +134,7 @@ aiofh::swrite(off_t at, ptr<aiobuf> buf, u_int32_t start, u_int32_t n, cbrw cb)
 	transfer(true, at, buf, start, n, cb);
 }
 
-/* On a helper: as many entries as there is room for. */
+/* Runs on a helper thread; reads as many entries as fit. */
 static int
 entries(DIR *dir, char *base, size_t n, size_t *done)
 {
@@ -172,7 +172,7 @@ aiofh::readdir(ptr<aiobuf> buf, cbrw cb)
 	on_file(work, f, [=] { return entries(f->dir, base, n, done.get()); }, reply);
 }
 
-/* ---- the rest ---- */
+/* ---- other calls ---- */
 
 void
 aiofh::ftrunc(off_t bytes, cbi cb)

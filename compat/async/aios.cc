@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aios.cc: the class aios, a handle on a stream; and those of standard input and output.
+ * aios.cc: the class aios, a handle on a stream, and the two handles of standard input and output.
  */
 #include "stream.h"
 
-/* Made before any object of a program, wherever the linker puts this file. */
+/* Constructed before any object of a program, wherever the linker puts this file. */
 __attribute__((init_priority(200))) ptr<aios> ain;
 __attribute__((init_priority(200))) ptr<aios> aout;
 
@@ -159,7 +159,8 @@ aiosinit::start()
 	aout = aios::alloc(1);
 }
 
-/* Code that still holds one of the two keeps its stream; the descriptor stays open for stdio. */
+/* Code that still holds one of the two handles keeps its stream; the descriptor stays open for
+ * stdio. */
 void
 aiosinit::stop()
 {

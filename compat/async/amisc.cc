@@ -6,7 +6,7 @@
 
 #include <sys/random.h>
 
-/* Without memory there is none for a message either: only for one that is ready. */
+/* Without memory no message can be formatted, so this message is a constant. */
 static void
 no_memory()
 {
@@ -88,7 +88,7 @@ addreq(const sockaddr *a, const sockaddr *b, socklen_t n)
 	if (a->sa_family == AF_INET && n >= sizeof(sockaddr_in)) {
 		sockaddr_in at, to;
 
-		/* addresses from the kernel have any alignment */
+		/* addresses from the kernel may have any alignment */
 		memcpy(&at, a, sizeof at);
 		memcpy(&to, b, sizeof to);
 		return at == to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arena.cc: the chunks of memory that an arena hands out piece by piece. */
+/* arena.cc: the chunks of memory from which an arena allocates. */
 #include "arena.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ struct arena::chunk {
 
 namespace {
 
-/* For the pieces of a chunk; a greater one has a chunk of its own. */
+/* The size of a shared chunk; a larger piece gets its own chunk. */
 const size_t chunk_size = 8192 - 64;
 
 }
@@ -21,7 +21,7 @@ arena::alloc_chunk(size_t n, size_t align)
 	if (n > SIZE_MAX - sizeof(chunk) - align)
 		throw std::bad_alloc();
 
-	/* Enough for n wherever the memory begins. */
+	/* Enough for n bytes at any alignment of the chunk's start. */
 	size_t needed = n + align;
 	size_t room = std::max(needed, chunk_size);
 	chunk *c = static_cast<chunk *>(::operator new(sizeof(chunk) + room));
@@ -31,7 +31,7 @@ arena::alloc_chunk(size_t n, size_t align)
 
 	c->next = _chunks;
 	_chunks = c;
-	/* What is left of the last chunk may be more. */
+	/* The rest of the previous chunk may be larger; keep the larger one. */
 	if (left > _left) {
 		_next = p + n;
 		_left = left;

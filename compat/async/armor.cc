@@ -8,7 +8,8 @@
 
 namespace melycompat {
 
-/* Each symbol is `bits` bits, the first one the highest; a group of them is a number of bytes. */
+/* Each symbol encodes `bits` bits, most significant first; a group of symbols is a whole number of
+ * bytes. */
 struct alphabet {
 	char symbols[65];
 	unsigned bits;
@@ -44,7 +45,7 @@ static constexpr alphabet base32 =
     make_alphabet("abcdefghijkmnpqrstuvwxyz23456789", 5, false);
 static constexpr alphabet base32_rfc = make_alphabet("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5, true);
 
-/* The number of "=" behind a number of symbols. */
+/* The number of "=" that pad a number of symbols. */
 static size_t
 padding(const alphabet &a, size_t symbols)
 {
@@ -74,7 +75,7 @@ encode(const alphabet &a, const void *data, size_t len)
 	return text;
 }
 
-/* How many symbols there are at the start of `max` bytes; a NUL is none. */
+/* The number of symbols at the start of `max` bytes; a NUL is not a symbol. */
 static size_t
 count_symbols(const alphabet &a, const u_char *s, size_t max)
 {
@@ -114,7 +115,7 @@ armor_length(const alphabet &a, const u_char *s)
 	return n + i;
 }
 
-/* Of a C string, or the first `len` bytes of one: what is armor. */
+/* The armored text at the start of a C string, or of its first `len` bytes. */
 static str
 decode_some(const alphabet &a, const char *s, ssize_t len)
 {
@@ -123,7 +124,8 @@ decode_some(const alphabet &a, const char *s, ssize_t len)
 	return decode(a, p, count_symbols(a, p, len < 0 ? (size_t)-1 : (size_t)len));
 }
 
-/* All of `s`, if that is what encode makes, whatever the bits that no byte is made of. */
+/* All of `s` if it could be the output of encode; the unused bits of the last symbol may be
+ * anything. */
 static str
 decode_all(const alphabet &a, const str &s)
 {
@@ -169,7 +171,7 @@ hex2bytes(const str &hex)
 	return bytes;
 }
 
-/* The functions of serial.h for an alphabet. */
+/* Define the functions of serial.h for an alphabet. */
 #define ARMOR(name, length, alphabet) \
 	str name(const void *s, size_t len) { return encode(alphabet, s, len); } \
 	str name(const str &bin) { return encode(alphabet, bin.cstr(), bin.len()); } \

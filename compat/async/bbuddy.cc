@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bbuddy.cc: binary buddies. For each size of blocks there is a bit per block, which says that it
- * is free as a whole and is not part of a greater free one. Two free buddies are always joined, as
- * far as the greatest size allows.
+ * bbuddy.cc: a binary buddy allocator. Each block size has one bit per block, which says that the
+ * block is free as a whole and is not part of a larger free block. Two free buddies are always
+ * joined, up to the largest size.
  */
 #include "bbuddy.h"
 
@@ -38,7 +38,7 @@ struct bbuddy::level {
 		free--;
 	}
 
-	/* There is one. */
+	/* There must be a free block. */
 	size_t
 	take_lowest()
 	{
@@ -78,7 +78,7 @@ bbuddy::~bbuddy()
 	delete[] _levels;
 }
 
-/* The logarithm of the blocks for n; more than _maxlog: there are none. */
+/* The logarithm of the block size for n bytes; more than _maxlog: no block is large enough. */
 unsigned
 bbuddy::log_of(size_t n) const
 {
@@ -93,7 +93,8 @@ bbuddy::of(unsigned log) const
 	return _levels[log - _minlog];
 }
 
-/* Whether a block is free: as such, as a part of a greater one, or a part of it. */
+/* Whether any part of a block is free: the block itself, a larger block around it or a smaller one
+ * in it. */
 bool
 bbuddy::any_free(off_t pos, unsigned log) const
 {
@@ -110,7 +111,7 @@ bbuddy::any_free(off_t pos, unsigned log) const
 	return false;
 }
 
-/* Make a block free, and its buddy part of it while that is free, too. */
+/* Free a block; while its buddy is free, too, join the two. */
 void
 bbuddy::release(size_t block, unsigned log)
 {
@@ -128,7 +129,8 @@ bbuddy::settotsize(off_t totsize)
 {
 	off_t end = totsize & ~((off_t(1) << _minlog) - 1);
 
-	/* The greatest block that begins here and ends in time, again and again. */
+	/* Free the largest block that starts at _total, is aligned and fits, until the end is
+	 * reached. */
 	while (_total < end) {
 		unsigned log = _maxlog;
 
@@ -151,7 +153,7 @@ bbuddy::alloc(size_t n)
 
 	size_t block = of(from).take_lowest();
 
-	/* The lower half again and again; the upper one stays free. */
+	/* Split the block: continue with the lower half, free the upper half. */
 	while (from > log) {
 		from--;
 		block <<= 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bitvec.cc: arrays of bits, in words. */
+/* bitvec.cc: arrays of bits, stored in words. */
 #include "bitvec.h"
 
 #include "str.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callback.cc: what callbacks and handles need that is not a template.
+ * callback.cc: the parts of callbacks and handles that are not templates.
  */
 #include "../include/async/callback.h"
 
@@ -14,7 +14,7 @@
 
 namespace melycompat {
 
-/* The original dereferences NULL here, and programs die of that. */
+/* The original dereferences NULL here, which kills the program. Do the like, after a message. */
 void
 null_ref()
 {
@@ -27,8 +27,9 @@ null_ref()
 	abort();
 }
 
-/* What counts a callback is a base of it, but for the rare one that is a member of something: of
- * that one the callback of a handle is held. */
+/* Usually the counter of a callback is its base class, and the event can hold the callback itself.
+ * In the rare case that the counter belongs to another object (the callback is a member of it),
+ * hold a new callback that wraps a handle. */
 void *
 hold(const callback<void>::ref &cb)
 {
@@ -52,7 +53,7 @@ nothing_of(T)
 {
 }
 
-/* Before the constructors of a program that has the library in it. */
+/* Before the constructors of the program, also when it links the library statically. */
 #define FIRST __attribute__((init_priority(101)))
 
 cbv cbv_null FIRST (wrap(nothing));

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-/* The n bytes of the ring from `at` on, as pieces of memory. */
+/* The n bytes of the ring from `at` on, as one or two iovecs. */
 int
 cbuf::pieces(iovec iov[2], size_t at, size_t n) const
 {

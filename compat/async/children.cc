@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * children.cc: callbacks for the end of children. The loop reaps all children, also those without a
- * callback; with a z in SFS_OPTIONS only children with a callback.
+ * children.cc: callbacks for children that end. The loop reaps all children, including those
+ * without a callback; with a z in SFS_OPTIONS it reaps only children with a callback.
  */
 #include "signals.h"
 
@@ -43,11 +43,11 @@ tell(pid_t pid, int status)
 		return;
 	cbi::ptr cb = found->second;
 	waiting().erase(found);
-	signal_child_ended(); /* if the callback calls acheck, that is to find the others */
+	signal_child_ended(); /* so that an acheck in the callback finds the others */
 	call_or_post(job_of_status(cb, status));
 }
 
-/* Children with a callback; a callback may change the table. */
+/* Reap only children with a callback. A callback may change the table. */
 void
 reap_waited_for()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conftab.cc: the table of options that a file may set.
+ * conftab.cc: the table of options that a configuration file may set.
  */
 #include "parseopt.h"
 
@@ -14,7 +14,7 @@
 
 namespace melycompat {
 
-/* An option. Its kinds differ in what they take from a line. */
+/* An option. Derived classes differ in the arguments that they accept. */
 struct option {
 	const str name;
 	bool was_set = false;
@@ -22,19 +22,19 @@ struct option {
 	explicit option(const str &n) : name(n) {}
 	virtual ~option() {}
 
-	/* Take the words of a line, which is at `where`; *error when they are wrong. */
+	/* Set the option from the words of the line at `where`; set *error if they are invalid. */
 	virtual void take(const vec<str> &words, const str &where, bool *error) = 0;
-	/* Is there a default? Then it is set. */
+	/* Set the option to its default. False: it has no default. */
 	virtual bool use_default() { return false; }
 	virtual void say(const strbuf &) const {}
 };
 
-/* Those of one value. */
+/* Options with one value. */
 struct value_option : option {
 	using option::option;
 
 	virtual bool set(const str &value) = 0;
-	/* What a value is, for a message. */
+	/* The name of the kind of value, for a message. */
 	virtual str kind() const = 0;
 
 	void take(const vec<str> &words, const str &where, bool *error) override
@@ -181,7 +181,7 @@ struct callback_option : option {
 	}
 };
 
-/* The callback of ads. */
+/* An option with one word, passed to the callback of ads. */
 struct word_option : value_option {
 	cbs cb;
 
@@ -222,7 +222,7 @@ conftab::find(const str &name) const
 	return nullptr;
 }
 
-/* The last one of a name is the one that counts. */
+/* A later option replaces an earlier one of the same name. */
 conftab &
 conftab::insert(option *o)
 {

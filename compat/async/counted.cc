@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted.cc: what is done with counted callbacks.
+ * counted.cc: operations on counted callbacks.
  */
 #include "counted.h"
 
@@ -35,7 +35,7 @@ owned(const void *)
 	return true;
 }
 
-/* A status and its receiver. */
+/* A status and the callback that receives it. */
 struct status_call {
 	cbi::ptr cb;
 	int status;

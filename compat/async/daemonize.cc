@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * daemonize.cc: a process that goes on in the background, with its messages in the system's log or
- * in a file. In main, before amain.
+ * daemonize.cc: continue the process in the background, with its messages in the system's log or in
+ * a file. Called in main, before amain.
  *
- * Log lines go through a pipe to a child that does nothing else, so everything that any process
+ * Log lines go through a pipe to a child that only writes the log. So everything that any process
  * writes to the descriptor is logged.
  */
 #include <string>
 
-/* The table of names. */
+/* Make <syslog.h> define the table of names. */
 #define SYSLOG_NAMES
 #include <syslog.h>
 
@@ -24,7 +24,7 @@ namespace melycompat {
 namespace {
 
 enum {
-	LINE_MAX_BYTES = 4096 /* longer ones are logged in parts */
+	LINE_MAX_BYTES = 4096 /* longer lines are logged in parts */
 };
 
 int
@@ -48,8 +48,9 @@ priority_of(const str &text)
 	    code_of(prioritynames, level, LOG_NOTICE);
 }
 
-/* Log each line until the last writer closes; never returns. It closes all other descriptors of the
- * program, or a process that waits for their end would wait for this one, too. */
+/* Log each line until the last writer closes the pipe; never returns. Closes all other descriptors
+ * of the program: a process that waits until such a descriptor is closed would otherwise wait for
+ * this child, too. */
 [[noreturn]] void
 log_lines(int fd, int priority, const char *tag)
 {
@@ -67,7 +68,7 @@ log_lines(int fd, int priority, const char *tag)
 	_exit(0);
 }
 
-/* The logging child. A grandchild, so that the program never learns of its end. */
+/* Start the logging child. It is a grandchild, so the program never gets a SIGCHLD for it. */
 bool
 start_child(int fd, int priority, const char *tag)
 {
@@ -81,7 +82,7 @@ start_child(int fd, int priority, const char *tag)
 	}
 	if (fork() != 0)
 		_exit(0);
-	(void)setsid(); /* it outlives what ends the program by its terminal */
+	(void)setsid(); /* survive the hangup of the program's terminal */
 	log_lines(fd, priority, tag);
 }
 
@@ -100,7 +101,7 @@ program_name(const str &name)
 	return progname ? progname : str(program_invocation_short_name);
 }
 
-/* Standard error is this one from now on. */
+/* Make this descriptor standard error. */
 void
 become_stderr(int fd, const char *what)
 {

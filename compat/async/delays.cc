@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delays.cc: timers. Those of color 0 are in a table of their own, which passes look at, and the
- * wait set wakes up for the first of them. Those of other colors are the runtime's (src/timers.h);
- * before amain there are no workers, and passes look at them, too.
+ * delays.cc: timers. Those of color 0 are in a separate table; passes run them, and the wait set
+ * wakes the loop for the earliest. Those of other colors belong to the runtime (src/timers.h).
+ * Before amain there are no workers, and passes run all timers.
  */
 #include "delays.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 struct delays {
 	timer_table table{true};
-	uint64_t armed_ns = UINT64_MAX; /* the time the wait set is to wake up; under the lock */
+	uint64_t armed_ns = UINT64_MAX; /* the time when the wait set wakes up; under the lock */
 };
 
 /* Never destroyed: other threads may outlive the exit functions. */
@@ -32,7 +32,7 @@ all()
 	return *d;
 }
 
-/* As in src/timers.cc, whose lock is taken after this one. */
+/* As in src/timers.cc; its lock is taken after this one. */
 void
 before_fork()
 {
@@ -49,7 +49,7 @@ after_fork()
 	all().table.lock.unlock();
 }
 
-/* When to look at those that the runtime does not look at yet. */
+/* The earliest time of the timers that the runtime does not run yet, as it has not started. */
 uint64_t
 held_ns()
 {
@@ -79,7 +79,7 @@ arm(delays &d)
 	wait_until(first_ns);
 }
 
-/* Call the first that is due in a table and is older than age_end. False: there is none. */
+/* Run the first timer of a table that is due and older than age_end. False: there is none. */
 bool
 run_first(timer_table &table, uint64_t now_ns, uint64_t age_end)
 {
@@ -115,7 +115,7 @@ age_end(timer_table &table)
 	return table.ages();
 }
 
-/* Before amain: those of all colors, in the order of their times. */
+/* Before amain: run the timers of all colors, in the order of their times. */
 void
 run_all(timer_table &own, uint64_t now_ns, uint64_t own_end)
 {
@@ -163,7 +163,7 @@ void
 delays_run(bool woken)
 {
 	delays &d = all();
-	/* What these arm with no delay runs in the next pass. */
+	/* A timer without delay that one of these callbacks arms runs in the next pass. */
 	uint64_t now_ns = timer_now_ns(), end = age_end(d.table);
 
 	if (woken) {

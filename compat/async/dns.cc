@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns.cc: lookups as requests of the program. Color 0, but for what helper threads run.
+ * dns.cc: lookups as requests of the program. Everything runs in color 0, except what helper
+ * threads run.
  *
  * NOTE(request)
- *   A request is work of a helper, which has the question and the answer for itself until it hands
+ *   A request is work for a helper thread, which owns the question and the answer until it hands
  *   them back to color 0; or, when there is nothing to look up, a timer without delay.
- *   Cancelling takes the callback away at once. The request goes with it, unless it is work; then
- *   it goes when it is handed back.
+ *   Cancelling drops the callback at once, and deletes the request too, unless it is work. Then the
+ *   request is deleted when the helper hands it back.
  */
 #include <atomic>
 #include <mely/io.h>
@@ -22,9 +23,9 @@ struct dnsreq {
 	explicit dnsreq(const dns_question &q) : question(q), abandoned(false), later(nullptr) {}
 	virtual ~dnsreq() {}
 
-	/** Begin; with an error there is nothing to look up. */
+	/** Start the request; with an error there is nothing to look up. */
 	void start(int error);
-	/** With the address that is the answer. */
+	/** Start a request whose answer is already known to be this address. */
 	void start_with(in_addr addr);
 	void cancel();
 
@@ -34,7 +35,7 @@ protected:
 
 	/** Delete this and call the program. */
 	virtual void deliver() = 0;
-	/** Let go of the program's callback. */
+	/** Drop the program's callback. */
 	virtual void drop() = 0;
 
 private:
@@ -83,7 +84,7 @@ private:
 	void drop() override { cb = NULL; }
 };
 
-/* A name that can be put into a question. */
+/* Whether a name is valid in a question. */
 bool
 is_name(const str &name)
 {
@@ -145,13 +146,13 @@ dnsreq::resume()
 	deliver();
 }
 
-/* On a helper thread. */
+/* Runs on a helper thread. */
 void
 dnsreq::resolve(void *arg)
 {
 	dnsreq *req = static_cast<dnsreq *>(arg);
 
-	/* relaxed: it only saves the work; pairs with cancel */
+	/* relaxed: only saves needless work; pairs with cancel */
 	if (!req->abandoned.load(std::memory_order_relaxed))
 		dns_resolve(req->question, &req->answer);
 }
@@ -193,7 +194,7 @@ dns_hostbyname(str name, cbhent cb, bool search, bool addrok)
 	if (addrok)
 		req->start_with(addr);
 	else
-		req->start(NXDOMAIN); /* which the system's resolver would take for an address */
+		req->start(NXDOMAIN); /* the system's resolver would accept it as an address */
 	return req;
 }
 

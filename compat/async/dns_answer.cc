@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_answer.cc: from the bytes of a name server to records.
+ * dns_answer.cc: parses the replies of name servers into records.
  *
- * The C library walks the message (ns_parserr checks that a record lies within it). What is inside
- * a record is read by a reader that knows the record's end.
+ * The C library walks the message (ns_parserr checks that a record lies within it). A reader that
+ * knows where the record ends parses the inside of a record.
  */
 #include "dns_answer.h"
 
@@ -16,7 +16,7 @@ namespace melycompat {
 
 namespace {
 
-/* The data of one record, from the front. After a failure all that is read is 0. */
+/* Reads the data of one record, from the front. After a failure everything read is 0. */
 class reader {
 public:
 	reader(const ns_msg &m, const ns_rr &rr)
@@ -39,7 +39,8 @@ public:
 		return n;
 	}
 
-	/* A name, which may go on elsewhere in the message, but is begun here. */
+	/* A name; it must start in the record, but may continue elsewhere in the message
+	 * (compression). */
 	std::string
 	name()
 	{
@@ -57,7 +58,7 @@ public:
 		return text;
 	}
 
-	/* A length, and its bytes. */
+	/* A string: a byte with the length, then its bytes. */
 	std::string
 	string()
 	{
@@ -121,7 +122,7 @@ is_target(const dns_answer &answer, const char *name)
 	return false;
 }
 
-/* An address, if it is of one of the hosts that were found. */
+/* Store an address, if it belongs to one of the hosts found. */
 bool
 take_hint(const ns_rr &rr, dns_answer *answer)
 {
@@ -137,7 +138,7 @@ take_hint(const ns_rr &rr, dns_answer *answer)
 	return true;
 }
 
-/* False: no answer that makes sense. */
+/* False: the answer is malformed. */
 bool
 parse(ns_msg *message, int type, dns_answer *answer)
 {

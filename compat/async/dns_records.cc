@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_records.cc: the C structures that programs see, each the front of an object that has the
- * answer they point into.
+ * dns_records.cc: the C structures that programs see. Each is the first part of an object that owns
+ * the answer its pointers point into.
  */
 #include <algorithm>
 #include <random>
@@ -13,7 +13,7 @@ namespace melycompat {
 
 namespace {
 
-/* Programs may write to a name; the structures are as old as C. */
+/* Not const: programs may write to a name, and the structures are C structures. */
 char *
 text_of(std::string &s)
 {
@@ -53,7 +53,7 @@ struct owned_hostent : hostent {
 
 /* ---- lists of hosts ---- */
 
-/* Addresses that came along, and the list of them with its end. */
+/* The addresses that came with the answer, and the NULL-terminated list of them. */
 class hints {
 public:
 	explicit hints(std::vector<dns_host> &hosts) : all(hosts.size())
@@ -105,8 +105,8 @@ at(std::vector<dns_target> &targets, size_t index)
 	return targets.begin() + static_cast<std::ptrdiff_t>(index);
 }
 
-/* Of equal preference one after another is drawn, as often as its weight says; those of weight 0
- * hardly ever before the others. */
+/* Order targets of equal preference by repeated random draws, each weighted by the targets'
+ * weights. A target of weight 0 is hardly ever drawn before the others. */
 void
 draw_by_weight(std::vector<dns_target> &targets, size_t from, size_t to)
 {
@@ -120,7 +120,7 @@ draw_by_weight(std::vector<dns_target> &targets, size_t from, size_t to)
 		chosen = std::uniform_int_distribution<unsigned long>(0, sum)(random);
 		for (i = from; i + 1 < to && targets[i].weight < chosen; i++)
 			chosen -= targets[i].weight;
-		/* Keeps the order of the others. */
+		/* rotate keeps the order of the other targets. */
 		std::rotate(at(targets, from), at(targets, i), at(targets, i + 1));
 	}
 }
@@ -130,7 +130,7 @@ order_srv(std::vector<dns_target> &targets)
 {
 	size_t from, to;
 
-	/* The weightless first, as the drawing wants them. */
+	/* Targets of weight 0 first, as draw_by_weight expects. */
 	std::sort(targets.begin(), targets.end(), [](const dns_target &a, const dns_target &b) {
 		return std::make_pair(a.preference, a.weight) <
 		    std::make_pair(b.preference, b.weight);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_resolve.cc: questions put to the system's resolver, whose state is each thread's own.
+ * dns_resolve.cc: sends questions to the system's resolver; each thread has its own resolver state.
  */
 #include "dns_resolve.h"
 
@@ -19,11 +19,11 @@ namespace melycompat {
 
 namespace {
 
-/* The most that the C library needs for one host. */
+/* The largest buffer that the C library needs for one host. */
 enum { HOST_BYTES_MAX = 1 << 20 };
 
-/* A name server of the environment that replaces the configured ones: A.B.C.D[:PORT]. False: it is
- * not one. */
+/* Parse A.B.C.D[:PORT], a name server from the environment that replaces the configured ones.
+ * False: the text is invalid. */
 bool
 set_name_server(const char *text)
 {
@@ -44,7 +44,7 @@ set_name_server(const char *text)
 	return inet_pton(AF_INET, addr.c_str(), &_res.nsaddr_list[0].sin_addr) == 1;
 }
 
-/* The resolver of this thread, as configured now. */
+/* The resolver of this thread, with the current configuration. */
 class resolver {
 public:
 	explicit resolver(bool search)
@@ -70,8 +70,8 @@ private:
 	resolver &operator=(const resolver &) = delete;
 };
 
-/* The error of a failed lookup of the C library, which reports a failing name server and a silent
- * one alike; only the silent one takes time. */
+/* The error of a failed lookup. The C library reports a failing name server and a silent one alike;
+ * the time that passed tells them apart. */
 int
 error_of(int h_error, std::chrono::steady_clock::duration took)
 {
@@ -110,7 +110,7 @@ take_host(const hostent &host, dns_answer *answer)
 		answer->error = ARERR_NXREC;
 }
 
-/* Call one of the C library's functions with as much room as it wants. */
+/* Call a function of the C library, with a larger buffer each time it asks for one. */
 template <class F> void
 with_room(F call, dns_answer *answer)
 {
@@ -152,7 +152,7 @@ has_addr(const dns_answer &answer, in_addr addr)
 	return false;
 }
 
-/* The owner of an address may give it any name: so the name must have the address, too. */
+/* The owner of an address may give it any name, so check that the name has the address, too. */
 void
 resolve_addr(in_addr addr, dns_answer *answer)
 {

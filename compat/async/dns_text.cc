@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_text.cc: answers and errors for people. Any thread.
+ * dns_text.cc: answers and errors as text. Any thread.
  */
 #include "dns.h"
 

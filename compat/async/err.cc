@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * err.cc: messages and what they begin with; the end of the program.
+ * err.cc: messages and their prefixes; the end of the program after fatal and panic.
  */
 #include "../include/async/err.h"
 
@@ -142,7 +142,7 @@ fatalobj::fatalobj(int flags, const char *file, int line) : warnobj(flags)
 	errno = saved;
 }
 
-/* The hook may be fatal itself: it is called once. */
+/* Call the hook once only, since it may call fatal itself. */
 static void
 end_program()
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * err_io.cc: how messages get to standard error.
+ * err_io.cc: writes messages to standard error.
  *
- * NOTE(stderr) Between err_start and err_stop messages are appended to `pending`, by any thread.
- * A thread that appends a newline while no write is due posts write_lines to color 0, which writes
- * while whole lines are pending and the descriptor accepts them without blocking, and
- * waits for the descriptor otherwise. A line that never ends is written at exit.
+ * NOTE(stderr) Between err_start and err_stop any thread appends messages to `pending`. A thread
+ * that appends a newline while no write is due posts write_lines to color 0. write_lines writes
+ * while whole lines are pending and the descriptor accepts them without blocking, and otherwise
+ * waits for the descriptor. A line that never ends is written at exit.
  */
 #include "err_io.h"
 
@@ -21,14 +21,14 @@ namespace melycompat {
 
 namespace {
 
-/* With more than this waiting, a message waits for the descriptor. */
+/* With more than this pending, a message waits until the descriptor accepts data. */
 constexpr size_t pending_max = 1 << 20;
 
 std::mutex err_lock;
 suio *pending;    /* under err_lock; NULL: messages are written at once */
 bool writing;     /* under err_lock: write_lines has been posted, or waits */
-bool waiting;     /* color 0: for the descriptor */
-std::atomic<pid_t> program = getpid(); /* 0 before initialization, which runs in the program */
+bool waiting;     /* color 0: write_lines waits for the descriptor */
+std::atomic<pid_t> program = getpid(); /* 0 before initialization, which only the program runs */
 
 bool
 takes_more()
@@ -65,7 +65,8 @@ write_now(const suio *message)
 
 /* ---- lines ---- */
 
-/* What goes in one write: whole lines, but of one that is longer than a pipe takes, a part. */
+/* The number of bytes for one write: whole lines, or a part of a line that is longer than a pipe
+ * holds. */
 size_t
 take_lines(char *buf)
 {
@@ -77,7 +78,7 @@ take_lines(char *buf)
 	return pending->linelen() > 0 ? n : 0;
 }
 
-/* Under err_lock. Is the descriptor to be waited for? */
+/* Write what the descriptor accepts; under err_lock. True: wait for the descriptor. */
 bool
 write_some()
 {
@@ -140,7 +141,7 @@ after_fork()
 	err_lock.unlock();
 }
 
-/* The parent writes what was pending; a child has no loop. */
+/* The parent writes the pending lines; the child has no loop that would. */
 void
 in_child()
 {
@@ -197,14 +198,14 @@ err_stop()
 void
 err_is_program()
 {
-	/* relaxed: there is one thread yet */
+	/* relaxed: there is only one thread yet */
 	program.store(getpid(), std::memory_order_relaxed);
 }
 
 bool
 err_in_program()
 {
-	/* relaxed: it was set before there were other threads */
+	/* relaxed: it was set before other threads existed */
 	pid_t pid = program.load(std::memory_order_relaxed);
 
 	return pid == 0 || pid == getpid();

@@ -21,7 +21,7 @@ set_blocking(int fd, bool blocking)
 	return wanted == flags ? 0 : fcntl(fd, F_SETFL, wanted);
 }
 
-/* In milliseconds, rounded up: not to come back early. */
+/* In milliseconds, rounded up, so that a wait does not end early. */
 int
 poll_timeout(const timeval *tvp)
 {
@@ -52,7 +52,7 @@ make_async(int fd)
 
 	if (_make_async(fd) < 0)
 		fatal("make_async: descriptor %d: %m\n", fd);
-	/* A descriptor that is not a socket has no peer. */
+	/* A descriptor that is not a socket does not need it. */
 	if (setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) < 0 && errno != ENOTSOCK &&
 	    errno != EOPNOTSUPP && errno != ENOPROTOOPT)
 		fatal("make_async: SO_KEEPALIVE of descriptor %d: %m\n", fd);
@@ -95,7 +95,7 @@ fdwait(int rfd, int wfd, bool r, bool w, timeval *tvp)
 	pollfd fds[2] = {};
 	int i, n;
 
-	/* Negative descriptors are left out. */
+	/* poll ignores negative descriptors. */
 	fds[0].fd = r ? rfd : -1;
 	fds[0].events = POLLIN;
 	fds[1].fd = w ? wfd : -1;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file_work.cc: calls that block, worked off by helper threads of the runtime.
+ * file_work.cc: runs blocking calls on helper threads of the runtime.
  *
  * NOTE(steps)
- *   A call is queued, and an event of color 0 starts it, so that no callback comes before its call
- *   has returned. A helper runs it; then color 0 gives the reply, frees it and starts the next one.
+ *   A call is queued, and an event of color 0 starts it, so that no callback runs before the
+ *   function that queued it has returned. A helper thread runs the call. Then color 0 passes the
+ *   result to the program, frees the call and starts the next one.
  */
 #include "file_work.h"
 
@@ -21,7 +22,7 @@ file_work::file_work(aiod *whose, u_int calls_max, size_t all_max, size_t one_ma
 {
 }
 
-/* ---- its life ---- */
+/* ---- construction and destruction ---- */
 
 void
 file_work::hold()
@@ -80,7 +81,7 @@ file_work::when_room(cbv cb)
 		pump_soon();
 }
 
-/* They ask again, and may have to wait again. */
+/* Waiters ask for a buffer again, and may have to wait again. */
 void
 file_work::call_waiters()
 {
@@ -158,7 +159,8 @@ file_work::pump()
 	}
 }
 
-/* Without a helper thread it is done here: late for others, but done. */
+/* Without a helper thread color 0 runs the call itself, which delays other events but does the
+ * work. */
 void
 file_work::start(task *t)
 {

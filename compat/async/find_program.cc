@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find_program.cc: where programs are. Any thread, but for execdir.
+ * find_program.cc: finds programs. Any thread, but for execdir.
  */
 #include <string>
 
@@ -20,7 +20,8 @@ may_execute(const char *path)
 	return stat(path, &sb) == 0 && S_ISREG(sb.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The first directory of a list with colons that has it; an empty one is the current directory. */
+/* The first directory of a colon-separated list that has the program; an empty entry is the current
+ * directory. */
 str
 find_in(const std::string &list, const char *program)
 {

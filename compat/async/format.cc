@@ -6,10 +6,10 @@
 
 namespace {
 
-/* One conversion of a format. */
+/* One conversion specification of a format. */
 struct conversion {
 	bool left, zero, alternate;
-	char sign;         /* before what is not negative: '+', ' ' or none */
+	char sign;         /* the character before a number that is not negative: '+', ' ' or 0 */
 	size_t width;
 	bool has_precision;
 	size_t precision;
@@ -17,7 +17,7 @@ struct conversion {
 	bool size;         /* size_t and ptrdiff_t */
 };
 
-/* va_list as a type that can be passed by reference everywhere. */
+/* va_list as a type that can be passed by reference on every platform. */
 struct arguments {
 	va_list ap;
 };
@@ -36,7 +36,7 @@ read_flags(const char *p, conversion *c)
 		}
 }
 
-/* A number, or an argument for *. */
+/* Parse a number; * takes it from the arguments. */
 const char *
 read_number(const char *p, arguments *args, int *n)
 {
@@ -146,7 +146,7 @@ take_signed(const conversion &c, arguments *args)
 	return va_arg(args->ap, int);
 }
 
-/* Sign or 0x, zeroes for the precision or the width, digits. */
+/* Print the sign or 0x, zeroes for the precision or the width, and the digits. */
 void
 put_number(suio *out, const conversion &c, unsigned long long value, unsigned base,
     const char *prefix, const char *alphabet)
@@ -192,7 +192,7 @@ put_hexadecimal(suio *out, const conversion &c, unsigned long long value, bool p
 	    upper ? "0123456789ABCDEF" : "0123456789abcdef");
 }
 
-/* False: there is no such conversion. */
+/* False: the conversion is unknown. */
 bool
 put_number_of(suio *out, conversion c, char letter, arguments *args)
 {
@@ -226,7 +226,7 @@ put_number_of(suio *out, conversion c, char letter, arguments *args)
 	return false;
 }
 
-/* An unknown conversion prints itself and takes no argument: so does the second % of %%. */
+/* An unknown conversion prints itself and takes no argument. The second % of %% is one. */
 void
 put_conversion(suio *out, const conversion &c, char letter, arguments *args, int error)
 {
@@ -237,7 +237,7 @@ put_conversion(suio *out, const conversion &c, char letter, arguments *args, int
 		put_string(out, c, va_arg(args->ap, const char *));
 		break;
 	case 'm':
-		/* Its text may not outlive the next one. */
+		/* The next call of strerror may overwrite the text. */
 		put_string(out, c, str(strerror(error)));
 		break;
 	case 'c':

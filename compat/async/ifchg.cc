@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ifchg.cc: changes of this host's addresses. Color 0.
+ * ifchg.cc: watches for changes of this host's addresses. Color 0.
  *
- * The kernel reports changes by a socket. The report only triggers a check of the addresses; its
- * content is dropped. Without such a socket they are checked once a minute.
+ * The kernel reports changes on a socket. A report only triggers a check of the addresses; its
+ * content is ignored. Without such a socket the addresses are checked once a minute.
  */
 #include <algorithm>
 #include <linux/netlink.h>
@@ -43,7 +43,7 @@ is_watcher(ifchgcb_t *chg)
 	return std::find(watchers->begin(), watchers->end(), chg) != watchers->end();
 }
 
-/* A callback may remove any of them, and make new ones. */
+/* A callback may remove any of them, and add new ones. */
 void
 call_all()
 {
@@ -81,7 +81,7 @@ told(int fd)
 	char bytes[8192];
 	ssize_t n;
 
-	/* ENOBUFS: some have been lost, which does not matter. */
+	/* ENOBUFS: reports were lost, which does not matter. */
 	do
 		n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 	while (n > 0 || (n < 0 && errno == ENOBUFS));

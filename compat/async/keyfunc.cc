@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keyfunc.cc: the hash of a string, which keyfunc.h only declares, so that it can stand below. */
+/* keyfunc.cc: the hash of a string. keyfunc.h only declares it, to do without str.h. */
 #include "keyfunc.h"
 
 #include "str.h"

@@ -27,7 +27,7 @@ namespace melycompat {
 
 namespace {
 
-/* Never destroyed, both: callbacks may refer to objects that no longer exist then. */
+/* Neither is ever destroyed: callbacks may refer to objects that no longer exist at exit. */
 std::vector<lazycb_t *> &
 lazies()
 {
@@ -64,8 +64,8 @@ lazies_run()
 {
 	if (lazies().empty())
 		return;
-	/* Callbacks may change the list. A new one at the address of an old one is not due yet, or
-	 * is called as well as it would be then. */
+	/* Iterate over a copy, since callbacks may change the list. A new lazycb at the address of
+	 * a deleted one is harmless: it is not due yet, or it may just as well run now. */
 	const std::vector<lazycb_t *> all = lazies();
 	time_t now = time(nullptr);
 	for (lazycb_t *lazy : all) {
@@ -80,7 +80,7 @@ lazies_run()
 void
 yields_run()
 {
-	size_t left = yields().size(); /* later ones: the next time */
+	size_t left = yields().size(); /* yieldcbs added from now on wait for the next pass */
 
 	for (; left > 0 && !yields().empty(); left--) {
 		yieldcb_t *yield = yields().front();

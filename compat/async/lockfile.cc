@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lockfile.cc: files that one process at a time has locked. One color at a time.
+ * lockfile.cc: lock files, which one process at a time can hold. One color at a time.
  *
- * The lock is the system's on the open file (flock), so it ends with the process. Another process
- * may remove or replace the file during the wait: then the lock is worth nothing, and it all
- * begins again.
+ * The lock is the system's lock on the open file (flock), so it ends with the process. Another
+ * process may remove or replace the file during the wait. Then the lock is worthless, and the
+ * procedure starts over.
  */
 #include "async.h"
 
@@ -33,7 +33,7 @@ lockfile::closeit()
 	islocked = false;
 }
 
-/* Is the open file still the one of that name? */
+/* Does the name still refer to the open file? */
 bool
 lockfile::fdok()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop_api.cc: the functions of async.h, in terms of the parts.
+ * loop_api.cc: the functions of async.h, implemented by the other files of the loop.
  */
 #include "async.h"
 
@@ -34,7 +34,7 @@ static const dialect async_dialect = {&counted_ops, passes_start, false};
 void
 amain()
 {
-	static bool entered; /* the thread of main, or a callback's error */
+	static bool entered; /* also set when a callback wrongly calls amain */
 
 	if (entered) {
 		say("amain was called before");
@@ -76,8 +76,7 @@ post_tail(cbv::ptr &cb)
 	post_job(job_take(cb), false, timeleft);
 }
 
-/* What most programs do most of the time: in few instructions. The event gets the reference that
- * came with the argument. */
+/* Fast path of the common case, in few instructions. The event takes over the reference of cb. */
 void
 cpucb_tail(cbv::ptr cb)
 {
@@ -137,7 +136,7 @@ task_get_nthreads()
 
 /* ---- descriptors and timers ---- */
 
-/* An invalid direction gets a message, not a report of a sanitizer. */
+/* An invalid direction gets a message, not a sanitizer report. */
 __attribute__((no_sanitize("undefined"))) void
 _fdcb(int fd, selop op, cbv::ptr cb, const char *file, int line)
 {
@@ -243,7 +242,7 @@ sfs_get_timenow(bool force)
 
 int async_init::count;
 
-/* A limit, for the programs that this one runs; what its own parent has said stays. */
+/* Export a limit to the programs that this one runs; a value set by the parent process stays. */
 static void
 tell_limit(const char *name, rlim_t limit)
 {
@@ -256,7 +255,8 @@ tell_limit(const char *name, rlim_t limit)
 static void
 raise_descriptors()
 {
-	/* More than a program uses; some loop over all that they may have. */
+	/* More than a program uses. Not unlimited: some programs loop over all possible
+	 * descriptors. */
 	const rlim_t enough = 1 << 17;
 	rlimit limit;
 
@@ -288,7 +288,7 @@ async_init::stop()
 	err_stop();
 }
 
-/* ---- how the originals chose between select, epoll and kqueue ---- */
+/* ---- the originals' choice between select, epoll and kqueue ---- */
 
 int
 sfs_core::set_select_policy(select_policy_t policy)

@@ -25,7 +25,7 @@ host_name()
 	return name;
 }
 
-/* The domain that the resolver adds to names without one. */
+/* The domain that the resolver appends to names without one. */
 std::string
 resolver_domain()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parseargs.cc: the words of a file of options; numbers.
+ * parseargs.cc: splits a file of options into words; parses numbers.
  */
 #include "parseopt.h"
 
@@ -23,7 +23,7 @@ number_of(const str &s, int base, bool *negative, unsigned long long *distance)
 {
 	if (!s || s.len() == 0 || std::strchr(" \t\n\v\f\r", s[0]) != nullptr)
 		return false;
-	/* strtoull would take a sign after the sign. */
+	/* strtoull would accept a second sign. */
 	const char *p = s.cstr();
 	*negative = *p == '-';
 	p += *p == '-' || *p == '+';
@@ -44,7 +44,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Does the line go on after its end? */
+/* Does the line continue on the next one? */
 static bool
 is_continued(const char *p, const char *end)
 {
@@ -79,7 +79,7 @@ parseargs::error(str message)
 	fatal << file << ":" << lineno << ": " << message << "\n";
 }
 
-/* Step over blanks, and ends of lines that go on. */
+/* Skip blanks and the ends of continued lines. */
 void
 parseargs::blanks()
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pass.cc: what color 0 does when something is ready, and in which order.
+ * pass.cc: what color 0 runs when something is ready, and in which order.
  *
  * NOTE(passes)
  *   A pass of the originals is: callbacks of lazycb, the wait, signals, descriptors, timers,
- *   callbacks of yieldcb. In acheck it is just that. In amain the runtime waits, and a pass is an
- *   event of color 0, posted when the wait set is ready or wait_soon was called; so it begins
- *   behind the wait, and ends with the lazycb callbacks of the next one.
+ *   callbacks of yieldcb. acheck runs exactly that. In amain the runtime waits, and a pass is an
+ *   event of color 0, posted when the wait set is ready or wait_soon was called. So it begins after
+ *   the wait, and ends with the lazycb callbacks of the next pass.
  */
 #include "pass.h"
 
@@ -33,7 +33,7 @@ namespace melycompat {
 
 namespace {
 
-/* All color 0's. */
+/* All of this belongs to color 0. */
 bool busy;
 mely_watch set_watch;
 mely_event pass_event;
@@ -68,7 +68,7 @@ watch_set_by_runtime()
 		die("cannot watch the loop: %s", std::strerror(-error));
 }
 
-/* See E of NOTE(slots) in watch.cc. */
+/* E of NOTE(slots) in watch.cc. */
 void
 renew_set()
 {
@@ -80,7 +80,7 @@ renew_set()
 		watch_set_by_runtime();
 }
 
-/* NOTE(passes): from the wait on. */
+/* NOTE(passes): the part that starts with the wait. */
 void
 look_and_call(bool block)
 {
@@ -111,7 +111,7 @@ pass(void *)
 	pass_is_over();
 }
 
-/* Timers of before amain come before what is ready. */
+/* Timers armed before amain run before callbacks of ready descriptors. */
 void
 first_pass(void *)
 {

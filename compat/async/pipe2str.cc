@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pipe2str.cc: all that a descriptor has to say, and what a child says on one. Color 0.
+ * pipe2str.cc: reads a descriptor, or the output of a child, up to its end. Color 0.
  */
 #include "async.h"
 #include "rwfd.h"
@@ -42,7 +42,7 @@ private:
 		ssize_t n = read_some(bytes);
 
 		if (n > 0) {
-			/* A copy: neither keeps what is on this stack. */
+			/* A copy: the callee must not keep a pointer to this stack. */
 			str part(bytes, static_cast<size_t>(n));
 
 			text << part;

@@ -3,10 +3,11 @@
  * posts.cc: events of color 0.
  *
  * NOTE(tickets)
- *   A callback of color 0 may call acheck, and what is posted to color 0 has to run in there, where
- *   the runtime can run nothing of that color. So the jobs are in a queue here, and the runtime
- *   gets a ticket for each, an event with the job's function and priority, that runs the first of
- *   the queue. Tickets of jobs that acheck has run find the queue empty in the end.
+ *   A callback of color 0 may call acheck, which must run what is posted to color 0. The runtime
+ *   cannot do that, because it is running an event of this color already. So the jobs are in a
+ *   queue here, and for each the runtime gets a ticket: an event with the job's function and
+ *   priority that runs the first job of the queue. The tickets of jobs that acheck has run find
+ *   the queue empty in the end.
  */
 #include "posts.h"
 
@@ -32,7 +33,7 @@ namespace {
 
 struct posts {
 	std::mutex lock;
-	std::deque<job> heads; /* under the lock, both */
+	std::deque<job> heads; /* both under the lock */
 	std::deque<job> tails;
 	std::atomic<size_t> length{0}; /* changed under the lock */
 };
@@ -46,7 +47,7 @@ all()
 	return *p;
 }
 
-/* In the child of a fork it can be posted still, which does nothing. */
+/* The child of a fork can still post, to no effect; so a fork must not leave the lock taken. */
 void
 before_fork()
 {
@@ -63,7 +64,7 @@ after_fork()
 	all().lock.unlock();
 }
 
-/* Take the first out. */
+/* Take the first job out of the queue. */
 bool
 take_first(job *j)
 {
@@ -112,7 +113,7 @@ post_ticket(const job &j, bool head)
 	mely_runtime *rt = runtime();
 	mely_handler *handler = handler_recent(recent, j.faddr);
 
-	/* What most programs do most of the time: in few instructions. */
+	/* Fast path of the common case, in few instructions. */
 	if (rt != nullptr && handler != nullptr && !head && j.priority == 0 &&
 	    mely_post_id(rt, 0, handler, nullptr) == 0)
 		return;
@@ -121,7 +122,7 @@ post_ticket(const job &j, bool head)
 	post({&ticket_ops, nullptr, j.faddr, 0, j.priority}, head, 0);
 }
 
-/* ---- functions rather than callbacks ---- */
+/* ---- functions instead of callbacks ---- */
 
 struct plain_call {
 	void (*fn)(void *arg);
@@ -206,7 +207,7 @@ posts_add(const job &j, bool head)
 	{
 		guard locked(p.lock);
 		(head ? p.heads : p.tails).push_back(j);
-		/* seq_cst: pairs with wait_for's look after it has said that it waits */
+		/* seq_cst: pairs with wait_for, which sets `blocked`, then reads the length */
 		p.length.store(p.heads.size() + p.tails.size(), std::memory_order_seq_cst);
 	}
 	post_ticket(j, head);
@@ -222,7 +223,8 @@ posts_waiting()
 bool
 posts_run()
 {
-	size_t left = all().length.load(std::memory_order_relaxed); /* later ones: the next time */
+	/* relaxed: jobs posted from now on wait for the next pass */
+	size_t left = all().length.load(std::memory_order_relaxed);
 	bool any = false;
 	job j;
 

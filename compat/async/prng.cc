@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prng.cc: random numbers of the kernel.
+ * prng.cc: random numbers from the kernel.
  */
 #include "prng.h"
 
@@ -66,7 +66,7 @@ noise_pool::flush()
 		return;
 	hash.final(digest);
 	dirty = false;
-	/* The kernel mixes it in and trusts its own noise as before; without the device, too. */
+	/* Writing only adds to the kernel's entropy pool, so a missing device does no harm. */
 	int fd = open("/dev/urandom", O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
 		if (write(fd, digest, sizeof digest) < 0)

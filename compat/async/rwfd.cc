@@ -8,15 +8,15 @@ namespace melycompat {
 
 namespace {
 
-/* Room for more than the one that is asked for, so that no others are lost open. */
+/* Room for more than the one descriptor expected, so that surplus ones are received and closed. */
 enum { DESCRIPTORS_MAX = 16 };
 
 union ancillary {
-	cmsghdr first; /* for the alignment */
+	cmsghdr first; /* aligns the bytes */
 	char bytes[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
 };
 
-/* Keep the first of the descriptors of a message. */
+/* Keep the first descriptor of a message, close the others. */
 int
 take_first(msghdr *message)
 {
@@ -83,7 +83,7 @@ readvfd(int fd, const iovec *iov, int iovcnt, int *rfdp)
 		return -1;
 	*rfdp = take_first(&message);
 	if (n == 0 && *rfdp >= 0) {
-		/* Not the end, as 0 would say. */
+		/* Fail, since a result of 0 would mean the end of the stream. */
 		errno = EAGAIN;
 		return -1;
 	}

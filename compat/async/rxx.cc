@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rxx.cc: regular expressions on PCRE2. A compiled expression never changes, so that all copies of
- * an rxx share it; what a search finds is in memory of each object.
+ * rxx.cc: regular expressions on PCRE2. A compiled expression never changes, so all copies of an
+ * rxx share it; each object has its own memory for the result of a search.
  */
 #include "rxx.h"
 
@@ -33,7 +33,8 @@ regex_use(regex *x)
 static void
 regex_drop(regex *x)
 {
-	/* Acquire and release: what others did with it comes before the last one frees it. */
+	/* acq_rel: what the other users did with it happens before the last one frees it; pairs
+	 * with itself. */
 	if (x != nullptr && x->users.fetch_sub(1, std::memory_order_acq_rel) == 1) {
 		pcre2_code_free(x->code);
 		delete x;
@@ -54,7 +55,7 @@ results_for(const regex *x)
 	                          pcre2_match_data_create_from_pattern(x->code, nullptr));
 }
 
-/* The options that letters stand for; *strict: X. False for one that stands for nothing. */
+/* Convert option letters to options; *strict: X was among them. False: a letter is unknown. */
 static bool
 options_of(const char *letters, uint32_t *options, bool *strict)
 {
@@ -93,7 +94,8 @@ message_of(int error)
 	return reinterpret_cast<const char *>(text);
 }
 
-/* As PCRE did before PCRE2: lines end in \n, whatever the library was built for; \j is j. */
+/* Compile as PCRE did before PCRE2: lines end in \n, whatever the library's default is, and an
+ * unknown escape such as \j is the letter itself. */
 static pcre2_code *
 compiled(const char *pattern, uint32_t options, bool strict, int *error, PCRE2_SIZE *offset)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sha1.cc: SHA-1 as FIPS 180-4 describes it, and HMAC. What was hashed may be a key, so contexts
- * are wiped.
+ * sha1.cc: SHA-1 as in FIPS 180-4, and HMAC. The input may be a key, so contexts are wiped.
  */
 #include "sha1.h"
 

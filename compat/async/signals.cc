@@ -82,7 +82,7 @@ signal_set(int sig, cbv::ptr cb, int flags)
 		signals_start();
 	else
 		install(sig, SIG_DFL, flags);
-	/* What came for the old one is nothing to the next one. relaxed: nothing is read for it */
+	/* Signals for the old callback do not reach the next one. relaxed: no other data is read */
 	if (!cb && sig != SIGCHLD)
 		came[sig].store(false, std::memory_order_relaxed);
 	return old;
@@ -102,19 +102,19 @@ signals_start()
 {
 	if (!callbacks()[SIGCHLD]) {
 		install(SIGCHLD, on_signal, SA_RESTART | SA_NOCLDSTOP);
-		signal_child_ended(); /* before, perhaps */
+		signal_child_ended(); /* a child may have ended before */
 	}
-	/* And signals may have arrived before the loop could be woken. acquire: as below */
+	/* Signals may have arrived before the loop could be woken. acquire: as below */
 	if (any_came.load(std::memory_order_acquire))
 		wait_from_signal();
 }
 
-/* A callback may call acheck or amain, which look for the signals that are behind this one. */
+/* A callback may call acheck or amain, which must find the signals with higher numbers. */
 static void
 note_those_behind(int sig)
 {
 	while (++sig < NSIG)
-		/* relaxed: what came now has said so */
+		/* relaxed: on_signal has ordered it, through any_came */
 		if (came[sig].load(std::memory_order_relaxed)) {
 			note(sig);
 			return;
@@ -129,7 +129,7 @@ signals_run()
 	/* acquire, here and below: pair with the releases in on_signal */
 	if (!any_came.load(std::memory_order_acquire))
 		return;
-	any_came.store(false, std::memory_order_relaxed); /* before the looks: none is missed */
+	any_came.store(false, std::memory_order_relaxed); /* before `came` is read: none is missed */
 	for (sig = 1; sig < NSIG; sig++) {
 		if (!came[sig].exchange(false, std::memory_order_acq_rel))
 			continue;

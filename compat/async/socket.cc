@@ -44,7 +44,7 @@ bind_or_close(int fd, const void *address, socklen_t length)
 	return fd;
 }
 
-/* A requested port can be used again at once after its last user. */
+/* A requested port can be used again right after its last user closes it. */
 int
 socket_for(int family, int type, u_int16_t port)
 {

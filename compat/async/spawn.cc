@@ -2,8 +2,8 @@
 /*
  * spawn.cc: children and the programs that they run. Color 0.
  *
- * A child has the one thread that forked it and copies of all locks as they were: it does nothing
- * here but system calls, the callback of the program, and messages.
+ * A child has only the thread that forked it, and copies of all locks in whatever state they were.
+ * So it makes only system calls here, runs the program's callback and prints messages.
  */
 #include "async.h"
 
@@ -14,18 +14,18 @@ namespace melycompat {
 namespace {
 
 enum {
-	FIRST_FREE_FD = 3, /* above the three that every program has */
+	FIRST_FREE_FD = 3, /* the first one above standard input, output and error */
 	EXIT_NO_EXEC = 1
 };
 
-/* The signals that the program began with; the threads of the loop block them all. */
+/* The signal mask that the program started with; the threads of the loop block all signals. */
 struct initial_mask {
 	sigset_t mask;
 
 	initial_mask() { pthread_sigmask(SIG_BLOCK, nullptr, &mask); }
 } at_start;
 
-/* What spawn and aspawn want to run. */
+/* The program that spawn or aspawn runs. */
 struct program {
 	const char *path;
 	char *const *argv;
@@ -33,7 +33,7 @@ struct program {
 	const cbv::ptr &postforkcb;
 	char *const *env;
 
-	/* In the child; comes back with errno. */
+	/* Runs in the child; returns errno on failure. */
 	void
 	run() const
 	{
@@ -44,7 +44,7 @@ struct program {
 	}
 };
 
-/* In the child: make fd one of the first three. */
+/* Runs in the child: make fd one of the first three. */
 void
 place(int fd, int wanted)
 {
@@ -54,7 +54,7 @@ place(int fd, int wanted)
 		(void)dup2(fd, wanted);
 }
 
-/* A descriptor out of the way of those that others shall become. */
+/* Move a descriptor above the first three. */
 int
 above_std(int fd, int wanted)
 {
@@ -66,7 +66,7 @@ above_std(int fd, int wanted)
 	return copy < 0 ? fd : copy;
 }
 
-/* The errno that the child sent, or 0 when it had nothing to say because its program runs. */
+/* The errno that the child sent; 0: it sent nothing, because its program runs. */
 int
 read_error(int fd)
 {
@@ -86,7 +86,7 @@ reap(pid_t pid)
 		;
 }
 
-/* In the child of spawn: never comes back. */
+/* Runs in the child of spawn; never returns. */
 [[noreturn]] void
 run_or_report(const program &p, int fd)
 {
@@ -96,7 +96,7 @@ run_or_report(const program &p, int fd)
 	p.run();
 	error = errno;
 	n = write(fd, &error, sizeof error);
-	(void)n; /* there is no other way to report it */
+	(void)n; /* if the write fails, the error cannot be reported at all */
 	_exit(EXIT_NO_EXEC);
 }
 
@@ -117,7 +117,7 @@ setstdfds(int in, int out, int err)
 		place(fds[i], i);
 	for (i = 0; i < 3; i++)
 		if (fds[i] >= FIRST_FREE_FD)
-			close(fds[i]); /* twice when it was given twice: no harm in a child */
+			close(fds[i]); /* a descriptor given twice is closed twice: harmless in a child */
 }
 
 pid_t

@@ -39,7 +39,7 @@ melycompat_null_str()
 	abort();
 }
 
-/* ---- made of bytes ---- */
+/* ---- construction from bytes ---- */
 
 void
 str::make(const char *p, size_t n)
@@ -86,7 +86,7 @@ str::cmp(const char *p, size_t n) const
 
 namespace {
 
-/* What strtoll and the like have read of a string is all of it, and in range. */
+/* Whether strtoll or a function like it read all of the string, and the value is in range. */
 template <class N> bool
 whole(const char *p, size_t len, N *out, N (*convert)(const char *, char **))
 {
@@ -110,7 +110,7 @@ to_signed(const char *p, char **end)
 	return strtoll(p, end, 0);
 }
 
-/* Without the negative ones, which strtoull makes positive. */
+/* Refuses negative numbers, which strtoull would convert to positive ones. */
 unsigned long long
 to_unsigned(const char *p, char **end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strbuf.cc: what is appended to a strbuf.
+ * strbuf.cc: the functions that append to a strbuf.
  */
 #include "../include/async/err.h"
 

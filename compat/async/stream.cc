@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stream.cc: lines and bytes of a descriptor, and what waits to be written to it. Color 0.
+ * stream.cc: reads lines and bytes from a descriptor, and buffers output to it. Color 0.
  *
  * NOTE(references)
- *   Whatever calls a stream, holds a reference to it: an aios, a descriptor that is watched, a
- *   timer. So an aios that is dropped with output waiting needs nothing more: the watched
- *   descriptor keeps the stream until it has been closed, which ends all watching.
+ *   Every caller of a stream holds a reference to it: an aios, a watched descriptor, a timer. So
+ *   when an aios with pending output is dropped, the watched descriptor keeps the stream alive until
+ *   it has been closed, which ends all watching.
  */
 #include "stream.h"
 
@@ -24,7 +24,7 @@ namespace melycompat {
 
 namespace {
 
-/* Streams that wait to write: color 0, and the thread that calls exit. */
+/* Streams with pending output. Used by color 0 and by the thread that calls exit. */
 std::set<stream *> &
 writers()
 {
@@ -104,7 +104,7 @@ stream::unread(size_t n)
 		deliver();
 }
 
-/* A line without its end; "\r\n" alone keeps the "\r", as it always has. */
+/* A line without its end. A line that is only "\r\n" keeps the "\r", as in the original. */
 bool
 stream::next_line(str *text)
 {
@@ -122,7 +122,7 @@ stream::next_line(str *text)
 	return true;
 }
 
-/* What the reader gets now. False: it has to wait. */
+/* What the reader gets now. False: the reader has to wait. */
 bool
 stream::next(str *text, int *result)
 {
@@ -138,15 +138,16 @@ stream::next(str *text, int *result)
 	}
 	if (error == 0 && end - start >= size) {
 		end = start;
-		fail(EFBIG); /* calls no reader: see deliver */
+		fail(EFBIG); /* does not call the reader: see deliver */
 	}
 	*result = error;
 	return error != 0 || at_end;
 }
 
 /*
- * Call the reader as long as there is something for it. A reader that reads again is called in its
- * own readline, as programs expect; but only so deep, then by the loop of the outermost.
+ * Call the reader while there is input for it. A reader that reads again is called inside its own
+ * readline, as programs expect, but only up to DEPTH_MAX levels; beyond that the outermost loop
+ * calls it.
  */
 void
 stream::deliver()
@@ -181,7 +182,8 @@ stream::watch_input()
 		fdcb(fd, selread, nullptr);
 }
 
-/* For a byte at least. What can be unread stays, beside a line as long as they may be. */
+/* Make room for at least one byte. Keep the bytes that can be unread, besides a line of maximum
+ * length. */
 void
 stream::make_room()
 {
@@ -209,7 +211,7 @@ stream::readable()
 	ssize_t n;
 
 	make_room();
-	most = size - (end - start); /* a reader has not been content with less */
+	most = size - (end - start); /* not 0: next has not waited with a full line */
 	n = ::read(fd, buffer.get() + end, most < room - end ? most : room - end);
 	if (n < 0 && try_again(errno))
 		return;
@@ -256,7 +258,7 @@ stream::output()
 		watch_output(true);
 }
 
-/* 1: progress; 0: not now; -1 and errno. */
+/* 1: progress; 0: would block; -1: error in errno. */
 int
 stream::send_some()
 {
@@ -306,7 +308,7 @@ stream::after_output()
 		close_now();
 }
 
-/* They may write, wait again, or abort. */
+/* Waiters may write, wait again, or abort. */
 void
 stream::tell_waiters()
 {
@@ -371,9 +373,9 @@ stream::last_words()
 			;
 }
 
-/* ---- its ends ---- */
+/* ---- end and errors ---- */
 
-/* The reader, if any, is called by deliver, in next: never from here. */
+/* Never calls the reader: deliver does, in next. */
 void
 stream::fail(int code)
 {
@@ -410,7 +412,7 @@ stream::disown()
 void
 stream::close_now()
 {
-	/* What is dropped may be the last reference, when this is not its destructor. */
+	/* Unless the destructor runs this, the reader may hold the last reference to the stream. */
 	callback<void, str, int>::ptr dropped = reader;
 	std::deque<waiter> dropped_waiters;
 
@@ -448,8 +450,8 @@ stream::limit(time_t wanted)
 		begin_wait();
 }
 
-/* Something is going to be waited for: from now on, unless something is already. The timer of a
- * wait that is over may still be there. */
+/* The stream is about to wait: start the clock, unless it waits already. The timer of an earlier
+ * wait may still be armed. */
 void
 stream::begin_wait()
 {
@@ -468,7 +470,7 @@ stream::arm(uint64_t after_ns)
 	    static_cast<u_int32_t>(after_ns % 1000000000u), wrap(mkref(this), &stream::timed_out));
 }
 
-/* One timer for all waits: it looks for how long there has been no progress. */
+/* One timer serves all waits: it checks how long there has been no progress. */
 void
 stream::timed_out()
 {
@@ -490,7 +492,7 @@ stream::timed_out()
 		deliver();
 }
 
-/* ---- for people ---- */
+/* ---- debugging output ---- */
 
 void
 stream::show_as(str wanted)

@@ -2,15 +2,16 @@
 /*
  * suio.cc: chains of iovecs.
  *
- * What is copied lies in blocks: one at a time is filled, and one that is full is freed when its
- * last byte has been removed. That, the callbacks and the strings that are held are marks: each
- * has the number of the byte before which it waits, and they are in the order of these numbers.
+ * Copied bytes are stored in blocks. One block at a time is filled; a full block is freed when its
+ * last byte has been removed. A mark is an action that waits until all bytes up to a number have
+ * been removed: it frees a block, runs a callback or releases a string. The marks are in the order
+ * of these numbers.
  */
 #include "../include/async/amisc.h"
 
 namespace {
 
-/* A longer writev does not help. */
+/* A longer writev is not faster. */
 constexpr size_t iovs_max = 64;
 
 }
@@ -21,7 +22,7 @@ class suio::mark
 {
 public:
 	virtual ~mark() = default;
-	/** All bytes before it have been removed. */
+	/** Called when all bytes before the mark have been removed. */
 	virtual void reached() = 0;
 
 	mark *next = nullptr;
@@ -67,7 +68,8 @@ suio::add_mark(mark *m)
 	_marks_end = &m->next;
 }
 
-/* A callback may come back to here, and add marks: the list is whole whenever one runs. */
+/* A callback may call this suio and add marks, so the list must be consistent
+ * whenever a callback runs. */
 void
 suio::run_marks()
 {
@@ -98,7 +100,7 @@ suio::hold_onto(const str &s)
 		add_mark(new mark_of_str(s));
 }
 
-/* ---- life ---- */
+/* ---- construction and destruction ---- */
 
 suio::suio()
     : _iov(_few), _count(0), _array(_few), _room(few), _resid(0), _byteno(0), _iovno(0),
@@ -107,7 +109,7 @@ suio::suio()
 {
 }
 
-/* What callbacks of the end put in goes without a call. */
+/* Callbacks that run here may add marks; those are deleted without a call. */
 suio::~suio()
 {
 	clear();
@@ -130,7 +132,7 @@ suio::clear()
 
 /* ---- iovecs ---- */
 
-/* Room for one more iovec: at the front, if half of the array is free there. */
+/* Make room for one more iovec: at the front, if half of the array is free there. */
 void
 suio::grow()
 {
@@ -147,7 +149,7 @@ suio::grow()
 	_array = _iov = array;
 }
 
-/* Commit the bytes; if the last iovec ends at p, extend it. */
+/* Append the bytes; if the last iovec ends at p, extend it. */
 void
 suio::append(const void *p, size_t n)
 {
@@ -194,7 +196,7 @@ suio::rembytes(size_t n)
 
 /* ---- blocks ---- */
 
-/* The block is full: it goes when what is in it has gone. */
+/* The block is full: free it when its bytes have been removed. */
 void
 suio::retire_block()
 {
@@ -205,7 +207,7 @@ suio::retire_block()
 	_block = _free = _limit = nullptr;
 }
 
-/* A first block is small: most buffers are short messages. */
+/* The first block is small: most buffers hold short messages. */
 void
 suio::new_block(size_t n)
 {
@@ -242,7 +244,7 @@ suio::getspace_aligned(size_t n)
 	return _free;
 }
 
-/* ---- putting in ---- */
+/* ---- adding bytes ---- */
 
 void
 suio::copy(const void *p, size_t n)
@@ -313,7 +315,7 @@ suio::fill(char c, ssize_t n)
 	_free += n;
 }
 
-/* A few bytes are copied: a block for each few of them would be a hundred times as much. */
+/* A few bytes are copied: keeping a block for them would waste a hundred times their size. */
 void
 suio::take(suio *uio)
 {
@@ -325,7 +327,7 @@ suio::take(suio *uio)
 	if (uio == this)
 		panic("a suio takes itself\n");
 	if (few_bytes && uio->_resid > 0)
-		getspace(uio->_resid); /* its mark, if any, comes before those that are taken */
+		getspace(uio->_resid); /* its mark, if any, must precede the marks taken over */
 	for (; m != nullptr; m = m->next)
 		m->at = end + (m->at > begin ? m->at - begin : 0);
 	if (uio->_marks != nullptr) {
@@ -350,7 +352,7 @@ suio::take(suio *uio)
 	run_marks();
 }
 
-/* ---- looking at it ---- */
+/* ---- access ---- */
 
 size_t
 suio::copyout(void *buf, size_t len) const
@@ -377,8 +379,8 @@ suio::linelen() const
 /* ---- descriptors ---- */
 
 /*
- * What is left of the block is filled first, so that short reads share one, however much is asked
- * for. For the rest of a long read there is another block, in which the next reads go on.
+ * Fill the rest of the block first, so that short reads share a block, whatever size the caller
+ * asks for. The rest of a long read goes into another block, where the next reads continue.
  */
 int
 suio::input(int fd, size_t len)

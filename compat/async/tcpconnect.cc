@@ -56,7 +56,7 @@ address_connect::~address_connect()
 	}
 }
 
-/* False: errno. */
+/* False: failed with errno. */
 bool
 address_connect::begin(in_addr addr, u_int16_t port)
 {
@@ -68,7 +68,7 @@ address_connect::begin(in_addr addr, u_int16_t port)
 	make_async(fd);
 	from.sin_family = AF_INET;
 	from.sin_addr = bind_address(INADDR_ANY);
-	/* Only when asked for: a bound port is used for this one peer alone. */
+	/* Bind only on request: a bound port can serve this one peer only. */
 	if (from.sin_addr.s_addr != htonl(INADDR_ANY) &&
 	    bind(fd, reinterpret_cast<sockaddr *>(&from), sizeof from) < 0)
 		return false;
@@ -103,7 +103,7 @@ address_connect::failed(int error)
 	finish(-1, error);
 }
 
-/* One address after another, until one takes it. */
+/* Tries one address after another, until one accepts the connection. */
 class addresses_connect : public tcpconnect_t {
 public:
 	addresses_connect(const vec<in_addr> &a, u_int16_t p, const cbi &c)
@@ -138,7 +138,7 @@ private:
 	}
 };
 
-/* By name: the lookup, then the addresses. */
+/* By name: looks the name up, then tries the addresses. */
 class name_connect : public tcpconnect_t {
 public:
 	name_connect(const str &host, u_int16_t p, const cbi &c, bool search, str *np)

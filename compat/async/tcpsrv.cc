@@ -9,7 +9,7 @@ namespace melycompat {
 
 namespace {
 
-/* Look up the list, unless there is one, then try its hosts in their order. */
+/* Look up the list, unless the caller has one, then try its hosts in order. */
 class srv_connect : public tcpconnect_t {
 public:
 	srv_connect(const str &domain, const str &service, u_int16_t defport, const cbi &c,
@@ -24,8 +24,8 @@ private:
 	ptr<srvlist> *srvlp;
 	str *namep;
 	ptr<srvlist> list;
-	size_t next;       /* of the list */
-	int last_error;    /* of the host before */
+	size_t next;       /* index in the list */
+	int last_error;    /* of the previous host */
 	dnsreq_t *request;
 	tcpconnect_t *current;
 	timecb_t *later;
@@ -81,7 +81,7 @@ srv_connect::found(ptr<srvlist> l, int error)
 	try_next();
 }
 
-/* No service of that name: the host of the domain's name, if the program has a port for it. */
+/* There are no SRV records: try the host of that name, if the program gave a port for it. */
 void
 srv_connect::found_none(int error)
 {
@@ -98,7 +98,7 @@ srv_connect::try_next()
 	while (next < list->s_nsrv) {
 		const srvrec &srv = list->s_srvs[next++];
 
-		/* The root as a host says that there is no such service. */
+		/* A target of "." says that the domain does not offer the service. */
 		if (srv.name[0] != '\0' && strcmp(srv.name, ".") != 0) {
 			try_host(srv);
 			return;
@@ -107,7 +107,7 @@ srv_connect::try_next()
 	finish(-1, last_error);
 }
 
-/* At the addresses that came with the list, or else by name. */
+/* Use the addresses that came with the list, or else the name. */
 void
 srv_connect::try_host(const srvrec &srv)
 {

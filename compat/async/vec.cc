@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vec.cc: the parts of vectors and other containers that are not templates: the growth, the tables
- * of bits, and the end of a program that misuses a container.
+ * vec.cc: the parts of vectors and other containers that are not templates: growth, the tables of
+ * bits, and the abort after misuse of a container.
  */
 #include "vec.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 vec_resizer_t *resizer;
 
-/* Position of the highest and lowest bit of the bytes from b to b + 15. */
+/* Position of the highest and lowest bit set, for the bytes b to b + 15. */
 #define HIGH_16(b) \
 	HIGH_4(b), HIGH_4(b + 4), HIGH_4(b + 8), HIGH_4(b + 12)
 #define HIGH_4(b) HIGH(b), HIGH(b + 1), HIGH(b + 2), HIGH(b + 3)

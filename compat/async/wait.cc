@@ -3,14 +3,13 @@
  * wait.cc: the epoll set of color 0.
  *
  * NOTE(blocked)
- *   acheck may wait while other threads post to color 0. It says that it is going to (blocked),
- *   then looks whether something is there; they leave it there, and then look at blocked. All of it
- *   is sequentially consistent, so one of the two sees the other, and writes to the eventfd are
- *   few.
- *
+ *   acheck may wait while other threads post to color 0. It sets `blocked`, then checks for work; a
+ *   poster adds work, then reads `blocked`. All four accesses are sequentially consistent, so at
+ *   least one side sees the other, and few posts need a write to the eventfd.
+ * 
  * NOTE(fork)
- *   The child of a fork shares the set with its parent, whose descriptors are in there: it must not
- *   change it. So a handler of pthread_atfork closes the child's part of it.
+ *   The child of a fork shares the set, with the parent's descriptors in it, so it must not change
+ *   it. A handler of pthread_atfork therefore closes the child's descriptor of the set.
  */
 #include "wait.h"
 
@@ -32,16 +31,16 @@ namespace melycompat {
 
 namespace {
 
-/* Stored by color 0 when they are made, and in the child of a fork; -1: not there. */
+/* Color 0 stores them when it creates them, and in the child of a fork; -1: none. */
 std::atomic<int> epoll_set{-1}, timer{-1}, wake{-1};
 
-std::atomic<bool> soon;    /* a pass is wanted */
+std::atomic<bool> soon;    /* a pass has been requested */
 std::atomic<bool> blocked; /* NOTE(blocked) */
 std::atomic<void (*)()> pass_soon;
 
-size_t watched_max = 64; /* how many may be ready at once; color 0 */
+size_t watched_max = 64; /* size of the buffer for ready descriptors; color 0 */
 
-/* relaxed, all three: their users got them from color 0 in another way, or do not need an order */
+/* relaxed, all three: users got the descriptors from color 0 another way, or need no order */
 int
 get(const std::atomic<int> &fd)
 {
@@ -78,9 +77,9 @@ void
 write_wake()
 {
 	const uint64_t one = 1;
-	quiet unseen; /* a write of any thread is not an order */
+	quiet unseen; /* a write by any thread does not order anything */
 
-	/* Full is as good: it is readable. */
+	/* If the counter is full, the write fails, but the eventfd is readable anyway. */
 	if (write(get(wake), &one, sizeof one) < 0)
 		return;
 }
@@ -92,7 +91,7 @@ watch_own()
 		die("cannot watch the loop's own descriptors");
 }
 
-/* What is the set's own among the ready ones. */
+/* Remove the set's own descriptors from the ready ones. */
 void
 sort_out(wait_found *found)
 {
@@ -105,7 +104,7 @@ sort_out(wait_found *found)
 		else if (ev.data.fd != get(wake))
 			found->ready[kept++] = ev;
 		else if (read(get(wake), &count, sizeof count) < 0)
-			continue; /* someone else has read it */
+			continue; /* another thread has read it */
 	}
 	found->ready.resize(kept);
 }
@@ -149,7 +148,7 @@ wait_renew()
 {
 	int set = made(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
 
-	/* At one stroke: other threads use its number meanwhile. */
+	/* Atomically: other threads use the number of the set meanwhile. */
 	(void)made(dup3(set, get(epoll_set), O_CLOEXEC), "dup3");
 	close(set);
 	watch_own();
@@ -191,11 +190,12 @@ wait_until(uint64_t due_ns)
 		return;
 	if (due_ns != UINT64_MAX) {
 		setting.it_value.tv_sec = static_cast<time_t>(due_ns / 1000000000);
-		/* Of 0 it would never go off. */
+		/* A time of 0 would disarm the timer. */
 		setting.it_value.tv_nsec = static_cast<long>(due_ns % 1000000000) |
 		    static_cast<long>(due_ns == 0);
 	}
-	/* Setting the clock makes it readable; then the due timers are checked again. */
+	/* A change of the clock makes the timer readable; the pass then checks the due timers
+	 * again. */
 	if (timerfd_settime(get(timer), TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &setting,
 	    nullptr) < 0 && errno != ECANCELED)
 		die("timerfd_settime: %s", std::strerror(errno));
@@ -204,7 +204,7 @@ wait_until(uint64_t due_ns)
 void
 wait_soon()
 {
-	/* seq_cst: NOTE(blocked); a second one before the pass begins is one too many */
+	/* seq_cst: NOTE(blocked); one request per pass is enough */
 	if (soon.exchange(true, std::memory_order_seq_cst))
 		return;
 	/* acquire: pairs with the release in wait_passes_begin */
@@ -239,15 +239,15 @@ wait_for(wait_found *found, bool block)
 			timeout = -1;
 	}
 	found->ready.resize(watched_max);
-	/* Another color may exit meanwhile. */
+	/* An event of another color may call exit meanwhile. */
 	if (timeout != 0)
 		mely_wait_begin();
 	n = epoll_wait(get(epoll_set), found->ready.data(), static_cast<int>(watched_max),
 	    timeout);
 	if (timeout != 0)
 		mely_wait_end();
-	blocked.store(false, std::memory_order_relaxed); /* a nudge too many does no harm */
-	/* relaxed: what was due before the look is run in this pass */
+	blocked.store(false, std::memory_order_relaxed); /* one nudge too many does no harm */
+	/* relaxed: whatever was due before the wait runs in this pass */
 	soon.store(false, std::memory_order_relaxed);
 	found->ready.resize(n > 0 ? static_cast<size_t>(n) : 0);
 	if (found->ready.size() == watched_max)

@@ -3,20 +3,21 @@
  * watch.cc: descriptors and their callbacks.
  *
  * NOTE(slots)
- *   A slot is one direction of a descriptor: its callback, or none. All of a descriptor is under
- *   its lock, which is not held while a callback runs; a call has a reference of its own. In the
- *   child of a fork callbacks can be set and dropped still, so a fork takes the locks.
- *   A. What color 0 is to call is in its wait set (wait.h). A pass looks at the slot again before
- *      it calls, so a callback that an earlier one has dropped is not called. One for a number that
- *      was free when the pass looked is not called either: it would be for another descriptor.
- *   B. What another color is to call is watched by libmely, which posts an event to that color. The
- *      event carries the number of the watching; when the slot has changed meanwhile it finds
- *      another number, and does nothing.
- *   C. Before amain there are no workers, and acheck calls all: A. amain begins with B.
- *   D. Programs close descriptors without telling. So each fdcb says to the system what it wants,
- *      even if it wants the same as before.
+ *   A slot is one direction of a descriptor, with its callback or without. A lock guards everything
+ *   of a descriptor. It is not held while a callback runs; the call holds its own reference. The
+ *   child of a fork can still set and drop callbacks, so a fork takes the locks.
+ *   A. Callbacks of color 0 are in its wait set (wait.h). A pass checks the slot again before each
+ *      call, so it does not call a callback that an earlier one has dropped. Nor does it call one
+ *      that was set for a descriptor after the wait: what was ready may have been an older
+ *      descriptor of that number.
+ *   B. libmely watches for the callbacks of other colors and posts an event to the color. The event
+ *      carries the number of the watch; if the slot has changed meanwhile, the event finds another
+ *      number and does nothing.
+ *   C. Before amain there are no workers, and acheck calls all callbacks: A. amain starts with B.
+ *   D. Programs close descriptors without notice. So each fdcb updates the system's set, even if
+ *      nothing seems to have changed.
  *   E. A descriptor that was closed before its callback was dropped or replaced cannot be removed
- *      from the set: its number is a STRAY. If a child keeps it open, it may stay ready
+ *      from the set: its number is a STRAY. If a child keeps the descriptor open, it may stay ready
  *      permanently, under a number that another descriptor has now. So the library asks poll
  *      whether a stray is really ready, and if not, creates the set again.
  */
@@ -58,8 +59,8 @@ enum {
 constexpr uint32_t FAULT = EPOLLHUP | EPOLLERR;
 
 struct slot {
-	job j = {};          /* callback NULL: none */
-	uint64_t moment = 0; /* when it was filled, having been empty */
+	job j = {};          /* callback NULL: the slot is empty */
+	uint64_t moment = 0; /* when the empty slot was filled */
 	uint64_t number = 0; /* B of NOTE(slots) */
 	mely_watch watch = 0;
 	bool watched = false; /* by libmely */
@@ -80,7 +81,7 @@ std::atomic<descriptor *> blocks[BLOCKS];
 std::mutex blocks_lock;
 
 std::mutex always_lock;
-std::set<int> *always;             /* under always_lock; NULL: never any */
+std::set<int> *always;             /* under always_lock; NULL: there has never been one */
 std::atomic<int> always_count;
 
 std::atomic<uint64_t> moments{1};
@@ -140,7 +141,7 @@ set_always(descriptor &d, int fd, bool on)
 	always_count.store(static_cast<int>(always->size()), std::memory_order_relaxed);
 }
 
-/* Have the wait set as the slots say. Under the lock. 0, or why not. */
+/* Make the wait set match the slots. Under the lock. Returns 0 or a negative errno. */
 int
 update_set(descriptor &d, int fd)
 {
@@ -188,13 +189,13 @@ void
 stop(slot &s)
 {
 	if (s.watched && !s.always)
-		/* Its event may be on its way: B. */
+		/* Its event may be queued already: B. */
 		(void)mely_watch_stop(runtime(), s.watch, nullptr, nullptr);
 	s.watched = false;
 	s.number++;
 }
 
-/* Under the lock. 0, or why not. */
+/* Under the lock. Returns 0 or a negative errno. */
 int
 start(slot &s, int fd, int write)
 {
@@ -223,7 +224,7 @@ is_ready(int fd, int write)
 	return poll(&look, 1, 0) != 0;
 }
 
-/* False: there was none to call. */
+/* False: there was no callback to call. */
 bool
 run_main(int fd, int write, uint64_t moment)
 {
@@ -317,7 +318,7 @@ watch_set(int fd, bool write, const job *j)
 	if (fd < 0 || fd >= 1 << FD_BITS)
 		return -EBADF;
 	if (j != nullptr)
-		(void)color_id(j->color); /* what is wrong is said without the lock */
+		(void)color_id(j->color); /* complains about a bad color, so not under the lock */
 	if (j != nullptr)
 		give(j->callback);
 	descriptor &d = descriptor_of(fd);
@@ -328,7 +329,7 @@ watch_set(int fd, bool write, const job *j)
 	stop(s);
 	s.j = j != nullptr ? *j : job();
 	if (old.callback == nullptr && j != nullptr)
-		/* relaxed: compared with what color 0 has read; other threads have no order */
+		/* relaxed: only compared with what color 0 has read; it orders nothing else */
 		s.moment = moments.fetch_add(1, std::memory_order_relaxed);
 	if (was_wanted || wanted(s))
 		error = update_set(d, fd);
@@ -337,7 +338,7 @@ watch_set(int fd, bool write, const job *j)
 	locked.unlock();
 	if (old.callback != nullptr)
 		old.free_if_owned();
-	/* What was closed already can be dropped. */
+	/* Dropping the callback of a descriptor that is closed already is not an error. */
 	return j == nullptr || error == -ESHUTDOWN || error == -ECHILD ? 0 : error;
 }
 
@@ -368,7 +369,7 @@ watch_run(std::vector<epoll_event> *ready, uint64_t moment)
 		int fd = ev.data.fd;
 		bool any = (ev.events & reads) != 0 && run_main(fd, 0, moment);
 
-		/* A pass inside has looked since: what is known here is old. */
+		/* A nested pass has polled since: these results are stale. */
 		if (pass != passes)
 			return false;
 		any |= (ev.events & writes) != 0 && run_main(fd, 1, moment);
@@ -398,7 +399,7 @@ void
 watch_start(mely_runtime *)
 {
 	for_each([](descriptor &d, int fd) {
-		complain(fd, update_set(d, fd)); /* without those of other colors */
+		complain(fd, update_set(d, fd)); /* only callbacks of color 0 stay in the set */
 		for (int write = 0; write < 2; write++)
 			if (d.slots[write].j.callback != nullptr && !wanted(d.slots[write]))
 				complain(fd, start(d.slots[write], fd, write));

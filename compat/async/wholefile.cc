@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wholefile.cc: files as strings: read at once, and replaced at once.
+ * wholefile.cc: reads a whole file into a string, and replaces a file atomically.
  */
 #include "wholefile.h"
 
@@ -15,7 +15,7 @@
 
 namespace melycompat {
 
-/* Make room for more; the memory of before may have held a key. */
+/* Grow the buffer; wipe the old one, which may hold a key. */
 static void
 enlarge(std::vector<char> *bytes)
 {
@@ -64,7 +64,7 @@ write_all(int fd, const char *p, size_t n)
 	return true;
 }
 
-/* Create a file beside `file`; its name goes to *name. */
+/* Create a temporary file in the directory of `file`; store its name in *name. */
 static int
 open_beside(const str &file, int perm, str *name)
 {
@@ -72,7 +72,7 @@ open_beside(const str &file, int perm, str *name)
 	int fd;
 
 	do {
-		/* Relaxed: all that counts is that no two are the same. */
+		/* relaxed: the numbers only have to differ */
 		*name = strbuf() << file << "." << (int)getpid() << "."
 				 << serial.fetch_add(1, std::memory_order_relaxed) << "~";
 		fd = open(name->cstr(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, perm);
@@ -89,7 +89,7 @@ fill(int fd, const str &s, bool binary)
 	    fsync(fd) == 0;
 }
 
-/* Give the file its name: `excl` by a link, which is never made over another one. */
+/* Give the file its name; with `excl` by a link, which never replaces another file. */
 static bool
 put_in_place(const str &name, const str &file, bool excl)
 {

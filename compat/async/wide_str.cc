@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wide_str.cc: UTF-8 (RFC 3629) and characters.
+ * wide_str.cc: conversion between UTF-8 (RFC 3629) and wide characters.
  */
 #include "wide_str.h"
 
@@ -8,8 +8,8 @@
 
 namespace melycompat {
 
-/* The character at the start of `len` bytes goes to *out; how many bytes it is, or 0 when they
- * are not UTF-8: cut short, longer than need be, half of a pair, or beyond Unicode. */
+/* Decode the character at the start of `len` bytes into *out. Returns its length in bytes, or 0 for
+ * invalid UTF-8: cut short, longer than needed, a surrogate, or beyond Unicode. */
 static size_t
 decode_utf8(const char *s, size_t len, wchar_t *out)
 {
@@ -37,7 +37,7 @@ decode_utf8(const char *s, size_t len, wchar_t *out)
 	return 0;
 }
 
-/* The other way; `to` has room for 4 bytes. */
+/* Encode a character; `to` has room for 4 bytes. */
 static size_t
 encode_utf8(wchar_t character, char *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wmstr.cc: strings that leave nothing behind.
+ * wmstr.cc: strings that wipe their memory when they are freed.
  */
 #include "wmstr.h"
 

@@ -129,7 +129,7 @@ signals_run()
 	/* acquire, here and below: pair with the releases in on_signal */
 	if (!any_came.load(std::memory_order_acquire))
 		return;
-	any_came.store(false, std::memory_order_relaxed); /* before `came` is read: none is missed */
+	any_came.store(false, std::memory_order_relaxed); /* before `came` is read */
 	for (sig = 1; sig < NSIG; sig++) {
 		if (!came[sig].exchange(false, std::memory_order_acq_rel))
 			continue;

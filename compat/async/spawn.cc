@@ -117,7 +117,7 @@ setstdfds(int in, int out, int err)
 		place(fds[i], i);
 	for (i = 0; i < 3; i++)
 		if (fds[i] >= FIRST_FREE_FD)
-			close(fds[i]); /* a descriptor given twice is closed twice: harmless in a child */
+			close(fds[i]); /* given twice, closed twice: harmless in a child */
 }
 
 pid_t

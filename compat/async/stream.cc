@@ -4,8 +4,8 @@
  *
  * NOTE(references)
  *   Every caller of a stream holds a reference to it: an aios, a watched descriptor, a timer. So
- *   when an aios with pending output is dropped, the watched descriptor keeps the stream alive until
- *   it has been closed, which ends all watching.
+ *   when an aios with pending output is dropped, the watched descriptor keeps the stream alive
+ *   until it has been closed, which ends all watching.
  */
 #include "stream.h"
 
@@ -211,7 +211,7 @@ stream::readable()
 	ssize_t n;
 
 	make_room();
-	most = size - (end - start); /* not 0: next has not waited with a full line */
+	most = size - (end - start); /* not 0: next fails with EFBIG instead */
 	n = ::read(fd, buffer.get() + end, most < room - end ? most : room - end);
 	if (n < 0 && try_again(errno))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aiod.h: files and directories without waiting for the disk. What the original gave to helper
- * processes with shared memory is done by helper threads of the runtime.
+ * aiod.h: files and directories without waiting for the disk. Helper threads of the runtime do what
+ * helper processes with shared memory did in the original.
  */
 #ifndef _ASYNC_AIOD_H_
 #define _ASYNC_AIOD_H_ 1
@@ -18,8 +18,8 @@ class file_work;
 struct open_file;
 }
 
-/** Memory to read into and write from: aiod::bufalloc. It counts against the limit of its aiod
- *  while it lives. Do not touch it from a call that gets it until the call's callback. */
+/** Memory for reads and writes: aiod::bufalloc. It counts against the limit of its aiod while it
+ * lives. Once a call has it, do not touch it until the call's callback. */
 class aiobuf : public virtual refcount
 {
 	friend class aiod;
@@ -27,7 +27,7 @@ class aiobuf : public virtual refcount
 public:
 	char *base() { return bytes; }
 	const char *base() const { return bytes; }
-	/** Bytes, as asked for. */
+	/** The size in bytes, as requested. */
 	size_t size() const { return length; }
 	char *lim() { return bytes + length; }
 	const char *lim() const { return bytes + length; }
@@ -46,9 +46,9 @@ private:
 };
 
 /**
- * Runs calls in the order made, nproc of them at a time. For color 0, where the callbacks run, too:
- * never before the call returns. A call before amain is accepted. The last argument of a callback
- * is 0 or an errno code.
+ * Runs calls in the order made, up to nproc of them at a time. For color 0, where the callbacks
+ * run, too: never before the call returns. A call before amain is accepted. The last argument of a
+ * callback is 0 or an errno code.
  */
 class aiod
 {
@@ -56,20 +56,21 @@ class aiod
 
 public:
 	typedef callback<void, str, int>::ref cbsi;
-	/** The status is the callee's for the call only; NULL on an error. */
+	/** The status is valid during the call only; NULL on an error. */
 	typedef callback<void, struct stat *, int>::ref cbstat;
 	typedef callback<void, ptr<aiofh>, int>::ref cbopen;
 
 	/**
-	 * nproc: as many calls are worked on at a time; with 1 each sees what the one before did.
-	 * shmsize: bytes that buffers may have together. maxbuf: bytes of the largest one. The rest
-	 * is ignored: there is no helper program to be found at path. Allocated by New only.
+	 * nproc: the number of calls that run at a time; with 1 each call sees the effects of the
+	 * previous one. shmsize: the total size of all buffers, in bytes. maxbuf: the size of the
+	 * largest buffer. The rest is ignored, since there is no helper program at path. Create
+	 * objects only with New.
 	 */
 	aiod(u_int nproc = 1, ssize_t shmsize = 0x400000, size_t maxbuf = 0x100000,
 	    bool pin = false, str path = str(), str tmpdir = str());
 
-	/** Delete it after its last call, buffer and open file, possibly now. Callbacks that have
-	 *  one of these may still use it until then. */
+	/** Delete the object after its last call, buffer and open file, possibly now. Callbacks
+	 * that hold one of these may still use the object until then. */
 	void finalize();
 
 	/** A buffer of at most maxbuf bytes; null if there is no room for it now. */
@@ -97,19 +98,20 @@ private:
 	aiod &operator=(const aiod &);
 };
 
-/** An open file or directory: aiod::open, opendir. As aiod; closed with the last reference. */
+/** An open file or directory: aiod::open, opendir. The rules of aiod apply; dropping the last
+ * reference closes it. */
 class aiofh : public virtual refcount
 {
 	friend class aiod;
 
 public:
-	/** The buffer, how many bytes of it (0: the end; -1: an error), 0 or an errno code. */
+	/** The buffer, the number of bytes (0: the end; -1: an error), and 0 or an errno code. */
 	typedef callback<void, ptr<aiobuf>, ssize_t, int>::ref cbrw;
 
-	/** Fill buf from the byte at, up to the end of the file; write all of buf there. */
+	/** Fill buf from offset `at` of the file, up to its end; or write all of buf there. */
 	void read(off_t at, ptr<aiobuf> buf, cbrw cb);
 	void write(off_t at, ptr<aiobuf> buf, cbrw cb);
-	/** The same with n bytes of buf from its byte start. */
+	/** Like read and write, but with the n bytes of buf from its byte `start` on. */
 	void sread(off_t at, ptr<aiobuf> buf, u_int32_t start, u_int32_t n, cbrw cb);
 	void swrite(off_t at, ptr<aiobuf> buf, u_int32_t start, u_int32_t n, cbrw cb);
 	/** Fill buf with the next entries of a directory: struct dirents of d_reclen bytes. */
@@ -117,7 +119,7 @@ public:
 	void ftrunc(off_t bytes, cbi cb);
 	void fsync(cbi cb);
 	void fstat(aiod::cbstat cb);
-	/** Close it after the earlier calls. Later calls get EBADF. */
+	/** Close the file after the earlier calls. Later calls get EBADF. */
 	void close(cbi cb);
 	void closedir(cbi cb);
 

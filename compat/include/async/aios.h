@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aios.h: a descriptor read by lines or as it comes, and written without waiting.
+ * aios.h: a descriptor that is read by lines or as data arrives, and written without waiting.
  *
- * Including it makes standard input and output non-blocking, from before main until exit.
+ * Including this header makes standard input and output non-blocking, from before main until exit.
  */
 #ifndef _ASYNC_AIOS_H_
 #define _ASYNC_AIOS_H_ 1
@@ -17,18 +17,18 @@ struct aios_part;
 }
 
 /**
- * All of it is for color 0, where its callbacks run, too. A callback may drop the last reference to
- * the object that calls it.
+ * For color 0 only, where the callbacks run, too. A callback may drop the last reference to the
+ * object that calls it.
  *
- * Errors: the first one (an errno code; ETIMEDOUT after settimeout, EFBIG for a line that does not
- * fit) ends the stream: it goes to the callbacks that wait and to every later one, and what is
- * written is dropped.
+ * Errors: the first error (an errno code; ETIMEDOUT after settimeout, EFBIG for a line that does
+ * not fit) ends the stream. All waiting and all later callbacks receive it, and output is
+ * discarded.
  */
 class aios : public virtual refcount
 {
 public:
-	/** The text and 0; at the end of the input the null str and 0; on an error that and its
-	 *  code. */
+	/** The text and 0; at the end of the input the null str and 0; on an error the null str and
+	 * the error code. */
 	typedef callback<void, str, int>::ref rcb_t;
 	/** 0 or an error. */
 	typedef callback<void, int>::ref wcb_t;
@@ -54,34 +54,36 @@ public:
 	void readany(rcb_t cb);
 	/** Cancel the pending read, if any, and drop its callback. */
 	void readcancel();
-	/** Put back the last n bytes read, ends of lines included: at most those of the last
-	 *  callback, even if more have arrived since. More is a panic. A pending read may get them
-	 *  before unread returns. */
+	/** Put back the last n bytes read, line ends included: at most the bytes of the last
+	 * callback, even if more have arrived since; more is a panic. A pending read may get them
+	 * before unread returns. */
 	void unread(size_t n);
 
-	/** Write a copy of the bytes, behind what was written before. Does not wait. */
+	/** Append a copy of the bytes to the output. Does not wait. */
 	void write(const void *bytes, size_t n);
 	void writev(const iovec *iov, int count);
-	/** Pass sent along with the next bytes that are written (a Unix socket); closes it then. */
+	/** Pass the descriptor `sent` along with the next bytes written (Unix sockets only), then
+	 * close it. */
 	void sendfd(int sent);
 	/** Shut the descriptor down for writing when all has been sent. */
 	void sendeof();
-	/** Call cb after the bytes written so far have been sent, or after an error; before setwcb
-	 *  returns if there is nothing to wait for. */
+	/** Call cb after the bytes written so far have been sent, or after an error. If nothing is
+	 * pending, call it before setwcb returns. */
 	void setwcb(wcb_t cb);
-	/** Send all now. Blocks. 0 or the error of the stream. */
+	/** Send all output now. Blocks. Returns 0 or the error of the stream. */
 	int flush();
 
-	/** The error is ETIMEDOUT after this number of seconds without progress, while a read or
-	 *  bytes to send are pending. 0, the default: wait without limit. */
+	/** Fail with ETIMEDOUT after this number of seconds without progress, while a read or
+	 * output is pending. 0, the default: no limit. */
 	void settimeout(time_t seconds);
-	/** From now on print what is read and written to standard error, line by line, with this
-	 *  name in front; the null str ends it. */
+	/** From now on print all input and output to standard error, line by line, prefixed with
+	 * this name; the null str stops it. */
 	void setdebug(str name);
-	/** Close the descriptor now. What was not sent is lost; callbacks that wait are dropped. */
+	/** Close the descriptor now. Unsent output is lost; waiting callbacks are dropped. */
 	void abort();
 
-	/** For operator<<: where it appends, and that it has. For the exit: not to close. */
+	/** For operator<<: the buffer to append to, and the notice that it has appended; for the
+	 * exit: keep the descriptor open. */
 	const strbuf &_output() const;
 	void _started();
 	void _disown();
@@ -99,7 +101,7 @@ private:
 
 typedef ref<aios> aios_t;
 
-/** What `stream << x << y` appends to; it goes out at the end of the expression. */
+/** The target of `stream << x << y`; it is sent at the end of the expression. */
 class aiosout : public strbuf
 {
 public:
@@ -127,7 +129,7 @@ extern ptr<aios> aout;
 
 #ifndef MELYCOMPAT_IN_AIOS
 INIT(aiosinit);
-#else /* the library itself does not want standard input and output to change */
+#else /* the library itself must not change standard input and output */
 class aiosinit
 {
 public:

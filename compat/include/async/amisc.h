@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * amisc.h, dialect "async": what is small and used everywhere: messages (err.h), memory that is
- * never NULL, times, addresses. Functions here may be called from any thread.
+ * amisc.h, dialect "async": small things used everywhere: messages (err.h), memory that is never
+ * NULL, times, addresses. Any thread may call these functions.
  */
 #ifndef MELYCOMPAT_ASYNC_AMISC_H
 #define MELYCOMPAT_ASYNC_AMISC_H
@@ -19,7 +19,7 @@
 
 /* ---- memory ---- */
 
-/** As malloc, realloc, strdup and free, but panics when there is no memory; 0 bytes are some. */
+/** Like malloc, realloc, strdup and free, but panic without memory; 0 bytes are a valid size. */
 void *xmalloc(size_t n) __attribute__((malloc));
 void *xrealloc(void *p, size_t n);
 char *xstrdup(const char *s) __attribute__((malloc));
@@ -30,7 +30,7 @@ xfree(void *p)
 }
 #define txmalloc(n) xmalloc(n)
 
-/** putenv of a copy. */
+/** putenv with a copy of the string. */
 inline int
 xputenv(const char *assignment)
 {
@@ -39,22 +39,23 @@ xputenv(const char *assignment)
 
 /* ---- parts of strings ---- */
 
-/** The first of the n bytes at p that is one of those in `set`; NULL: none. */
+/** The first of the n bytes at p that is in `set`; NULL: none. */
 char *mempbrk(char *p, const char *set, int n);
-/** As strsep: the text before the next byte of delim, may be empty; *sp goes behind it. */
+/** Like strsep: returns the text before the next byte of delim, possibly empty; *sp moves behind
+ * it. */
 char *xstrsep(char **sp, const char *delim);
-/** The same, but skips what is empty; NULL: there is no more. */
+/** Like xstrsep, but skips empty texts; NULL at the end. */
 char *strnnsep(char **sp, const char *delim);
 
 /* ---- results that do not matter ---- */
 
-/** Says that a result is ignored on purpose. */
+/** Marks a result that is ignored on purpose. */
 template <class T> inline void
 rc_ignore(const T &)
 {
 }
 
-/** As write, for when the result does not matter. */
+/** Like write, for when the result does not matter. */
 inline void
 v_write(int fd, const void *p, size_t n)
 {
@@ -111,7 +112,7 @@ tscmp(const timespec &a, const timespec &b)
 	return a < b ? -1 : b < a;
 }
 
-/** The sum and the difference of two times of 0 to 999999999 ns: so has the result. */
+/** The sum and the difference of two times. In all three tv_nsec is 0 to 999999999. */
 inline timespec
 operator+(const timespec &a, const timespec &b)
 {
@@ -154,7 +155,7 @@ operator!=(const in_addr &a, const in_addr &b)
 	return !(a == b);
 }
 
-/** The same address and port; families that are not AF_INET are never equal. */
+/** Equality of address and port; families other than AF_INET are never equal. */
 inline bool
 operator==(const sockaddr_in &a, const sockaddr_in &b)
 {
@@ -168,7 +169,7 @@ operator!=(const sockaddr_in &a, const sockaddr_in &b)
 	return !(a == b);
 }
 
-/** Is it the same address and port, or path? Those of other families: the same n bytes. */
+/** Equality of address and port, or of path. For other families, equality of the n bytes. */
 bool addreq(const sockaddr *a, const sockaddr *b, socklen_t n);
 
 #include "aproc.h"

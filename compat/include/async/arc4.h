@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arc4.h: the stream of bytes of ARC4. It keeps nothing secret any more; programs use it as a
- * generator that can be repeated. An object is for one color at a time.
+ * arc4.h: the ARC4 stream of bytes. ARC4 is broken as a cipher; programs use it as a repeatable
+ * generator. An object is for one color at a time.
  */
 #ifndef MELYCOMPAT_ASYNC_ARC4_H
 #define MELYCOMPAT_ASYNC_ARC4_H
@@ -16,7 +16,7 @@ class arc4
 public:
 	arc4() { reset(); }
 
-	/** As if new: no key. */
+	/** Return to the initial state: no key. */
 	void reset()
 	{
 		for (int n = 0; n < 256; n++)
@@ -25,8 +25,8 @@ public:
 	}
 
 	/**
-	 * Mix a key of 1 to 256 bytes in. The first one after reset is what is called the key;
-	 * more of them add up.
+	 * Mix in a key of 1 to 256 bytes. The first call after reset sets the key; further calls
+	 * add to it.
 	 */
 	void setkey(const void *key, size_t len)
 	{

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arena.h, dialect "async": memory that is given back all at once, with the arena. Destructors of
- * what is in it are not called. Used by one color at a time.
+ * arena.h, dialect "async": memory that is freed all at once, with the arena. Destructors of
+ * objects in it are not called. One color at a time uses an arena.
  *
  *     arena a;
  *     foo *f = new (a) foo(1, 2);
@@ -19,7 +19,7 @@ public:
 	arena() : _chunks(NULL), _next(NULL), _left(0) {}
 	~arena() { clear(); }
 
-	/** n bytes, aligned to a power of two; throws std::bad_alloc when there is no memory. */
+	/** n bytes, aligned to a power of two; throws std::bad_alloc without memory. */
 	void *
 	alloc(size_t n, size_t align = __BIGGEST_ALIGNMENT__)
 	{
@@ -43,7 +43,7 @@ public:
 		return static_cast<char *>(memcpy(alloc(n, 1), s, n));
 	}
 
-	/** Give all back. */
+	/** Free all memory. */
 	void clear();
 
 private:
@@ -71,7 +71,7 @@ operator new[](size_t n, arena &a)
 	return a.alloc(n);
 }
 
-/* For a constructor that throws; the memory stays with the arena. */
+/* Called when a constructor throws; the memory stays with the arena. */
 inline void
 operator delete(void *, arena &)
 {

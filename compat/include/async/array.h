@@ -2,11 +2,11 @@
 /*
  * array.h, dialect "async": arrays that are values.
  *
- * array<T, n> is T[n] in a struct: it is copied, assigned, returned and put into containers. It has
- * no constructor, so that array<int, 3> a = {{1, 2, 3}}; initialises it. The elements of an
- * array<T[m], n> are array<T, m>.
+ * array<T, n> is T[n] in a struct: it can be copied, assigned, returned and stored in containers.
+ * It does not have a constructor, so array<int, 3> a = {{1, 2, 3}}; initialises it. The elements of
+ * an array<T[m], n> are array<T, m>.
  *
- * toarray(T) is T itself, or array<U, n> where T is U[n]; in a template with typename before it.
+ * toarray(T) is T itself, or array<U, n> if T is U[n]. In a template, write typename before it.
  */
 #ifndef MELYCOMPAT_ASYNC_ARRAY_H
 #define MELYCOMPAT_ASYNC_ARRAY_H
@@ -39,13 +39,13 @@ public:
 	typedef const elm_t *const_iterator;
 	enum { nelm = n };
 
-	/** The elements; a program uses what follows. */
+	/** The elements. Public only for the initialisation; programs use the methods. */
 	elm_t a[n];
 
 	/** The number of elements. */
 	static size_t size() { return n; }
 
-	/** Where they begin and end. */
+	/** The begin and the end of the elements. */
 	elm_t *base() { return a; }
 	const elm_t *base() const { return a; }
 	elm_t *lim() { return a + n; }
@@ -55,7 +55,7 @@ public:
 	iterator end() { return a + n; }
 	const_iterator end() const { return a + n; }
 
-	/** An element; an index that is out of range ends the program. */
+	/** An element; an index out of range ends the program. */
 	elm_t &
 	operator[](size_t i)
 	{

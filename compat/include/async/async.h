@@ -89,7 +89,7 @@ fdcb(int fd, selop op, cbv::ptr cb)
 
 /* ---- timers ---- */
 
-struct timecb_t; /**< a pointer to it names an armed timer, and is not an address */
+struct timecb_t; /**< names an armed timer; not an address to dereference */
 
 /**
  * Call cb, in its color, at a time of CLOCK_REALTIME, or after a delay by that clock; never early,
@@ -160,7 +160,7 @@ extern const time_t &timenow;
  */
 INIT(async_init);
 
-/* ---- how the originals chose between select, epoll and kqueue ---- */
+/* ---- the originals' choice between select, epoll and kqueue ---- */
 
 namespace sfs_core {
 
@@ -175,13 +175,13 @@ void set_compact_interval(u_int interval);
 
 }
 
-/** The version of sfslite that programs see: it has all calls of these headers. */
+/** The version of sfslite that programs see; these headers have all of its calls. */
 #define SFSLITE_VERSION_MAJOR 1
 #define SFSLITE_VERSION_MINOR 2
 #define SFSLITE_VERSION_PATCHLEVEL 9
 #define SFSLITE_VERSION_PRE 113
 #define SFSLITE_PATCHLEVEL_STR "1.2.9.113"
-/** Is the version this one or a later one? For #if. */
+/** Whether the version is at least this one. For #if. */
 #define SFSLITE_AT_VERSION(major, minor, patch, pre) \
 	(SFSLITE_VERSION_MAJOR != (major) ? SFSLITE_VERSION_MAJOR > (major) : \
 	    SFSLITE_VERSION_MINOR != (minor) ? SFSLITE_VERSION_MINOR > (minor) : \
@@ -198,7 +198,7 @@ void set_compact_interval(u_int interval);
 #include "str2file.h"
 #include "vec.h"
 
-/* Again: a system header included above may define its own. */
+/* Again, because a system header included above may redefine it. */
 #undef NULL
 #define NULL 0
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * autoconf.h, dialect "async": the macros that configure of the originals defined and programs test
- * with #ifdef. They hold for every system that this library runs on.
+ * with #ifdef. They are true for every system that this library runs on.
  */
 #ifndef MELYCOMPAT_ASYNC_AUTOCONF_H
 #define MELYCOMPAT_ASYNC_AUTOCONF_H

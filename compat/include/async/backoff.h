@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backoff.h, dialect "async": queues of what is sent again until it is answered.
+ * backoff.h, dialect "async": queues of requests that are sent again until they are answered.
  *
  *     struct query { tmoq_entry<query> link; void xmit(int); void timeout(); };
  *     tmoq<query, &query::link, 2, 5> queries;
  *
- * start(q) calls q->xmit(0) at once; after 2 seconds comes q->xmit(1), after 4 more q->xmit(2), and
- * so on up to 5 calls; after the wait of the last one q->timeout(). Waits end with a second of the
- * clock, and so can be short by less than one. The queue does not own its elements; an element
- * leaves by remove, before it dies, or by timeout. Color 0.
+ * start(q) calls q->xmit(0) at once, q->xmit(1) after 2 seconds, q->xmit(2) after 4 more, and so
+ * on, up to 5 calls; after one more wait it calls q->timeout(). Waits end on full seconds of the
+ * clock, so a wait can be up to one second short. The queue does not own its elements. An element
+ * leaves the queue by remove, which must be called before the element is destroyed, or by timeout.
+ * Color 0.
  */
 #ifndef MELYCOMPAT_ASYNC_BACKOFF_H
 #define MELYCOMPAT_ASYNC_BACKOFF_H
@@ -37,10 +38,10 @@ public:
 	}
 	~tmoq() { timecb_remove(_timer); }
 
-	/** Send an element, which is in no queue, for the first time. */
+	/** Send an element for the first time; it must not be in a queue. */
 	void start(T *elm) { send(elm, 0); }
 
-	/** Do not send an element any more. One that is in no queue stays so. */
+	/** Stop sending an element. No effect if it is in no queue. */
 	void
 	remove(T *elm)
 	{
@@ -59,7 +60,8 @@ public:
 	}
 
 private:
-	/* Those sent n + 1 times, which all wait equally long: in the order of their ends. */
+	/* By number of transmissions. Elements with equal numbers wait equally long, so each queue
+	 * is in the order of the deadlines. */
 	T *_first[maxsend];
 	T **_plast[maxsend];
 	timecb_t *_timer;
@@ -70,7 +72,7 @@ private:
 
 	static tailq_entry<T> &link_of(T *elm) { return (elm->*field).link; }
 
-	/* The clock of the timers; that of time() can be a little behind it. */
+	/* The clock of the timers; time() can be slightly behind it. */
 	static time_t
 	now()
 	{
@@ -80,7 +82,7 @@ private:
 		return ts.tv_sec;
 	}
 
-	/* In the queue before xmit, which may take it out and delete it. */
+	/* Insert before calling xmit, which may remove and delete the element. */
 	void
 	send(T *elm, u_int n)
 	{

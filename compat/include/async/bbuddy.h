@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bbuddy.h, dialect "async": an allocator of ranges of offsets, in blocks of powers of two that are
- * halved and joined again ("binary buddies"). It has nothing to do with memory: the offsets may be
- * those of a file. Used by one color at a time.
+ * bbuddy.h, dialect "async": a binary buddy allocator for ranges of offsets. Blocks have sizes that
+ * are powers of two; they are halved and joined again. The offsets need not refer to memory: they
+ * may be offsets in a file. One color at a time uses an object.
  */
 #ifndef MELYCOMPAT_ASYNC_BBUDDY_H
 #define MELYCOMPAT_ASYNC_BBUDDY_H
@@ -14,26 +14,27 @@
 class MELYCOMPAT_API bbuddy {
 public:
 	/**
-	 * Offsets from 0 to totsize, in blocks of minalloc to maxalloc, which are powers of two;
-	 * otherwise the program ends. Of totsize a rest that is less than minalloc is not used.
+	 * Allocates offsets from 0 to totsize, in blocks of minalloc to maxalloc bytes. Both must
+	 * be powers of two, or the program ends. A rest of totsize smaller than minalloc is not
+	 * used.
 	 */
 	bbuddy(off_t totsize, size_t minalloc, size_t maxalloc);
 	~bbuddy();
 
-	/** The end of the offsets. It can only grow: a smaller end is not taken. */
+	/** The end of the offsets. It can only grow: settotsize ignores a smaller end. */
 	off_t gettotsize() const { return _total; }
 	void settotsize(off_t totsize);
 
-	/** How much is free, if not in one block. */
+	/** The number of free offsets, not necessarily in one block. */
 	off_t space() const { return _space; }
 
-	/** A free block of n at least, at a multiple of its size; -1 when there is none. */
+	/** Allocate a block of at least n, at a multiple of its size; -1: none is free. */
 	off_t alloc(size_t n);
 
-	/** Free the block at pos that alloc(n) returned. Another one ends the program. */
+	/** Free the block that alloc(n) returned at pos. Any other block ends the program. */
 	void dealloc(off_t pos, size_t n);
 
-	/** End the program if the allocator is not as it should be. */
+	/** End the program if the data structure is inconsistent. */
 	void _check() const;
 
 private:
@@ -41,7 +42,7 @@ private:
 
 	unsigned _minlog, _maxlog;
 	off_t _total, _space;
-	level *_levels; /* by the logarithm of their blocks, from _minlog */
+	level *_levels; /* by the logarithm of the block size, from _minlog */
 
 	bbuddy(const bbuddy &);
 	bbuddy &operator=(const bbuddy &);

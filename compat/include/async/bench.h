@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h: how long something takes.
+ * bench.h: measures how long code runs.
  */
 #ifndef MELYCOMPAT_ASYNC_BENCH_H
 #define MELYCOMPAT_ASYNC_BENCH_H
@@ -13,7 +13,7 @@
 
 #define TIME_LABEL "usec"
 
-/** Microseconds from some point in the past on; any thread. */
+/** Microseconds since an arbitrary time; any thread. */
 inline u_int64_t
 get_time()
 {
@@ -23,7 +23,7 @@ get_time()
 	return (u_int64_t)ts.tv_sec * 1000000 + (u_int64_t)ts.tv_nsec / 1000;
 }
 
-/** Run `code` `iterations` times and say on stdout what it took. */
+/** Run `code` `iterations` times and print the time on stdout. */
 #define BENCH(iterations, code) \
 	do { \
 		u_int64_t bench_n_ = (iterations), bench_start_ = get_time(); \

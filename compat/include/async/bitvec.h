@@ -15,7 +15,7 @@ class MELYCOMPAT_API bitvec {
 	typedef unsigned long word;
 
 public:
-	/** A bit that can be assigned. */
+	/** An assignable reference to a bit. */
 	class bit
 	{
 		word *_word;
@@ -35,7 +35,7 @@ public:
 		bit &operator=(const bit &b) { return *this = bool(b); }
 	};
 
-	/** No bits; n bits that are 0. */
+	/** An empty vector; a vector of n zero bits. */
 	bitvec() : _words(NULL), _room(0), _size(0) {}
 	explicit bitvec(size_t n) : _words(NULL), _room(0), _size(0) { zsetsize(n); }
 	bitvec(const bitvec &v) : _words(NULL), _room(0), _size(0) { *this = v; }
@@ -46,12 +46,12 @@ public:
 	/** The number of bits. */
 	size_t size() const { return _size; }
 
-	/** Have n bits: new ones are anything, 0, or 1. */
+	/** Change the number of bits to n; new bits are undefined, 0, or 1. */
 	void setsize(size_t n);
 	void zsetsize(size_t n) { fill_to(n, false); }
 	void osetsize(size_t n) { fill_to(n, true); }
 
-	/** Give the bits from s up to, without, e the value v. */
+	/** Set the bits from s up to, but not including, e to v. */
 	void setrange(size_t s, size_t e, bool v);
 
 	/** A bit. An index out of range ends the program, here and above. */
@@ -62,7 +62,7 @@ public:
 		return (_words[i / word_bits] & mask(i)) != 0;
 	}
 	void at(size_t i, bool v) { (*this)[i] = v; }
-	/** The number of the first bit that is 0; -1: there is none. */
+	/** The index of the first zero bit; -1: none. */
 	int
 	first_unset_bit() const
 	{
@@ -105,7 +105,7 @@ swap(bitvec &a, bitvec &b)
 	a.swap(b);
 }
 
-/** The bits as characters 0 and 1, the first one first. */
+/** The bits as characters 0 and 1, from index 0 on. */
 MELYCOMPAT_API const strbuf &strbuf_cat(const strbuf &sb, const bitvec &v);
 
 #endif

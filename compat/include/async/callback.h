@@ -39,7 +39,7 @@ class str;
 
 namespace melycompat {
 
-/** The parts of a callback that do not depend on its type: those that the runtime reads. */
+/** The parts of a callback that do not depend on its type; the runtime reads them. */
 class notes
 {
 public:
@@ -62,7 +62,7 @@ private:
 	int _color, _prio, _timeleft;
 };
 
-/* The type by which a factory accepts an argument of type T. It accepts none that would bind a
+/* The type by which a factory accepts an argument of type T. It rejects arguments that would bind a
  * caller's variable to a non-const reference. */
 template <class T> struct bindable {
 	typedef const T &type;
@@ -144,12 +144,12 @@ protected:
 	callback(const melycompat::notes &n) : melycompat::notes(n) {}
 };
 
-/* ---- what is said once for each number of bound arguments ---- */
+/* ---- repeated for each number of bound arguments ---- */
 
 #define MELYC_BINDABLE bindable
 #include "../melycompat/bound.h"
 
-/* ---- bound functions and methods; O is what holds the object ---- */
+/* ---- bound functions and methods; O is the type that holds the object ---- */
 
 #define MELYC_BOUND(n) \
 template <class R MELYC_CLASSES_##n, class... B> \

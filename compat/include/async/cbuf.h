@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cbuf.h, dialect "async": a ring of bytes. Used by one color at a time.
+ * cbuf.h, dialect "async": a ring buffer of bytes. One color at a time uses an object.
  *
- * What is in it, and the room that is left, are each at most two pieces of memory, as for readv and
- * writev.
+ * The content and the free space are each at most two pieces of memory, for readv and writev.
  */
 #ifndef MELYCOMPAT_ASYNC_CBUF_H
 #define MELYCOMPAT_ASYNC_CBUF_H
@@ -14,26 +13,26 @@
 
 class MELYCOMPAT_API cbuf {
 public:
-	/** Room for n bytes. */
+	/** A ring of n bytes. */
 	explicit cbuf(size_t n) : _buf(new char[n]), _size(n), _at(0), _bytes(0) {}
 	~cbuf() { delete[] _buf; }
 
-	/** How many bytes it can hold, are in it, and could come in. */
+	/** The capacity, the number of bytes stored, and the free space. */
 	size_t size() const { return _size; }
 	size_t bytes() const { return _bytes; }
 	size_t space() const { return _size - _bytes; }
 	bool empty() const { return _bytes == 0; }
 	bool full() const { return _bytes == _size; }
 
-	/** Drop all. */
+	/** Drop all bytes. */
 	void clear() { _at = _bytes = 0; }
 
-	/** Where what is in it is: the pieces that are not empty, 0 to 2, into iov. */
+	/** Store the pieces of the content, 0 to 2 nonempty ones, in iov; returns their number. */
 	int outiov(iovec iov[2]) const { return pieces(iov, _at, _bytes); }
-	/** Where there is room, as well. */
+	/** Like outiov, for the free space. */
 	int iniov(iovec iov[2]) const { return pieces(iov, (_at + _bytes) % wrap(), space()); }
 
-	/** n bytes were written where there was room; more than there is ends the program. */
+	/** Add n bytes that were written into the free space; more than fit ends the program. */
 	void
 	addbytes(size_t n)
 	{
@@ -42,7 +41,7 @@ public:
 		_bytes += n;
 	}
 
-	/** Drop the first n bytes; more than there are ends the program. */
+	/** Drop the first n bytes; dropping more than are stored ends the program. */
 	void
 	rembytes(size_t n)
 	{
@@ -52,10 +51,10 @@ public:
 		_bytes -= n;
 	}
 
-	/** Append up to n bytes, as many as there is room for: how many. */
+	/** Append up to n bytes, as many as fit. Returns their number. */
 	size_t copyin(const void *p, size_t n);
 
-	/** Copy up to n bytes from the beginning, which stay: how many. */
+	/** Copy up to n bytes from the beginning without removing them. Returns their number. */
 	size_t copyout(void *p, size_t n) const;
 
 private:

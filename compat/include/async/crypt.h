@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crypt.h: the parts of the old library's cryptography that ordinary programs use: random
- * numbers, wiped strings, SHA-1. Numbers of any size (bigint) and RPC are not here.
+ * crypt.h: the parts of the old library's cryptography that ordinary programs use: random numbers,
+ * wiped strings, SHA-1. Arbitrary-precision numbers (bigint) and RPC are not included.
  */
 #ifndef MELYCOMPAT_ASYNC_CRYPT_H
 #define MELYCOMPAT_ASYNC_CRYPT_H
@@ -16,7 +16,7 @@
 
 #pragma GCC system_header
 
-/* The system has a header of this name, too: crypt(3). */
+/* The system has a header of this name, too: include crypt(3). */
 #ifdef __has_include_next
 #if __has_include_next(<crypt.h>)
 #include_next <crypt.h>

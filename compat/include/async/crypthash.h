@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crypthash.h: where bytes can be put: hashes, pools of noise.
+ * crypthash.h: consumers of bytes: hashes and pools of noise.
  */
 #ifndef MELYCOMPAT_ASYNC_CRYPTHASH_H
 #define MELYCOMPAT_ASYNC_CRYPTHASH_H
@@ -17,7 +17,7 @@ class datasink
 public:
 	virtual ~datasink() {}
 
-	/** Put `len` bytes in. */
+	/** Add `len` bytes. */
 	virtual void update(const void *data, size_t len) = 0;
 	void updatev(const iovec *iov, u_int count)
 	{
@@ -26,7 +26,7 @@ public:
 	}
 };
 
-/** Bytes that are worked on in blocks of 64, with their number, in bits, at the end. */
+/** Processes bytes in blocks of 64 and appends their number, in bits, at the end. */
 class mdblock : public datasink
 {
 public:
@@ -38,9 +38,10 @@ public:
 	void update(const void *data, size_t len);
 
 protected:
-	/** Work on a block. */
+	/** Process a block. */
 	virtual void consume(const u_char *block) = 0;
-	/** Put the end in: a one, zeros, the number of bits, its most significant byte first. */
+	/** Append the padding: a one bit, zeros, and the number of bits, most significant byte
+	 * first. */
 	void finish_be();
 
 	u_int64_t count;          /* bytes so far */

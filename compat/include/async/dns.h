@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns.h: looking up hosts and other records of the domain name system. Color 0.
+ * dns.h: lookups of hosts and other records of the domain name system. Color 0.
  *
- * A lookup runs on a helper thread and uses the system's resolver: it finds hosts as the system is
- * configured, /etc/hosts included, and other records by the name servers of /etc/resolv.conf. For
- * tests the environment may name another name server, MELY_NAMESERVER=A.B.C.D[:PORT]; with another
- * text there every lookup is ARERR_CANTSEND.
+ * A lookup runs on a helper thread and uses the system's resolver. It finds hosts as the system is
+ * configured, /etc/hosts included, and other records through the name servers of /etc/resolv.conf.
+ * For tests, MELY_NAMESERVER=A.B.C.D[:PORT] in the environment selects another name server; if its
+ * value is invalid, every lookup fails with ARERR_CANTSEND.
  *
- * Callbacks are called in color 0, never before the call has returned, once: with the answer and 0;
- * or with a null ptr and an error, one of below or of arpa/nameser.h (NXDOMAIN, SERVFAIL, ...). The
- * answer belongs to its handle. The request ends before its callback is called.
+ * Callbacks run once, in color 0, never before the call has returned: with the answer and 0; or
+ * with a null ptr and an error, one of those below or of arpa/nameser.h (NXDOMAIN, SERVFAIL, ...).
+ * The handle owns the answer. The request ends before its callback is called.
  */
 #ifndef MELYCOMPAT_ASYNC_DNS_H
 #define MELYCOMPAT_ASYNC_DNS_H
@@ -23,11 +23,11 @@
 
 #pragma GCC system_header
 
-/** An address of a host that came along with other records. */
+/** An address of a host that came with other records. */
 struct addrhint {
 	char *h_name;
 	int h_addrtype; /**< AF_INET */
-	int h_length;   /**< of the address, bytes */
+	int h_length;   /**< of the address, in bytes */
 	char h_address[16];
 };
 
@@ -36,10 +36,10 @@ struct mxrec {
 	char *name;
 };
 
-/** The hosts that take mail, the lowest pref first. */
+/** The hosts that accept mail, the lowest pref first. */
 struct mxlist {
-	char *m_name;       /**< whose they are, in full */
-	addrhint **m_hints; /**< addresses of some of them; ends with NULL */
+	char *m_name;       /**< the full name of the domain */
+	addrhint **m_hints; /**< addresses of some of the hosts; ends with NULL */
 	u_short m_nmx;
 	mxrec *m_mxes;
 };
@@ -51,7 +51,7 @@ struct srvrec {
 	char *name;
 };
 
-/** The hosts of a service in the order to try them: prio, then at random by weight. */
+/** The hosts of a service in the order to try them: by prio, then at random by weight. */
 struct srvlist {
 	char *s_name;
 	addrhint **s_hints;
@@ -59,7 +59,7 @@ struct srvlist {
 	srvrec *s_srvs;
 };
 
-/** Texts, each the strings of one record in a row. */
+/** Texts; each joins the strings of one record. */
 struct txtlist {
 	char *t_name;
 	u_short t_ntxt;
@@ -71,21 +71,22 @@ typedef callback<void, ptr<mxlist>, int>::ref cbmxlist;
 typedef callback<void, ptr<srvlist>, int>::ref cbsrvlist;
 typedef callback<void, ptr<txtlist>, int>::ref cbtxtlist;
 
-/** A lookup that has not been answered. */
+/** A lookup that has not been answered yet. */
 typedef struct dnsreq dnsreq_t;
 
 /**
  * IPv4 addresses of a host. search: also in the domains that the system's resolver searches.
- * addrok: a name of the form A.B.C.D is an address and needs no lookup; else it does not exist.
+ * addrok: a name of the form A.B.C.D is an address and needs no lookup; otherwise such a name does
+ * not exist.
  */
 dnsreq_t *dns_hostbyname(str name, cbhent cb, bool search = false, bool addrok = true);
 
-/** The name of an address; only one that has the address itself (else ARERR_PTRSPOOF). */
+/** The name of an address. ARERR_PTRSPOOF if the name does not have that address. */
 dnsreq_t *dns_hostbyaddr(in_addr addr, cbhent cb);
 
 dnsreq_t *dns_mxbyname(str name, cbmxlist cb, bool search = false);
 
-/** The name in full: _service._protocol.domain. */
+/** Takes the full name: _service._protocol.domain. */
 dnsreq_t *dns_srvbyname(str name, cbsrvlist cb, bool search = false);
 dnsreq_t *dns_srvbyname(const char *name, const char *protocol, const char *service, cbsrvlist cb,
     bool search = false);
@@ -98,13 +99,13 @@ void dnsreq_cancel(dnsreq_t *req);
 /** Reload the resolver's configuration. Does nothing: each lookup notices changes. */
 void dns_reload();
 
-/** What an error means. A static string. Any color. */
+/** The text of an error, a static string. Any color. */
 const char *dns_strerror(int err);
 
-/** The error as one of errno: ENOENT for no such name or record. Any color. */
+/** The errno code for an error: ENOENT if the name or record does not exist. Any color. */
 int dnstoerrno(int err);
 
-/** May it work later? Any color. */
+/** Whether a later lookup may succeed. Any color. */
 inline bool
 dns_tmperr(int err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dynenum.h: enumerations that know the names of their values at run time. An object is filled
- * by its constructor and only read after that: any color may look something up.
+ * dynenum.h: enumerations that know the names of their values at run time. The constructor fills an
+ * object, which never changes after that, so any color may look up names.
  */
 #ifndef MELYCOMPAT_ASYNC_DYNENUM_H
 #define MELYCOMPAT_ASYNC_DYNENUM_H
@@ -11,18 +11,19 @@
 
 #pragma GCC system_header
 
-/** To derive from: the constructor of the derived class calls init. */
+/** A base class: the constructor of the derived class calls init. */
 class dynamic_enum_t
 {
 public:
-	/** `def_val` is the value of names that there are not. */
+	/** `def_val` is the value of unknown names. */
 	dynamic_enum_t(int def_val = 0, bool want_warning = true)
 	    : _def_val(def_val), _want_warning(want_warning)
 	{
 	}
 	virtual ~dynamic_enum_t() {}
 
-	/** Store the value of `s`, or the default, in `*vp` (may be NULL). Is the name known? */
+	/** Store the value of `s`, or the default, in `*vp` (may be NULL). Returns whether the name
+	 * is known. */
 	bool lookup(const str &s, int *vp) const;
 	/** The value of `s`, or the default; with `dowarn`, warn reports an unknown name. */
 	int lookup(const str &s, bool dowarn = true) const;
@@ -35,11 +36,11 @@ protected:
 	};
 
 	/**
-	 * Take the names of `pairs`, which ends with a NULL one. With `check`, the default must be
-	 * the value of one of them, or it panics.
+	 * Add the names of `pairs`, which ends with a NULL name. With `check`, panic if the default
+	 * is not the value of one of them.
 	 */
 	void init(const pair_t pairs[], bool check = false);
-	/** What messages call the enumeration. */
+	/** The name of the enumeration in messages. */
 	virtual str enum_name() const { return "anonymous"; }
 
 	int _def_val;

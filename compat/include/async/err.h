@@ -32,7 +32,7 @@ extern int progpid;
 extern int errfd;
 /** fatal calls it once, on its thread, after printing its message; without a lock. */
 extern void (*fatalhook)();
-/** fatal ends the program by _exit, without destructors. */
+/** Whether fatal ends the program by _exit, without destructors. */
 extern bool fatal_no_destruct;
 
 /** Take the program's name from argv[0]: its last part without "lt-". In main, before amain. */
@@ -42,7 +42,7 @@ void setprogpid(int pid);
 
 #define STRINGIFY(x) #x
 #define XSTRINGIFY(x) STRINGIFY(x)
-/** Where this line is, as a literal. */
+/** The current file and line, as a literal. */
 #define __FL__ __FILE__ ":" XSTRINGIFY(__LINE__)
 #define __BACKTRACE__ __FL__
 
@@ -50,10 +50,10 @@ void setprogpid(int pid);
 class warnobj : public strbuf {
 public:
 	enum {
-		xflag = 1,     /**< no name in front */
+		xflag = 1,     /**< without the prefix */
 		fatalflag = 2,
 		panicflag = 4,
-		timeflag = 8   /**< the time in front */
+		timeflag = 8   /**< with the time as prefix */
 	};
 
 	explicit warnobj(int flags);
@@ -68,7 +68,7 @@ public:
 		static_cast<const strbuf &>(*this) << x;
 		return *this;
 	}
-	/* A null string is (null) here. */
+	/* A null str prints as (null) here. */
 	const warnobj &operator<<(const str &s) const;
 	const warnobj &operator<<(const char *p) const;
 	const warnobj &operator<<(char *p) const { return *this << const_cast<const char *>(p); }
@@ -117,8 +117,8 @@ err_init()
 void err_flush();
 
 /**
- * A message for some level of detail: #define trace (traceobj(level, "TRACE: "))
- * and then trace (2) << x << "\n" or trace (2, "%d\n", x): printed when level is 2 or more.
+ * A message for a level of detail: #define trace (traceobj(level, "TRACE: ")), then trace (2) << x
+ * << "\n" or trace (2, "%d\n", x). It is printed if level is 2 or more.
  */
 struct traceobj : public strbuf {
 	int current_level;
@@ -127,7 +127,7 @@ struct traceobj : public strbuf {
 	const int fd;     /**< the descriptor; -1: errfd */
 	bool doprint;
 
-	/** The prefix is not copied; dotime puts the time in front of it. */
+	/** The prefix is not copied; dotime puts the time before it. */
 	traceobj(int level, const char *before = "", bool time = false, int to = -1)
 	    : current_level(level), prefix(before), dotime(time), fd(to), doprint(false)
 	{
@@ -154,16 +154,16 @@ struct traceobj : public strbuf {
 	}
 };
 
-/* The int() keeps a statement that begins with one from being a declaration. */
+/* The int() keeps a statement that starts with one of these macros from being a declaration. */
 
 /** "prog: message", once setprogname has been called, and "prog[pid]: message" after setprogpid. */
 #define warn ::warnobj(0)
 /** Only the message. */
 #define warnx ::warnobj(int(::warnobj::xflag))
-/** With the arguments in a va_list: vwarn (fmt, ap). */
+/** Takes the arguments as a va_list: vwarn (fmt, ap). */
 #define vwarn warn.vfmt
 #define vwarnx warnx.vfmt
-/** The time in seconds and microseconds, then as warn. */
+/** Like warn, with the time in seconds and microseconds before it. */
 #define warnt ::warnobj(int(::warnobj::timeflag))
 /** "prog: fatal: message", then exit(1), or _exit(1) in a child of fork. */
 #define fatal ::fatalobj(0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generic.h, dialect "async": the small templates that programs find in the global namespace. With
- * `using namespace std` beside it, min, max and auto_ptr are ambiguous, as with the originals.
+ * generic.h, dialect "async": small templates that programs expect in the global namespace. With
+ * `using namespace std`, min, max and auto_ptr are ambiguous, as in the originals.
  */
 #ifndef MELYCOMPAT_ASYNC_GENERIC_H
 #define MELYCOMPAT_ASYNC_GENERIC_H
@@ -10,7 +10,7 @@
 
 #pragma GCC system_header
 
-/** The smaller and the larger of two values of one type, by value; the first of equal ones. */
+/** The smaller and the larger of two values of one type, by value; the first if they are equal. */
 template <class T> inline T
 min(T a, T b)
 {
@@ -24,28 +24,28 @@ max(T a, T b)
 }
 
 namespace melycompat {
-/** T itself, where no argument shall be deduced. */
+/** T itself, but prevents argument deduction. */
 template <class T> struct identity {
 	typedef T type;
 };
 }
 
-/** A conversion that the compiler makes by itself, spelled out: implicit_cast<T>(x). */
+/** An implicit conversion, written out: implicit_cast<T>(x). */
 template <class T> inline T
 implicit_cast(typename melycompat::identity<T>::type x)
 {
 	return x;
 }
 
-/** What a temporary auto_ptr is passed through, as in C++98. */
+/** Passes a temporary auto_ptr on, as in C++98. */
 template <class T> struct auto_ptr_ref {
 	explicit auto_ptr_ref(T *p) : _p(p) {}
 	T *_p;
 };
 
 /**
- * The owner of an object: deletes it at its own end; a copy takes the object over and leaves the
- * original empty. Not for several threads at once.
+ * Owns an object: its destructor deletes the object. A copy takes the object over and leaves the
+ * original empty. One thread at a time.
  */
 template <class T> class auto_ptr
 {
@@ -81,7 +81,7 @@ public:
 	T *operator->() const { return _p; }
 	T *get() const { return _p; }
 
-	/** Give the object away: the caller's from now on. */
+	/** Release the object to the caller, which owns it from now on. */
 	T *
 	release()
 	{
@@ -90,7 +90,7 @@ public:
 		_p = 0;
 		return p;
 	}
-	/** Delete the object and own another one. */
+	/** Delete the object and take over another one. */
 	void
 	reset(T *p = 0)
 	{

@@ -258,7 +258,7 @@ public:
 	/** Insert an element that is in no table. */
 	void insert(V *elm) { core::insert_val(elm, _hash(_key(elm))); }
 
-	/** An element with this key, the one put in last, or NULL. */
+	/** The element with this key that was inserted last, or NULL. */
 	V *operator[](const K &k) const { return same(core::lookup_val(_hash(k)), k); }
 
 	/** The next element with the key of this one or NULL. */
@@ -330,7 +330,7 @@ public:
 	/** Insert an element that is in no table. */
 	void insert(V *elm) { core::insert_val(elm, hash(elm->*key1, elm->*key2)); }
 
-	/** An element with these keys, the one put in last, or NULL. */
+	/** The element with these keys that was inserted last, or NULL. */
 	V *
 	operator()(const K1 &k1, const K2 &k2) const
 	{

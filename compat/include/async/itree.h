@@ -28,7 +28,7 @@ enum tree_color { tree_none, tree_red, tree_black };
 
 }
 
-/** The place of an element in a tree: the elements above and below it. */
+/** The position of an element in a tree: its parent and children. */
 template <class T> struct itree_entry {
 	T *parent;
 	T *child[2]; /* with smaller keys, with greater ones */
@@ -133,14 +133,14 @@ public:
 	static T *next(const T *elm) { return beside(elm, 1); }
 	static T *prev(const T *elm) { return beside(elm, 0); }
 
-	/** The tree itself: the top element, and those above and below an element; or NULL. */
+	/** The tree itself: the root, and the parent and children of an element; or NULL. */
 	T *root() const { return _root; }
 	static T *up(const T *elm) { return at(elm).parent; }
 	static T *left(const T *elm) { return at(elm).child[0]; }
 	static T *right(const T *elm) { return at(elm).child[1]; }
 
 	/**
-	 * The first element for which cb returns 0, or NULL. cb says whether the wanted element
+	 * The first element for which cb returns 0, or NULL. cb says whether the element sought
 	 * comes before its argument (negative), is its argument (0), or comes behind it (positive).
 	 */
 	T *

@@ -96,7 +96,7 @@ template <class T> struct hashfn<const T> : hashfn<T> {
 	hashfn() {}
 };
 
-/* Not defined. */
+/* Not defined, so that hashing a pointer does not compile. */
 template <class T> struct hashfn<T *>;
 
 template <> struct hashfn<const char *> {
@@ -130,7 +130,7 @@ template <> struct hashfn<sockaddr_in> {
 
 /* ---- keyfn ---- */
 
-/** Unless a program specialises it: what the method key() of the element returns. */
+/** Unless a program specialises it: the result of the element's method key(). */
 template <class V, class K> struct keyfn {
 	keyfn() {}
 	const K &operator()(V *v) const { return v->key(); }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * msb.h, dialect "async": the highest and the lowest bit that is set.
+ * msb.h, dialect "async": the highest and the lowest bit set.
  *
- * fls, log2c and ffs are macros, as programs expect that ask for them with #ifdef; ffs is thereby
- * not the one of libc. They take integers of any size and evaluate their argument once; a negative
- * number counts as the unsigned one of its size, of 32 bits at least.
+ * fls, log2c and ffs are macros, because programs test for them with #ifdef; the macro hides the
+ * ffs of libc. They take integers of any size and evaluate their argument once. A negative number
+ * counts as the unsigned number of its size, at least 32 bits.
  */
 #ifndef MELYCOMPAT_ASYNC_MSB_H
 #define MELYCOMPAT_ASYNC_MSB_H
@@ -13,11 +13,11 @@
 
 #pragma GCC system_header
 
-/** For each byte the position of its highest and of its lowest bit, from 1; 0 for 0. */
+/** For each byte the position of its highest and of its lowest bit set, from 1; 0 for 0. */
 extern MELYCOMPAT_API const char bytemsb[256];
 extern MELYCOMPAT_API const char bytelsb[256];
 
-/** The position of the highest bit, from 1; 0 for 0. */
+/** The position of the highest bit set, from 1; 0 for 0. */
 inline int
 fls32(u_int32_t v)
 {
@@ -30,7 +30,7 @@ fls64(u_int64_t v)
 	return v == 0 ? 0 : 64 - __builtin_clzll(v);
 }
 
-/** The position of the lowest bit, from 1; 0 for 0. */
+/** The position of the lowest bit set, from 1; 0 for 0. */
 inline int
 ffs32(u_int32_t v)
 {
@@ -43,7 +43,7 @@ ffs64(u_int64_t v)
 	return v == 0 ? 0 : __builtin_ctzll(v) + 1;
 }
 
-/** The least n for which v <= 2^n; -1 for 0. */
+/** The smallest n with v <= 2^n; -1 for 0. */
 inline int
 log2c32(u_int32_t v)
 {

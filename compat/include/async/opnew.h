@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opnew.h, dialect "async": the names by which programs of the family allocate. Any thread.
+ * opnew.h, dialect "async": the names that programs of the family use to allocate. Any thread.
  */
 #ifndef MELYCOMPAT_ASYNC_OPNEW_H
 #define MELYCOMPAT_ASYNC_OPNEW_H
@@ -17,10 +17,10 @@ using std::nothrow;
 #define New new
 /** ntNew T(...): NULL without memory. */
 #define ntNew new (std::nothrow)
-/** vNew T(...): the object manages itself, and the address is dropped. */
+/** vNew T(...): for an object that manages itself; the address is dropped. */
 #define vNew (void)new
 
-/** Memory to free with operator delete; throws std::bad_alloc. */
+/** Allocate memory for operator delete; throws std::bad_alloc. */
 inline void *
 opnew(size_t size)
 {

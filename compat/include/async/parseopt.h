@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parseopt.h: files of options, one a line, and a table of what may be in them. An object is for
+ * parseopt.h: files of options, one per line, and a table of the options allowed. An object is for
  * one color at a time.
  */
 #ifndef MELYCOMPAT_ASYNC_PARSEOPT_H
@@ -19,14 +19,14 @@
 namespace melycompat {
 struct option;
 
-/* The number that all of `s` is, as `*negative` and its distance from 0. */
+/* Parse all of `s` as a number, into `*negative` and the absolute value. */
 bool number_of(const str &s, int base, bool *negative, unsigned long long *distance)
     __asm__("melycompat_async_number_of");
 }
 
 /**
- * The number that all of `s` writes goes to `*resp`; `base` as of strtol(3). False, and nothing
- * happens to `*resp`, when `s` is null, no number, or one that T does not hold. Any thread.
+ * Parse all of `s` as a number into `*resp`; `base` as for strtol(3). False, with `*resp`
+ * unchanged, if `s` is null, not a number, or out of range for T. Any thread.
  */
 template <class T> inline bool
 convertint(const str &s, T *resp, int base = 0)
@@ -46,14 +46,14 @@ convertint(const str &s, T *resp, int base = 0)
 	return true;
 }
 
-/** The number that s begins with, as strtoll(3). */
+/** The number at the start of s, as strtoll(3). */
 inline int64_t
 strtoi64(const char *s, char **end = 0, int base = 0)
 {
 	return strtoll(s, end, base);
 }
 
-/** In lower case: to dest, which has the room, or as a new string. */
+/** Convert to lower case: into dest, which must be large enough, or into a new string. */
 inline void
 mytolower(char *dest, const char *s)
 {
@@ -73,25 +73,25 @@ mytolower(const str &s)
 }
 
 /**
- * The words of a file, line by line. Blanks separate words; a line that begins with # is a
- * comment; "..." keeps blanks in a word; \ takes the character after it as it is, and at the end
- * of a line the next line belongs to this one.
+ * Splits a file into words, line by line. Blanks separate words; a line that begins with # is a
+ * comment; "..." keeps blanks in a word; \ quotes the next character, and at the end of a line
+ * continues the line.
  */
 class parseargs
 {
 public:
-	/** Read `file`, or descriptor `fd`, which is closed then, under that name. Blocks. */
+	/** Read `file`, or descriptor `fd` under that name, and close the descriptor. Blocks. */
 	parseargs(str file, int fd = -1);
 	virtual ~parseargs();
 
 	/**
-	 * The words of the next line that has any, and its number to `*linep`. False at the end,
-	 * and after an error that error() came back from.
+	 * Store the words of the next nonempty line, and its number in `*linep`. False at the end,
+	 * and after an error from which error() returned.
 	 */
 	bool getline(vec<str> *args, int *linep = 0);
 
 protected:
-	/** Something is wrong with the file. Does not come back, unless a program's own does. */
+	/** Called for an error in the file. Does not return, unless a program overrides it. */
 	virtual void error(str message);
 
 	const str file;
@@ -110,17 +110,17 @@ private:
 	parseargs &operator=(const parseargs &);
 };
 
-/** Gets the words of a line, "file:line", and what to set to true if they are wrong. */
+/** Receives the words of a line, "file:line", and a flag to set to true if the words are wrong. */
 typedef callback<void, vec<str>, str, bool *>::ref confcb;
 
 enum {
-	CONFTAB_VERBOSE = 0x1,        /* run says what it reads and what comes of it */
-	CONFTAB_APPLY_DEFAULTS = 0x2, /* run sets what the file does not to its default */
+	CONFTAB_VERBOSE = 0x1,        /* run reports each line and its effect */
+	CONFTAB_APPLY_DEFAULTS = 0x2, /* run sets options missing in the file to their defaults */
 };
 
 /**
- * A table of options: what is set by which first word of a line, in either case. Variables must
- * live as long as the table is used. A message about a wrong value goes to stderr by warn.
+ * A table of options. The first word of a line, in either case, selects the option to set.
+ * Variables must outlive the table. Messages about wrong values go to stderr through warn.
  */
 class conftab
 {
@@ -130,17 +130,17 @@ public:
 	conftab();
 	~conftab();
 
-	/** A line of this name calls `cb`. */
+	/** Call `cb` for a line of this name. */
 	conftab &add(const str &name, confcb cb);
-	/** `cb` gets the one other word of such a line. */
+	/** Call `cb` with the single argument of the line. */
 	conftab &ads(const str &name, cbs cb);
-	/** Its one other word goes to `*p`. */
+	/** Store the single argument in `*p`. */
 	conftab &add(const str &name, str *p);
 	conftab &add(const str &name, str *p, const str &fallback);
-	/** A truth: 1, true, yes, on; 0, false, no, off. */
+	/** A boolean: 1, true, yes, on; 0, false, no, off. */
 	conftab &add(const str &name, bool *p);
 	conftab &add(const str &name, bool *p, bool fallback);
-	/** A number, of any integer type, from `lo` to `hi`. */
+	/** An integer of any type, from `lo` to `hi`. */
 	template <class T> conftab &add(const str &name, T *p, long long lo, long long hi)
 	{
 		return add_number(name, number_for(p, lo, hi), false, 0);
@@ -150,34 +150,33 @@ public:
 	{
 		return add_number(name, number_for(p, lo, hi), true, fallback);
 	}
-	/** A number with a fraction. */
+	/** A floating-point number. */
 	conftab &add(const str &name, double *p);
 	conftab &add(const str &name, double *p, double lo, double hi);
 	conftab &add(const str &name, double *p, double lo, double hi, double fallback);
-	/** Nothing happens at a line of this name. */
+	/** Ignore lines of this name. */
 	conftab &ignore(const str &name);
 
 	/**
-	 * Do what the line of words `av` (its number `line` in `file`) says. False when its first
-	 * word is not in the table. `*error` becomes true when the rest of it is wrong.
+	 * Execute the line with the words `av` (number `line` of `file`). False if its first word
+	 * is not in the table. Sets `*error` if the rest is wrong.
 	 */
 	bool match(const vec<str> &av, const str &file, int line, bool *error);
 	/**
-	 * Do so with all lines of `file` (or of `fd`; a null `file`: of none). False when a line
-	 * was wrong or of no known name; `*status` tells which. A file that cannot be read is
-	 * fatal.
+	 * Execute all lines of `file` (or of `fd`; if `file` is null, none). False if a line was
+	 * wrong or unknown; `*status` says which. A file that cannot be read is fatal.
 	 */
 	bool run(const str &file, u_int opts = 0, int fd = -1, status_t *status = 0);
 
-	/** Say what the options are now: by warn, or as a line each behind what is in `*out`. */
+	/** Report the current values: through warn, or appended to `*out`, one per line. */
 	void report();
 	void report(vec<str> *out);
-	/** Nothing is set: the next run applies all defaults again. */
+	/** Mark all options as not set: the next run applies all defaults again. */
 	void reset();
-	/** Set what was not set to its default. */
+	/** Set the options that were not set to their defaults. */
 	void apply_defaults();
 
-	/* How an integer variable of any type is set. */
+	/* Sets an integer variable of any type. */
 	struct number {
 		long long lo, hi;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prng.h: random numbers for keys. They come from the kernel, getrandom(2), so that there is no
- * state that a fork copies, or that has to be seeded.
+ * prng.h: random numbers for keys, from getrandom(2). Since the kernel generates them, there is no
+ * state that a fork copies or that needs a seed.
  */
 #ifndef MELYCOMPAT_ASYNC_PRNG_H
 #define MELYCOMPAT_ASYNC_PRNG_H
@@ -18,20 +18,20 @@
 class prng
 {
 public:
-	/** `len` bytes at `buf`. Waits, early in the life of a machine, until there are any. */
+	/** Store `len` random bytes at `buf`. Shortly after boot, waits until there are any. */
 	void getbytes(void *buf, size_t len);
 	u_int32_t getword();
 	u_int64_t gethyper();
 };
 
-/** Noise that the program adds: random_update hands a hash of it to the kernel. Color 0. */
+/** Noise that the program adds: random_update passes a hash of it to the kernel. Color 0. */
 class noise_pool : public datasink
 {
 public:
 	noise_pool() : dirty(false) {}
 
 	void update(const void *data, size_t len);
-	/** Hand it over. */
+	/** Pass the hash to the kernel. */
 	void flush();
 
 private:
@@ -42,16 +42,16 @@ private:
 extern prng rnd;
 extern noise_pool rnd_input;
 
-/** What programs call before they use rnd: what is in rnd_input goes to the kernel. Color 0. */
+/** Programs call this before they use rnd; it passes rnd_input to the kernel. Color 0. */
 void random_update();
-/** The same; there is nothing to start, no seed that a file would have to keep. */
+/** Like random_update; nothing needs to be started, and no seed file is kept. */
 void random_start();
 void random_init();
 void random_init_file(str path);
 
-/** What the clocks say, into `dst`. */
+/** Add the readings of the clocks to `dst`. */
 void getclocknoise(datasink *dst);
-/** Bytes of the kernel's generator, into `dst`; then `cb`, later, in its color. Color 0. */
+/** Add bytes of the kernel's generator to `dst`; then post `cb` to its color. Color 0. */
 void getsysnoise(datasink *dst, cbv cb);
 
 #endif

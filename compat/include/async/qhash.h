@@ -46,7 +46,7 @@ template <class T> struct qhash_lookup_return<ref<T> > {
 	}
 };
 
-/** A key and its value in a table. Programs specialise it, to get its memory elsewhere. */
+/** A key and its value in a table. Programs specialise it to allocate it elsewhere. */
 template <class K, class V> struct qhash_slot {
 	ihash_entry<qhash_slot> link;
 	const K key;
@@ -126,7 +126,7 @@ public:
 protected:
 	void addslot(S *s) { core::insert_val(s, _hash(s->key)); }
 
-	/* Out of the table first, since the destructor of a value may look into it. */
+	/* Unlink first, since the destructor of a value may use the table. */
 	void
 	delslot(S *s)
 	{
@@ -146,7 +146,7 @@ private:
 	}
 };
 
-/* A walk over the slots of a table; the one returned last may be removed meanwhile. */
+/* Iterates over the slots of a table; the slot returned last may be removed meanwhile. */
 template <class K, class S, class T> class slot_iterator {
 	const T *_table;
 	S *_slot;
@@ -242,8 +242,8 @@ public:
 };
 
 /**
- * The keys and values of a table one after the other. The key returned last may be removed from the
- * table meanwhile; what is put in meanwhile may be left out.
+ * Iterates over the keys and values of a table. The key returned last may be removed from the table
+ * meanwhile; keys inserted meanwhile may be skipped.
  */
 template <class K, class V, class H = hashfn<K>, class E = equals<K>,
     class R = qhash_lookup_return<V> >
@@ -290,7 +290,7 @@ public:
 	bhash() {}
 	bhash(const E &eq, const H &hash) : base(eq, hash) {}
 
-	/** Insert a key. False: the set already had it. */
+	/** Insert a key. False: the set already has it. */
 	bool
 	insert(const K &k)
 	{
@@ -316,7 +316,7 @@ public:
 	}
 };
 
-/** The keys of a set one after the other; the one returned last may be removed meanwhile. */
+/** Iterates over the keys of a set; the key returned last may be removed meanwhile. */
 template <class K, class H = hashfn<K>, class E = equals<K> > class bhash_const_iterator_t
     : public melycompat::slot_iterator<K, bhash_slot<K>, bhash<K, H, E> > {
 	typedef melycompat::slot_iterator<K, bhash_slot<K>, bhash<K, H, E> > base;

@@ -14,7 +14,7 @@
 
 template <class T> class qtailq_t {
 public:
-	/** The place of an element in a queue. */
+	/** An element and its link in a queue. */
 	struct slot {
 		T value;
 		tailq_entry<slot> link;
@@ -79,7 +79,7 @@ public:
 		return v;
 	}
 
-	/** The elements by their slots: first, and from one to the next; NULL at the end. */
+	/** The elements by their slots: the first, the next ones; NULL at the end. */
 	slot *first() const { return _slots.first; }
 	static slot *next(const slot *s) { return slots::next(s); }
 

@@ -101,7 +101,7 @@ private:
 
 namespace melycompat {
 
-/** Report a ref of nothing and end the program by SIGSEGV. */
+/** Report a ref constructed from a null pointer and end the program by SIGSEGV. */
 MELYCOMPAT_API void null_ref() __asm__("melycompat_null_ref") __attribute__((noreturn, cold));
 
 /** A type that only a literal 0 converts to. */
@@ -175,7 +175,7 @@ public:
 	typename pointed<T>::type operator*() const { return *_object; }
 	operator T *() const { return _object; }
 
-	/** Count one more handle, which does not exist; pass the result to Xplug. Not null. */
+	/** Count one more handle than exist; pass the result to Xplug. Not for a null handle. */
 	void *
 	Xleak() const
 	{
@@ -511,7 +511,7 @@ public:
 	T *refcounted_object() { return tptr(); }
 	::refcount *refcounted_count() { return this; }
 
-	/* Freed as it was allocated: the compiler does not know the size. */
+	/* The size at the allocation differs from sizeof, so delete without a size. */
 	static void operator delete(void *memory) { ::operator delete(memory); }
 
 private:

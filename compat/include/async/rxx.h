@@ -24,7 +24,7 @@ struct regex_results;
  */
 class rrxx
 {
-	/* True and false, without turning into a number. */
+	/* Convertible to bool but not to a number. */
 	typedef bool (rrxx::*truth)() const;
 
 public:
@@ -48,11 +48,11 @@ public:
 	~rrxx();
 
 	/**
-	 * Take expression `pattern` with the options of `options`, letters in any order:
-	 * ^ anchored at the start; i caseless; s . takes newlines; m ^ and $ at every line;
-	 * x blanks and # comments mean nothing; U ungreedy; X an escape without a meaning is an
-	 * error; S study (is always done); 8 expression and strings are UTF-8.
-	 * False for an invalid expression: geterr says why, and searches find nothing.
+	 * Compile expression `pattern` with `options`, letters in any order:
+	 * ^ anchored at the start; i caseless; s . matches newlines; m ^ and $ match at every line;
+	 * x ignores blanks and # comments; U ungreedy; X an unknown escape is an
+	 * error; S study (no effect); 8 expression and strings are UTF-8.
+	 * False for an invalid expression: geterr gives the reason, and searches find nothing.
 	 */
 	bool compile(const char *pattern, const char *options = "");
 	/** The error of the last compile or search, or a null str. */
@@ -65,22 +65,23 @@ public:
 	matchresult search(const str &s, int options = 0);
 	/** Like search, but the match must span all of `s`. */
 	matchresult match(const str &s, int options = 0);
-	/** The same in `len` bytes at `p`. at() has no string to take from then. */
+	/** Like search and match, in `len` bytes at `p`. at() then has no string to copy from. */
 	matchresult search_cstr(const char *p, size_t len, int options = 0);
 	matchresult match_cstr(const char *p, size_t len, int options = 0);
 	/**
-	 * The same in `len` bytes at `p`, with options of PCRE2. False on errors only; success()
-	 * tells whether it was found. at() has no string to take from then.
+	 * Like search_cstr, with options of PCRE2. False on errors only; success() says whether
+	 * there was a match. at() then has no string to copy from.
 	 */
 	bool _exec(const char *p, size_t len, int options);
 
-	/** Was it found by the last search? */
+	/** Did the last search find a match? */
 	bool success() const { return _found > 0; }
-	/** And did group `n` take part? */
+	/** Did group `n` take part in the match? */
 	bool success(ptrdiff_t n) const { return start(n) >= 0; }
 	operator truth() const { return success() ? &rrxx::is_found : 0; }
 
-	/** Group `n` (0: all of it); a null str when it took no part, or there is none. */
+	/** The text of group `n` (0: the whole match); a null str if it took no part or does not
+	 * exist. */
 	str at(ptrdiff_t n) const;
 	str operator[](ptrdiff_t n) const { return at(n); }
 	/** Offsets of group `n` in the string, and its length; -1 where at() is null. */
@@ -88,9 +89,9 @@ public:
 	int end(ptrdiff_t n) const;
 	int len(ptrdiff_t n) const;
 
-	/** There is no more to study: a null str. */
+	/** Studying never fails: returns a null str. */
 	str study() { return str(); }
-	/** Forget the results, and the string they are from. */
+	/** Drop the results and the searched string. */
 	void clear();
 
 private:
@@ -104,7 +105,7 @@ private:
 	str _error;
 };
 
-/** An expression that is right from the start: a bad one panics. */
+/** An expression that must be valid: an invalid one panics. */
 class rxx : public rrxx
 {
 public:
@@ -112,7 +113,7 @@ public:
 	rxx(const rrxx &x) : rrxx(x) {}
 };
 
-/** Search `s`; then ask `x` for the groups. As a condition: was it found? */
+/** Search `s`; then get the groups from `x`. As a condition: was there a match? */
 inline rrxx &
 operator/(const str &s, rrxx &x)
 {
@@ -127,7 +128,7 @@ operator/(const str &s, rxx &x)
 	return x;
 }
 
-/** The same with an expression that is not changed by it, or is there only once. */
+/** Like the above, for a const or temporary expression. */
 inline rxx
 operator/(const str &s, const rxx &x)
 {
@@ -137,7 +138,7 @@ operator/(const str &s, const rxx &x)
 	return once;
 }
 
-/** What s / pattern is; s / pattern / options searches again, with options. */
+/** The result of s / pattern; s / pattern / options searches again, with options. */
 class strstrmatch : public rxx
 {
 public:
@@ -165,14 +166,14 @@ operator/(const str &s, const char *pattern)
 }
 
 /**
- * Cut `expr` at every `pattern` into `*out`, which is emptied before; NULL only counts. The last
- * of at most `lim` fields is the rest. An empty field at the end is left out unless `emptylast`;
- * an empty `expr` has no field. An expression that finds nothing between two characters cuts
+ * Split `expr` at every match of `pattern` into `*out`, which is emptied first; NULL only counts.
+ * With `lim`, the last of at most `lim` fields is the rest. An empty field at the end is dropped
+ * unless `emptylast`; an empty `expr` has no fields. An empty match between two characters splits
  * there. Returns the number of fields; 0 on an error of the expression.
  */
 int split(vec<str> *out, rxx pattern, str expr, size_t lim = (size_t)-1, bool emptylast = false);
 
-/** The elements of `v` with `sep` between them; "" when there are none. */
+/** The elements of `v` joined with `sep`; "" if there are none. */
 str join(const str &sep, const vec<str> &v);
 
 #endif

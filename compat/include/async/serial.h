@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * serial.h: numbers as big-endian bytes, and bytes as text. Any color and thread may call these.
+ * serial.h: numbers as big-endian bytes, and bytes as text. Any color and thread may call these
+ * functions.
  */
 #ifndef MELYCOMPAT_ASYNC_SERIAL_H
 #define MELYCOMPAT_ASYNC_SERIAL_H
@@ -40,7 +41,7 @@ puthyper(void *dp, u_int64_t val)
 	putint(p + 4, (u_int32_t)val);
 }
 
-/** Read what the function above wrote. */
+/** Read a number written by the corresponding function above. */
 inline u_int16_t
 getshort(const void *dp)
 {
@@ -65,7 +66,7 @@ gethyper(const void *dp)
 	return (u_int64_t)getint(p) << 32 | getint(p + 4);
 }
 
-/** The value of a hexadecimal digit of either case. False when it is none. */
+/** The value of a hexadecimal digit of either case. False: not a digit. */
 inline bool
 hexconv(int &out, char digit)
 {
@@ -78,13 +79,14 @@ hexconv(int &out, char digit)
 	return true;
 }
 
-/** The bytes that `hex` writes, two digits each, of either case; a null str if it does not. */
+/** The bytes that `hex` encodes, two digits each, of either case; a null str if it is invalid. */
 str hex2bytes(const str &hex);
 
 /*
- * Of each armor: the text of `len` bytes, or of a str; how long the armor at the start of a C
- * string is; the bytes again. Of a str all must be an armor, or the result is a null str. Of a
- * C string (`len` < 0: up to its end) the longest armored prefix is taken, possibly nothing.
+ * For each armor there are functions that encode `len` bytes or a str, that return the length of
+ * the armor at the start of a C string, and that decode. A str must be armor as a whole, or the
+ * result is a null str. Of a C string (`len` < 0: up to its end) the longest armored prefix,
+ * possibly nothing, is decoded.
  */
 
 /** Base 64 of RFC 4648, padded with "=". */
@@ -94,21 +96,21 @@ size_t armor64len(const u_char *s);
 str dearmor64(const char *s, ssize_t len = -1);
 str dearmor64(const str &asc);
 
-/** Fit for names of files: "-" in place of "/", and not padded. */
+/** Base 64 for file names: "-" instead of "/", and not padded. */
 str armor64A(const void *s, size_t len);
 str armor64A(const str &bin);
 size_t armor64Alen(const u_char *s);
 str dearmor64A(const char *s, ssize_t len = -1);
 str dearmor64A(const str &asc);
 
-/** "@" and "_" in place of "+" and "/", padded. */
+/** Base 64 with "@" and "_" instead of "+" and "/", padded. */
 str armor64X(const void *s, size_t len);
 str armor64X(const str &bin);
 size_t armor64Xlen(const u_char *s);
 str dearmor64X(const char *s, ssize_t len = -1);
 str dearmor64X(const str &asc);
 
-/** Base 32 in letters and digits that are not mistaken for others: no l, o, 0, 1; not padded. */
+/** Base 32 without the easily confused l, o, 0 and 1; not padded. */
 str armor32(const void *s, size_t len);
 str armor32(const str &bin);
 size_t armor32len(const u_char *s);

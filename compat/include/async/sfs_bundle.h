@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sfs_bundle.h: up to four values in one, for when wrap has no place for more arguments. Values
- * are copied; a bundle is as safe across colors as what is in it.
+ * sfs_bundle.h: up to four values in one, for more arguments than wrap accepts. Values are copied;
+ * a bundle is as safe across colors as its values.
  */
 #ifndef MELYCOMPAT_ASYNC_SFS_BUNDLE_H
 #define MELYCOMPAT_ASYNC_SFS_BUNDLE_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sha1.h: SHA-1 (FIPS 180). It no longer resists collisions; it is here for programs that use it
- * for names. An object is for one color at a time; the
- * functions are for any thread.
+ * sha1.h: SHA-1 (FIPS 180). It no longer resists collisions; programs use it to make names. An
+ * object is for one color at a time; the functions are for any thread.
  */
 #ifndef MELYCOMPAT_ASYNC_SHA1_H
 #define MELYCOMPAT_ASYNC_SHA1_H
@@ -18,16 +17,16 @@ public:
 	enum { hashsize = 20 };
 };
 
-/** A hash in the making. */
+/** A hash in progress. */
 class sha1ctx : public sha1
 {
 public:
 	sha1ctx() { reset(); }
 	~sha1ctx();
 
-	/** From the start again. */
+	/** Start again. */
 	void reset();
-	/** The hash of all that was put in goes to the `hashsize` bytes at `digest`; then reset. */
+	/** Store the hash of all input in the `hashsize` bytes at `digest`; then reset. */
 	void final(void *digest);
 
 protected:
@@ -37,7 +36,7 @@ private:
 	u_int32_t state[5];
 };
 
-/** The same with a key: HMAC (RFC 2104). */
+/** Like sha1ctx, with a key: HMAC (RFC 2104). */
 class sha1hmac
 {
 public:
@@ -46,7 +45,7 @@ public:
 	sha1hmac() {}
 	sha1hmac(const void *key, size_t len) { setkey(key, len); }
 
-	/** Any number of bytes; the best is `hashsize`. Starts again. */
+	/** A key of any length; `hashsize` bytes is best. Starts again. */
 	void setkey(const void *key, size_t len);
 	void reset();
 	void update(const void *data, size_t len) { inner.update(data, len); }
@@ -59,7 +58,7 @@ private:
 	sha1ctx inner;
 };
 
-/** The hash of `len` bytes to the 20 at `digest`. */
+/** Store the hash of `len` bytes in the 20 bytes at `digest`. */
 inline void
 sha1_hash(void *digest, const void *buf, size_t len)
 {

@@ -20,12 +20,12 @@
 class mstr;
 class strbuf;
 
-/** What a str counts: bytes in one allocation, with a NUL behind them. */
+/** The counted part of a str: bytes in one allocation, followed by a NUL. */
 class strobj {
 public:
 	/**
-	 * Room for n bytes, counted once; the NUL is there. wipe, unless NULL, is called with bytes
-	 * that are given up, by the thread that does, just before their memory goes.
+	 * Room for n bytes, with a count of one; the NUL is set. wipe, unless NULL, is called with
+	 * bytes that are dropped, by the thread that drops them, just before their memory is freed.
 	 */
 	static strobj *alloc(size_t n, void (*wipe)(char *p, size_t n) = 0);
 
@@ -36,7 +36,7 @@ public:
 	void
 	drop()
 	{
-		/* acquire: the last one sees what the others did before they let go */
+		/* acquire: the last holder sees what the others did before their release */
 		if (__atomic_load_n(&_count, __ATOMIC_ACQUIRE) == 1 ||
 		    __atomic_sub_fetch(&_count, 1, __ATOMIC_ACQ_REL) == 0)
 			destroy();
@@ -60,13 +60,13 @@ private:
 	int _count;
 };
 
-/** Says that a null str has been used as a string, and dies of SIGSEGV as it would have. */
+/** Reports the use of a null str as a string, and raises SIGSEGV as the original would. */
 void melycompat_null_str() __attribute__((noreturn, cold));
 
 /**
- * A string that does not change: its length is known, it may have NUL bytes, and a NUL stands
- * behind it. The null str is not the empty one: it is false, cstr() is NULL, and it must not be
- * used as a string.
+ * A string that does not change: its length is known, it may contain NUL bytes, and a NUL follows
+ * it. The null str is not the empty one: it is false, its cstr() is NULL, and it must not be used
+ * as a string.
  */
 class str {
 public:
@@ -86,7 +86,7 @@ public:
 	str(const iovec *iov, size_t cnt) { make(iov, cnt); }
 	explicit str(const suio &uio) { make(uio.iov(), uio.iovcnt()); }
 	str(const strbuf &sb);
-	/** Takes the bytes of m, which is null then. */
+	/** Takes over the bytes of m, which becomes null. */
 	str(mstr &m);
 #if __cplusplus >= 201103L
 	str(mstr &&m);
@@ -131,7 +131,8 @@ public:
 	size_t len() const { return need()->len(); }
 	char operator[](ptrdiff_t i) const { return need()->dat()[i]; }
 
-	/** <0, 0, >0: as memcmp over the shorter length; then the difference of the lengths. */
+	/** Negative, 0 or positive: memcmp over the shorter length, then the difference of the
+	 * lengths. */
 	int cmp(const str &s) const { return cmp(s.cstr(), s.len()); }
 	int cmp(const char *p) const { return cmp(p, strlen(p)); }
 	int cmp(const char *p, size_t n) const;
@@ -142,7 +143,7 @@ public:
 		return len() == s.len() && memcmp(cstr(), s.cstr(), len()) == 0;
 	}
 	bool operator!=(const str &s) const { return !(*this == s); }
-	/** NULL is equal to the null str alone. */
+	/** NULL equals only the null str. */
 	bool
 	operator==(const char *p) const
 	{
@@ -159,8 +160,8 @@ public:
 	bool operator>=(const char *p) const { return cmp(p) >= 0; }
 
 	/**
-	 * The whole string as a number, with 0x and 0 for other bases as in C. False, and *out as
-	 * it was, when it is none or too large for the type.
+	 * The whole string as a number; 0x and 0 select other bases as in C. False, with *out
+	 * unchanged, if it is not a number or out of range.
 	 */
 	bool to_int32(int32_t *out) const;
 	bool to_int64(int64_t *out) const;
@@ -168,7 +169,7 @@ public:
 	bool to_uint64(u_int64_t *out) const;
 	bool to_double(double *out) const;
 
-	/** A buffer that begins with this string: str t = s << x << y. */
+	/** A buffer that starts with this string: str t = s << x << y. */
 	template <class T> strbuf operator<<(const T &x) const;
 	strbuf operator<<(int x) const;
 
@@ -211,8 +212,8 @@ operator!=(const char *p, const str &s)
 }
 
 /**
- * A str for globals that are used before their initialization and after their end: it relies on the
- * zeroes of the program's memory and lets go of nothing.
+ * A str for globals that are used before their initialization and after their destruction: it
+ * relies on zeroed memory and never frees its string.
  */
 class bssstr : public str {
 public:
@@ -227,7 +228,7 @@ public:
 	}
 };
 
-/** len bytes of s from pos on, or as many as there are; "" from the end on. Any thread. */
+/** Up to len bytes of s from pos on; "" if pos is at or behind the end. Any thread. */
 inline str
 substr(const str &s, size_t pos, size_t len = static_cast<size_t>(-1))
 {
@@ -236,10 +237,10 @@ substr(const str &s, size_t pos, size_t len = static_cast<size_t>(-1))
 	return str(s.cstr() + pos, len < s.len() - pos ? len : s.len() - pos);
 }
 
-/** Bytes that may be written to, to become a str without being copied. */
+/** Writable bytes that become a str without being copied. */
 class mstr {
 public:
-	/** n bytes of anything. */
+	/** n uninitialised bytes. */
 	explicit mstr(size_t n) : _obj(strobj::alloc(n)) {}
 	~mstr()
 	{
@@ -247,7 +248,7 @@ public:
 			_obj->drop();
 	}
 
-	/** NULL, and 0 bytes, when a str has taken them. */
+	/** NULL, and 0 bytes, after a str has taken them over. */
 	char *cstr() { return _obj != 0 ? _obj->dat() : 0; }
 	const char *cstr() const { return _obj != 0 ? _obj->dat() : 0; }
 	operator char *() { return cstr(); }
@@ -256,11 +257,11 @@ public:
 	char &operator[](ptrdiff_t i) { return cstr()[i]; }
 	const char &operator[](ptrdiff_t i) const { return cstr()[i]; }
 
-	/** Keep the first n bytes; panics when there are fewer. */
+	/** Keep the first n bytes; panics if there are fewer. */
 	void setlen(size_t n);
 
 protected:
-	/** Bytes that are wiped when the last str of them goes: see strobj. */
+	/** Bytes that are wiped when the last str of them is dropped: see strobj. */
 	mstr(size_t n, void (*wipe)(char *p, size_t n)) : _obj(strobj::alloc(n, wipe)) {}
 
 private:

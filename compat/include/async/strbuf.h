@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strbuf.h, dialect "async": a buffer that text is appended to; str.h includes it.
+ * strbuf.h, dialect "async": a buffer for appending text; str.h includes it.
  *
- * A type of the program's can be appended when there is a function
+ * A program can append a type of its own after it defines a function
  *
  *     const strbuf &strbuf_cat(const strbuf &sb, const T &x);
  *
- * or an operator<< of the same arguments.
+ * or an operator<< with the same arguments.
  */
 #ifndef MELYCOMPAT_ASYNC_STRBUF_H
 #define MELYCOMPAT_ASYNC_STRBUF_H
@@ -16,8 +16,8 @@
 #pragma GCC system_header
 
 /**
- * Text to append to. A copy is another name of the same buffer, and every method is const, so that
- * a temporary can be used like a variable.
+ * A buffer for text. A copy refers to the same buffer, and every method is const, so that a
+ * temporary can be used like a variable.
  */
 class strbuf {
 public:
@@ -42,19 +42,19 @@ public:
 	size_t len() const { return tosuio()->resid(); }
 	void clear() const { tosuio()->clear(); }
 
-	/** Append as printf does. A string of more than 128 bytes is not copied: as with buf. */
+	/** Append as printf does. A string of more than 128 bytes is not copied, as with buf. */
 	const strbuf &fmt(const char *fmt, ...) const;
 	const strbuf &vfmt(const char *fmt, va_list ap) const;
-	/** Append n bytes; more than 128 are not copied, and have to stay until the buffer goes. */
+	/** Append n bytes; more than 128 are not copied and must outlive the buffer. */
 	const strbuf &
 	buf(const char *p, size_t n) const
 	{
 		tosuio()->print(p, n);
 		return *this;
 	}
-	/** Append a string: a copy, or, when copy is false, as buf does. */
+	/** Append a copy of a string; if copy is false, as buf does. */
 	const strbuf &cat(const char *p, bool copy = true) const;
-	/** Append a string; long ones by reference. */
+	/** Append a string; long strings by reference. */
 	const strbuf &
 	cat(const str &s) const
 	{
@@ -68,11 +68,11 @@ public:
 		tosuio()->copyu(sb.tosuio());
 		return *this;
 	}
-	/** Append what << does: for chains of method calls. */
+	/** Append as << does: for chains of method calls. */
 	template <class A> const strbuf &cat(const A &a) const;
 	/** Append a copy of n bytes. */
 	void copy(const char *p, size_t n) const { tosuio()->copy(p, n); }
-	/** Append all of another buffer, which is empty then. */
+	/** Move all bytes of another buffer to this one. */
 	const strbuf &
 	take(const strbuf &sb) const
 	{
@@ -84,7 +84,7 @@ public:
 		tosuio()->take(from);
 		return *this;
 	}
-	/** Keep a reference to s as long as what is in the buffer now. */
+	/** Keep a reference to s while the bytes now in the buffer remain. */
 	const strbuf &
 	hold_onto(const str &s) const
 	{
@@ -92,7 +92,7 @@ public:
 		return *this;
 	}
 
-	/** Append: numbers, also char and bool, in decimal; pointers but strings as %p. */
+	/** Append: numbers, also char and bool, in decimal; pointers other than strings as %p. */
 	template <class T> const strbuf &operator<<(const T &x) const;
 	/* For unnamed enumerations, which C++98 does not accept as template arguments. */
 	const strbuf &operator<<(int x) const;
@@ -106,7 +106,7 @@ private:
 	};
 
 protected:
-	/** The buffer, for what is derived: loggers write uio->output(fd) in their destructor. */
+	/** The buffer, for derived classes: loggers write uio->output(fd) in their destructor. */
 	shared *const uio;
 };
 
@@ -130,7 +130,7 @@ const strbuf &strbuf_cat(const strbuf &sb, long x);
 const strbuf &strbuf_cat(const strbuf &sb, unsigned long x);
 const strbuf &strbuf_cat(const strbuf &sb, long long x);
 const strbuf &strbuf_cat(const strbuf &sb, unsigned long long x);
-/** As %f of printf. */
+/** Like %f of printf. */
 const strbuf &strbuf_cat(const strbuf &sb, double x);
 const strbuf &strbuf_cat(const strbuf &sb, const void *p);
 const strbuf &strbuf_cat(const strbuf &sb, const hexdump &hd);

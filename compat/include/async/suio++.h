@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suio++.h, dialect "async": a queue of bytes as a chain of iovecs, so that bytes that lie
- * somewhere already need not be moved to be written.
+ * suio++.h, dialect "async": a queue of bytes as a chain of iovecs, so that bytes already in memory
+ * can be written without being copied.
  *
- * Bytes are put in behind (copy, print, take, input) and go at the front (rembytes, output). A suio
- * belongs to one color at a time: it has no lock.
+ * Bytes are appended at the end (copy, print, take, input) and removed at the front (rembytes,
+ * output). A suio has no lock: one color at a time uses it.
  */
 #ifndef MELYCOMPAT_ASYNC_SUIO_H
 #define MELYCOMPAT_ASYNC_SUIO_H
@@ -28,99 +28,100 @@ iovsize(const iovec *iov, size_t cnt)
 	return n;
 }
 
-/** A way through an array of iovecs, which has to outlive it and is not changed. */
+/** Iterates over an array of iovecs, which must outlive it and is not changed. */
 class iovmgr {
 public:
 	iovmgr(const iovec *iov, size_t cnt) : _iov(iov), _end(iov + cnt), _used(0) {}
 
-	/** Go forward by n bytes; panics when there are fewer. */
+	/** Advance by n bytes; panics if there are fewer. */
 	void skip(size_t n);
-	/** Copy up to len bytes to buf and go forward by them. Returns how many they were. */
+	/** Copy up to len bytes to buf and advance by them. Returns their number. */
 	size_t copyout(char *buf, size_t len);
 	/** The bytes that are left. */
 	size_t size() const { return iovsize(_iov, _end - _iov) - _used; }
 
 private:
 	const iovec *_iov, *_end;
-	size_t _used; /* bytes of the first */
+	size_t _used; /* number of bytes consumed of the first iovec */
 };
 
 class suio {
 public:
 	enum {
-		smallbufsize = 128, /**< print copies what is not longer */
-		blocksize = 8192    /**< bytes in an allocation of room for copies */
+		smallbufsize = 128, /**< print copies up to this many bytes */
+		blocksize = 8192    /**< size of an allocation for copies */
 	};
 
 	suio();
-	/** As clear; what callbacks put in then goes without theirs. */
+	/** Calls clear; bytes that callbacks append then are dropped without running their
+	 * callbacks. */
 	~suio();
 
-	/** Remove all bytes; their callbacks run. */
+	/** Remove all bytes and run their callbacks. */
 	void clear();
 
-	/** The bytes that are in it, and the iovecs that they are in, until it changes. */
+	/** The number of bytes stored, and their iovecs; valid until the suio changes. */
 	size_t resid() const { return _resid; }
 	const iovec *iov() const { return _iov; }
 	const iovec *iovlim() const { return _iov + _count; }
 	size_t iovcnt() const { return _count; }
-	/** How many bytes, and iovecs, have been removed since it was made. */
+	/** The numbers of bytes and of iovecs removed since the construction. */
 	u_int64_t byteno() const { return _byteno; }
 	u_int64_t iovno() const { return _iovno; }
 
 	/** Append a copy of n bytes. */
 	void copy(const void *p, size_t n);
 	/**
-	 * Append n bytes; more than smallbufsize are not copied and have to stay as they are until
-	 * they are removed. What getspace gave is appended where it lies.
+	 * Append n bytes; more than smallbufsize are not copied and must not change until they are
+	 * removed. Bytes written to the room of getspace are appended in place.
 	 */
 	void print(const void *p, size_t n);
-	/** Append a copy of iovecs but for their first skip bytes, or of another suio. */
+	/** Append a copy of iovecs, without their first skip bytes, or of another suio. */
 	void copyv(const iovec *iov, size_t cnt, size_t skip = 0);
 	void copyu(const suio *uio) { copyv(uio->iov(), uio->iovcnt()); }
-	/** Append n times the byte c. */
+	/** Append the byte c n times. */
 	void fill(char c, ssize_t n);
 	/**
-	 * Append all of another suio, which is empty then: callbacks, and bytes as they lie, but
-	 * copied when there are no more than smallbufsize.
+	 * Move all of another suio to the end of this one, with its callbacks. The bytes are not
+	 * copied, unless there are at most smallbufsize.
 	 */
 	void take(suio *uio);
 
 	/**
-	 * Room for n bytes, here until the next call for this suio: write into it, then print as
-	 * many of them as there are. The second one's address is a multiple of 8.
+	 * Room for n bytes, valid until the next call for this suio: write into it, then print the
+	 * bytes written. The second function returns an address that is a multiple of 8.
 	 */
 	char *getspace(size_t n);
 	char *getspace_aligned(size_t n);
 
-	/** What is appended next begins an iovec of its own. */
+	/** Make the bytes appended next start a new iovec. */
 	void breakiov() { _broken = true; }
 
 	/**
-	 * cb is called when all bytes that are in now have been removed: inside of rembytes and
-	 * what is made of it, in the caller's color, whatever the callback's. Now, if there are
-	 * none. It may use the suio, but not delete it.
+	 * Call cb when all bytes now stored have been removed, or now if there are none. It runs
+	 * inside rembytes and the functions that use it, in the caller's color, whatever the
+	 * callback's. It may use the suio, but not delete it.
 	 */
 	void iovcb(cbv cb);
 
-	/** Remove n bytes at the front; panics when there are fewer. */
+	/** Remove n bytes at the front; panics if there are fewer. */
 	void rembytes(size_t n);
 
-	/** Copy up to len bytes of the front, and leave them. Returns how many. */
+	/** Copy up to len bytes from the front without removing them. Returns their number. */
 	size_t copyout(void *buf, size_t len) const;
 	size_t copyout(void *buf) const { return copyout(buf, _resid); }
-	/** The length of the first line with its newline; 0 when there is no newline. */
+	/** The length of the first line with its newline; 0: there is no newline. */
 	size_t linelen() const;
 
-	/** One read of at most len bytes: its result and errno. EINTR is tried again. */
+	/** Read once, at most len bytes; retries on EINTR. Returns the result, with errno. */
 	int input(int fd, size_t len = blocksize);
 	/**
-	 * Write and remove, up to cnt iovecs or, when cnt is -1, until all is written or fd takes
-	 * no more. 1: some were written; 0: none, or there are none; -1: an error, in errno.
+	 * Write and remove up to cnt iovecs; if cnt is -1, until all is written or fd accepts no
+	 * more. 1: wrote some bytes; 0: wrote none; -1: an error, in errno.
 	 */
 	int output(int fd, int cnt = -1);
 
-	/** Keep a reference to a string until all bytes that are in now have been removed. */
+	/** Keep a reference to a string until all bytes now stored have been removed. */
 	void hold_onto(const str &s);
 
 private:
@@ -141,13 +142,13 @@ private:
 
 	enum { few = 4 };
 
-	iovec *_iov;           /* the first that is not removed */
+	iovec *_iov;           /* the first one not removed */
 	size_t _count;
-	iovec *_array;         /* where they are: _few, or allocated */
+	iovec *_array;         /* their memory: _few, or allocated */
 	size_t _room;
 	size_t _resid;
 	u_int64_t _byteno, _iovno;
-	char *_block;          /* room for copies: the whole, what is not used yet, its end */
+	char *_block;          /* room for copies: its start, the unused part, its end */
 	char *_free, *_limit;
 	mark *_marks;          /* the actions after the removal of bytes, in order */
 	mark **_marks_end;
@@ -155,10 +156,10 @@ private:
 	iovec _few[few];
 };
 
-/** All bytes of a suio in one piece, from malloc. */
+/** All bytes of a suio in one piece of memory from malloc. */
 char *suio_flatten(const suio *uio);
 
-/** Append as printf does (str.h says how it differs), or a string, long ones by reference. */
+/** Append as printf does (but see str.h), or append a string, long ones by reference. */
 void suio_uprintf(suio *uio, const char *fmt, ...);
 void suio_vuprintf(suio *uio, const char *fmt, va_list ap);
 void suio_print(suio *uio, const str &s);
@@ -168,7 +169,7 @@ suio_print(suio *uio, const void *p, size_t n)
 	uio->print(p, n);
 }
 
-/** Take the first line off, without its "\n" or "\r\n"; null when there is no whole line. */
+/** Remove the first line and return it without its "\n" or "\r\n"; null: no complete line. */
 str suio_getline(suio *uio);
 
 /** Overwrite all bytes with zeroes. */
@@ -176,7 +177,7 @@ inline void
 iovscrub(const iovec *iov, int cnt)
 {
 	for (; cnt > 0; cnt--, iov++)
-		explicit_bzero(iov->iov_base, iov->iov_len); /* memset may be left out */
+		explicit_bzero(iov->iov_base, iov->iov_len); /* the compiler may drop a memset */
 }
 
 /* The methods as functions. */

@@ -77,26 +77,26 @@
 #else
 #define U64F "ll"
 #endif
-/** The same of off_t. */
+/** The length modifier of off_t. */
 #define OTF "l"
 
 /** A constant of type int64_t. */
 #define INT64(n) INT64_C(n)
 
-/** A macro's value as a literal. */
+/** The value of a macro as a string literal. */
 #define stringify(s) MELYCOMPAT_STRINGIFY(s)
 #define MELYCOMPAT_STRINGIFY(s) #s
 
-/** offsetof, also where the compiler calls the type too complicated. */
+/** offsetof, also for types that are not standard-layout. */
 #define xoffsetof(type, member) __builtin_offsetof(type, member)
 
-/** What malloc needs for itself, and programs leave free below a power of two. */
+/** The overhead of malloc, which programs subtract from a power of two. */
 #define MALLOCRESV 16
 
-/** A pointer of the type of iov_base, as programs cast to. */
+/** The pointer type to which programs cast for iov_base. */
 typedef char *iovbase_t;
 
-/** As htonl and ntohl, of 64 bits. */
+/** Like htonl and ntohl, for 64 bits. */
 inline u_int64_t
 htonq(u_int64_t v)
 {
@@ -130,7 +130,7 @@ safegetenv(const char *name)
 #undef min
 #undef max
 
-/** Stands before a destructor that only its own class calls; here it is as public as others. */
+/** Marks a destructor that only its own class calls; here it has no effect. */
 #define PRIVDEST
 
 #endif

@@ -6,9 +6,10 @@
  *     union_entry<T> one;
  *     union_entry<U> other;
  *
- * and _base.init() in the constructor of what has the union, _base.destroy() in its destructor.
- * one.select() makes a T the value, *one and one->member are that T. Which one is selected is
- * checked where TUNION_DEBUG is defined as not 0. One color at a time.
+ * The class that contains the union calls _base.init() in its constructor and _base.destroy() in
+ * its destructor. one.select() makes a T the value; *one and one->member then refer to that T. If
+ * TUNION_DEBUG is defined as nonzero, each access checks which member is selected. One color at a
+ * time.
  */
 #ifndef MELYCOMPAT_ASYNC_UNION_H
 #define MELYCOMPAT_ASYNC_UNION_H
@@ -24,7 +25,7 @@ template <class T> class union_entry;
 
 namespace melycompat {
 
-/** What can be done with the value of a union without knowing its type. */
+/** The operations on the value of a union whose type is unknown. */
 struct union_ops {
 	void (*destroy)(union_entry_base *value);
 	void (*copy)(union_entry_base *fresh, const union_entry_base *from);
@@ -33,13 +34,13 @@ struct union_ops {
 
 }
 
-/** Any member of a union: its value, whatever the type. */
+/** The value of a union, whatever its type: common to all members. */
 class union_entry_base
 {
 public:
-	/** No value. First of all, as the union has no constructor. */
+	/** Start without a value. Call this first, as the union has no constructor. */
 	void init() { _ops = NULL; }
-	/** A copy of another union's value, or none. First of all. */
+	/** Start with a copy of another union's value, if it has one. Call this first. */
 	void
 	init(const union_entry_base &from)
 	{
@@ -48,7 +49,7 @@ public:
 			from._ops->copy(this, &from);
 		_ops = from._ops;
 	}
-	/** Destroy the value; there is none any more. */
+	/** Destroy the value; the union then has none. */
 	void
 	destroy()
 	{
@@ -58,7 +59,7 @@ public:
 		if (ops != NULL)
 			ops->destroy(this);
 	}
-	/** Become a copy of another union's value: by its operator= if the type is the same. */
+	/** Copy another union's value: with operator= if the types are equal. */
 	void
 	assign(const union_entry_base &from)
 	{
@@ -77,7 +78,7 @@ protected:
 template <class T> class union_entry : public union_entry_base
 {
 public:
-	/** Make a T the value, unless it is one: made without arguments, or 0. */
+	/** Make a T the value, unless it already is one; constructed without arguments, or 0. */
 	void
 	select()
 	{
@@ -89,7 +90,7 @@ public:
 	}
 	/** Is the value a T? */
 	bool constructed() const { return _ops == &ops; }
-	/** Take the value, of another type that looks the same, for a T. */
+	/** Treat the value, of another type with the same layout, as a T. */
 	void Xstompcast() { _ops = &ops; }
 
 	T *addr() { return static_cast<T *>(checked()); }
@@ -149,7 +150,7 @@ template <class T> const melycompat::union_ops union_entry<T>::ops = {
 	union_entry<T>::assign_value,
 };
 
-/** No value, as a member like others. */
+/** The state without a value, as a member. */
 template <> class union_entry<void> : public union_entry_base
 {
 public:

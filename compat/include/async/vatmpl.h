@@ -48,7 +48,7 @@
 	template <MELYCOMPAT_VA_CLASSES_##n> decl(MELYCOMPAT_VA_PARAMS_##n) \
 	    pass(MELYCOMPAT_VA_ARGS_##n) body
 
-/** `decl` of the arguments, then `pass` of them, then the body: see above. */
+/** `decl` with the arguments, then `pass` with them, then the body: see above. */
 #define VA_TEMPLATE(decl, pass, body) \
 	decl() pass() body \
 	MELYCOMPAT_VA(1, decl, pass, body) \

@@ -2,12 +2,12 @@
 /*
  * vec.h, dialect "async": vectors.
  *
- * vec<T, N> is an array that grows, and a queue: both ends can be taken off. The first N elements
- * need no memory beside the vector. It grows by copying the elements to a larger place, whereby
- * pointers into it become invalid. T may be an array type: vec<int[3]> has elements of the type
- * array<int, 3>.
+ * vec<T, N> is an array that grows, and a queue: elements can be removed at both ends. The first N
+ * elements are stored in the vector itself. It grows by copying the elements to a larger memory
+ * block, which invalidates pointers into it. T may be an array type: vec<int[3]> has elements of
+ * type array<int, 3>.
  *
- * A vector is used by one color at a time. It owns its elements.
+ * One color at a time uses a vector. It owns its elements.
  */
 #ifndef MELYCOMPAT_ASYNC_VEC_H
 #define MELYCOMPAT_ASYNC_VEC_H
@@ -20,7 +20,7 @@
 
 #pragma GCC system_header
 
-/** What decides how far vectors grow; a program derives its own. */
+/** Decides how far vectors grow; programs derive their own class. */
 class MELYCOMPAT_API vec_resizer_t {
 public:
 	vec_resizer_t() {}
@@ -28,22 +28,22 @@ public:
 
 	/**
 	 * The number of elements to make room for in a vector that has room for `nalloc` and needs
-	 * it for `nwanted`; less than that counts as that. `objid` is what vec_obj_id_t says for
-	 * the type of the elements.
+	 * `nwanted`; a smaller result counts as `nwanted`. `objid` is vec_obj_id_t of the element
+	 * type.
 	 */
 	virtual size_t resize(u_int nalloc, u_int nwanted, int objid) = 0;
 };
 
 /**
- * Let `resizer` decide, from now on; it is deleted when another one comes. NULL: the default, which
- * is the power of two above both numbers. From main, before amain.
+ * Use `resizer` from now on; it is deleted when another one replaces it. NULL: the default, which
+ * chooses the power of two above both numbers. Call it in main, before amain.
  */
 MELYCOMPAT_API void set_vec_resizer(vec_resizer_t *resizer);
 
-/** What the one in charge says; `nwanted` at least. */
+/** The result of the current resizer; at least `nwanted`. */
 MELYCOMPAT_API size_t vec_resize_fn(u_int nalloc, u_int nwanted, int objid);
 
-/** The number of a type of elements for vec_resizer_t; programs specialise it. */
+/** The number of an element type for vec_resizer_t; programs specialise it. */
 template <class T> struct vec_obj_id_t {
 	vec_obj_id_t() {}
 	int operator()() const { return 0; }
@@ -51,7 +51,7 @@ template <class T> struct vec_obj_id_t {
 
 namespace melycompat {
 
-/* The place of the first N elements. */
+/* The storage of the first N elements. */
 template <class E, size_t N> class vec_inline {
 protected:
 	E *inline_base() { return reinterpret_cast<E *>(space); }
@@ -115,7 +115,7 @@ public:
 		size_t n = v.size();
 
 		reserve(n);
-		/* After reserve, which may have moved those of v. */
+		/* Read v only after reserve, which may have moved its elements. */
 		for (size_t i = 0; i < n; i++)
 			construct(v.base()[i]);
 		return *this;
@@ -123,7 +123,7 @@ public:
 
 	/* ---- room ---- */
 
-	/** Make room for n elements more than there are. */
+	/** Make room for n more elements. */
 	void
 	reserve(size_t n)
 	{
@@ -132,7 +132,7 @@ public:
 		move(n);
 	}
 
-	/** Drop elements at the end, or append default ones: an int is then not initialised. */
+	/** Remove elements at the end, or append default ones; new ints are uninitialised. */
 	void
 	setsize(size_t n)
 	{
@@ -147,7 +147,7 @@ public:
 			new (static_cast<void *>(_last)) elm_t;
 	}
 
-	/** Drop all elements, and the memory. */
+	/** Remove all elements and free the memory. */
 	void
 	clear()
 	{
@@ -161,7 +161,7 @@ public:
 	size_t size() const { return size_t(_last - _first); }
 	bool empty() const { return _first == _last; }
 
-	/** Where the elements begin and end; valid until the vector changes. */
+	/** The begin and the end of the elements; valid until the vector changes. */
 	elm_t *base() { return _first; }
 	const elm_t *base() const { return _first; }
 	elm_t *lim() { return _last; }
@@ -173,7 +173,7 @@ public:
 
 	/**
 	 * An element. With CHECK_BOUNDS defined, an index out of range ends the program; otherwise
-	 * that is not checked.
+	 * the index is not checked.
 	 */
 	elm_t &
 	operator[](size_t i)
@@ -190,7 +190,7 @@ public:
 	elm_t &at(size_t i) { return (*this)[i]; }
 	const elm_t &at(size_t i) const { return (*this)[i]; }
 
-	/** The first and the last element. Here and below, if there is none the program ends. */
+	/** The first and the last element. Here and below, an empty vector ends the program. */
 	elm_t &
 	front()
 	{
@@ -218,7 +218,7 @@ public:
 
 	/* ---- both ends ---- */
 
-	/** Append a default element; it is returned. */
+	/** Append a default element and return it. */
 	elm_t &
 	push_back()
 	{
@@ -227,7 +227,7 @@ public:
 		return *_last++;
 	}
 
-	/** Append a copy; it is returned. */
+	/** Append a copy and return it. */
 	elm_t &
 	push_back(const elm_t &x)
 	{
@@ -242,8 +242,8 @@ public:
 	}
 
 	/**
-	 * Append an element that is constructed from the arguments, none of which may be within
-	 * the vector; it is returned.
+	 * Append an element constructed from the arguments and return it. The arguments must not
+	 * refer to elements of this vector.
 	 */
 #if __cplusplus >= 201103L
 	template <class... A> elm_t &
@@ -263,7 +263,7 @@ public:
 	}
 #endif
 
-	/** Take off the last or the first element and return it. */
+	/** Remove the last or the first element and return it. */
 	elm_t
 	pop_back()
 	{
@@ -283,7 +283,7 @@ public:
 		return x;
 	}
 
-	/** Drop n elements at the end or at the beginning. */
+	/** Remove n elements at the end or at the beginning. */
 	void
 	popn_back(size_t n)
 	{
@@ -318,7 +318,7 @@ public:
 		}
 	}
 
-	/** Turn the order round. */
+	/** Reverse the order. */
 	void
 	reverse()
 	{
@@ -388,8 +388,9 @@ private:
 	}
 
 	/*
-	 * Move so that n more find room: to the beginning of the memory when it is more than twice
-	 * what is needed, so that a queue stays where it is, else to a larger one.
+	 * Move the elements so that n more fit: to the beginning of the memory if it is more than
+	 * twice the size needed, so that a queue does not grow without bound; else to a larger
+	 * block.
 	 */
 	void
 	move(size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wide_str.h: UTF-8 as whole characters. Does not depend on the locale. One color at a time may
- * change an object.
+ * wide_str.h: UTF-8 as whole characters. Independent of the locale. One color at a time may change
+ * an object.
  */
 #ifndef MELYCOMPAT_ASYNC_WIDE_STR_H
 #define MELYCOMPAT_ASYNC_WIDE_STR_H
@@ -14,7 +14,7 @@
 
 #pragma GCC system_header
 
-/** A string of characters. What is not UTF-8 ends it, and err() tells. */
+/** A string of characters. It ends at the first byte that is not UTF-8; then err() is true. */
 class wide_str_t
 {
 public:
@@ -25,12 +25,12 @@ public:
 		return true;
 	}
 
-	/** The characters of `utf8`; of a null str none, and err() is true. */
+	/** The characters of `utf8`; a null str gives none, and err() is true. */
 	wide_str_t(str utf8 = str());
 	/** `len` characters at `p`. */
 	wide_str_t(const wchar_t *p, size_t len);
 
-	/** Characters, and whether reading them failed. */
+	/** The number of characters, and whether the conversion failed. */
 	size_t len() const { return _chars.size() - 1; }
 	bool err() const { return _err; }
 	operator bool() const { return !_err; }
@@ -38,9 +38,9 @@ public:
 	const wchar_t *buf(size_t *lenp = 0) const;
 	wchar_t operator[](size_t i) const { return _chars[i]; }
 
-	/** At most `len` characters from number `start` on; none past the end. */
+	/** At most `len` characters from index `start` on; empty past the end. */
 	wide_str_t substr(size_t start, size_t len) const;
-	/** As UTF-8; a null str if a character is not one of Unicode. */
+	/** The string as UTF-8; a null str if a character is not valid Unicode. */
 	str to_utf8() const;
 	str to_utf8(size_t start, size_t len) const { return substr(start, len).to_utf8(); }
 
@@ -49,11 +49,11 @@ private:
 	bool _err;
 };
 
-/** Is all of `s` UTF-8? False of a null str. */
+/** Is all of `s` UTF-8? False for a null str. */
 bool is_utf8(const str &s);
-/** At most `len` characters of `s` from number `pos` on; a null str if `s` is null or not UTF-8. */
+/** At most `len` characters of `s` from index `pos` on; a null str if `s` is null or not UTF-8. */
 str utf8_substr(const str &s, size_t pos, size_t len);
-/** `s` with `repl` for each byte that is not part of UTF-8. A null str stays one. */
+/** `s` with each byte that is not part of UTF-8 replaced by `repl`. A null str stays null. */
 str utf8_fix(const str &s, const str &repl = "\xef\xbf\xbd");
 
 #endif

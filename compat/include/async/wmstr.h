@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wmstr.h: strings whose memory is overwritten when it is given back: for keys and passwords.
+ * wmstr.h: strings whose memory is wiped when it is freed: for keys and passwords.
  */
 #ifndef MELYCOMPAT_ASYNC_WMSTR_H
 #define MELYCOMPAT_ASYNC_WMSTR_H
@@ -12,8 +12,8 @@
 #pragma GCC system_header
 
 /**
- * A buffer of `n` bytes to fill; a str made from it takes the bytes over, and is overwritten when
- * its last copy goes.
+ * A buffer of `n` bytes to fill; a str made from it takes over the bytes, which are wiped when its
+ * last copy is dropped.
  */
 class wmstr : public mstr
 {
@@ -21,10 +21,10 @@ public:
 	explicit wmstr(size_t n);
 };
 
-/** A copy of `s` that is overwritten when its last copy goes. A null str stays one. */
+/** A copy of `s` that is wiped when its last copy is dropped. A null str stays null. */
 str str2wstr(const str &s);
 
-/** What is in file `path`, such a string; a null str with errno set when it cannot be read. */
+/** File `path` as a string that is wiped; a null str with errno set if it cannot be read. */
 str file2wstr(const str &path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aiod_place.h: for tests of aiod.h: an aiod, and a folder of the case's own for its files.
+ * aiod_place.h: for tests of aiod.h: an aiod, and a separate folder for the files of each case.
  */
 #ifndef MELY_TESTS_AIOD_PLACE_H
 #define MELY_TESTS_AIOD_PLACE_H
@@ -9,7 +9,7 @@
 #include "facts.h"
 
 static aiod *files;
-static str place; /* a folder of the case's own */
+static str place; /* the folder of this case */
 static int calls;
 
 static inline void
@@ -45,7 +45,7 @@ put_file(const char *name, const char *text)
 	FACT(f != NULL && fputs(text, f) >= 0 && fclose(f) == 0);
 }
 
-/* ---- what calls back ---- */
+/* ---- callbacks ---- */
 
 static inline void
 no_error(int err)

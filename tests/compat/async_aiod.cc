@@ -62,7 +62,7 @@ written(ptr<aiobuf> buf, ssize_t n, int err)
 static void
 opened(ptr<aiofh> fh, int err)
 {
-	FACT(returned); /* amain has been entered, if not the loop */
+	FACT(returned); /* amain has been entered, but not the loop */
 	FACT_EQ(err, 0);
 	FACT(fh);
 	FACT_EQ(get_current_color(), 0);
@@ -167,7 +167,7 @@ bad_transfers(ptr<aiofh> fh, int)
 	fh->sread(0, buf, 6, 0, wrap(expect_bytes, -1, EINVAL));
 	fh->read(-1, buf, wrap(expect_bytes, -1, EINVAL));
 	fh->read(0, NULL, wrap(expect_bytes, -1, EINVAL));
-	fh->write(0, buf, wrap(expect_bytes, -1, EBADF)); /* it is open for reading */
+	fh->write(0, buf, wrap(expect_bytes, -1, EBADF)); /* it is open for reading only */
 	fh->readdir(buf, wrap(expect_bytes, -1, ENOTDIR));
 	fh->read(100, buf, wrap(expect_bytes, 0, 0));
 	fh->closedir(wrap(end));
@@ -207,7 +207,7 @@ truncates(ptr<aiofh> fh, int)
 	fh->fsync(wrap(no_error));
 	fh->fstat(wrap(size_is, (off_t)1));
 	fh->close(wrap(no_error));
-	/* Closed from now on, though that has not been done yet. */
+	/* Closed for later calls, though the helper has not closed it yet. */
 	fh->fsync(wrap(error_is, EBADF));
 	fh->fstat(wrap(no_status, EBADF));
 	fh->read(0, buffer_of("x"), wrap(expect_bytes, -1, EBADF));
@@ -280,7 +280,7 @@ wait_in_vain()
 	returned = true;
 }
 
-/* There is room already: the callback comes nevertheless, later. */
+/* There is room already, but the callback still comes later. */
 static void
 bufwait_without_need()
 {
@@ -289,7 +289,7 @@ bufwait_without_need()
 	amain();
 }
 
-/* ---- many at a time, and the end ---- */
+/* ---- concurrency, and the end ---- */
 
 static int finished;
 
@@ -355,7 +355,7 @@ struct worker : public virtual refcount {
 };
 int worker::alive;
 
-/* The buffers are for three of them at a time. */
+/* Only three of them can have a buffer at a time. */
 static void
 many_on_one()
 {
@@ -366,7 +366,7 @@ many_on_one()
 	amain();
 }
 
-/* One for each, which goes when its worker has done all. */
+/* One buffer for each, freed when its worker has finished. */
 static void
 finalize_when_idle()
 {
@@ -384,7 +384,7 @@ finalize_at_once()
 {
 	aiod *a = New aiod;
 
-	a->finalize(); /* nothing is left of it, which the address sanitizer knows */
+	a->finalize(); /* the address sanitizer reports a leak if anything is left */
 	FACTS_END();
 }
 
@@ -393,7 +393,7 @@ open_files_are_few(int)
 {
 	int fd = dup(0);
 
-	FACT(fd >= 0 && fd < 200); /* those that were dropped have been closed */
+	FACT(fd >= 0 && fd < 200); /* dropped files have been closed */
 	FACTS_END();
 }
 

@@ -63,7 +63,7 @@ check_paths(int err)
 	FACTS_END();
 }
 
-/* One helper: each call sees what the one before has done. */
+/* One helper: each call sees the effects of the previous one. */
 static void
 paths()
 {
@@ -127,7 +127,7 @@ check_untouched(int err)
 	FACTS_END();
 }
 
-/* What stands before the NUL is there, or could be made, and stays as it is. */
+/* The part before the NUL exists, or could be created; it stays unchanged. */
 static void
 paths_with_a_nul()
 {

@@ -53,7 +53,7 @@ lines()
 	expect_lines("one\n\nthree\n", are);
 }
 
-/* A bare CRLF keeps its CR, and so does one that is not at the end. */
+/* A bare CRLF keeps its CR, and so does a CR that is not at the end of a line. */
 static void
 crlf()
 {
@@ -125,7 +125,7 @@ second_is_there(str line, int)
 {
 	FACT(line == "a");
 	stream->readline(wrap(count_line));
-	FACT_EQ(calls, 1); /* it did not wait for the loop */
+	FACT_EQ(calls, 1); /* called at once, without the loop */
 	FACTS_END();
 }
 
@@ -135,7 +135,7 @@ calls_before_it_returns()
 	pair();
 	give("a\nb\n");
 	stream->readline(wrap(second_is_there));
-	FACT_EQ(calls, 0); /* here nothing had been read */
+	FACT_EQ(calls, 0); /* nothing has been read yet */
 	amain();
 }
 
@@ -153,7 +153,7 @@ next_of_many(str line, int err)
 	FACTS_END();
 }
 
-/* However many lines are there: the stack does not grow with them. */
+/* With any number of lines the depth of the stack is bounded. */
 static void
 many_lines()
 {
@@ -289,7 +289,7 @@ two_are(str line, int)
 	stream->readline(wrap(two_are));
 }
 
-/* The buffer was full, and has been moved. */
+/* The buffer was full, and its content has been moved. */
 static void
 unread_when_all_is_in()
 {

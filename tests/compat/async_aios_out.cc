@@ -8,7 +8,7 @@
 
 #include "stream_pair.h"
 
-/* All that comes, up to the end of it. */
+/* Read everything, up to the end. */
 static str
 receive()
 {
@@ -27,7 +27,7 @@ nonblocking(int fd)
 
 /* ---- writing ---- */
 
-/* All that comes, up to the end of it, is text; then the callback. */
+/* Check everything up to the end against text; then run the callback. */
 static void
 collect(const char *text, cbv then)
 {
@@ -55,7 +55,7 @@ expect_sent(const char *text, cbv then)
 	fdcb(ends[1], selread, wrap(collect, text, then));
 }
 
-/* What is written arrives in order, when the loop comes to it; then the end. */
+/* Output arrives in order, when the loop runs; then the end. */
 static void
 writes_in_order()
 {
@@ -66,7 +66,7 @@ writes_in_order()
 	stream->write(first, 6);
 	stream << "second " << 2 << " " << str("str ");
 	stream->writev(v, 2);
-	memset(first, '-', 6); /* they are copies */
+	memset(first, '-', 6); /* the stream has copies */
 	memset(third, '-', 6);
 	stream << "\n";
 	stream->sendeof();
@@ -123,7 +123,7 @@ write_much()
 	for (size_t i = 0; i < sizeof much; i++)
 		much[i] = (char)(i % 251);
 	pair();
-	stream->write(much, sizeof much); /* no reader, and it returns */
+	stream->write(much, sizeof much); /* there is no reader, but write returns */
 }
 
 static void
@@ -135,7 +135,7 @@ does_not_wait()
 	amain();
 }
 
-/* The last reference goes: what was written goes out before the descriptor does. */
+/* After the last reference is dropped, the output is sent before the descriptor is closed. */
 static void
 sends_when_dropped()
 {
@@ -150,7 +150,7 @@ static void
 closed_when_dropped()
 {
 	pair();
-	stream->readline(wrap(never)); /* dropped with it */
+	stream->readline(wrap(never)); /* dropped with the stream */
 	stream = NULL;
 	FACT(fcntl(ends[0], F_GETFD) < 0);
 	FACTS_END();
@@ -182,7 +182,7 @@ kept_by_callback(ptr<aios> a, str line, int)
 	FACTS_END();
 }
 
-/* A callback that has a reference keeps what calls it. */
+/* A callback that holds a reference keeps the stream that calls it alive. */
 static void
 kept_by_its_callback()
 {
@@ -238,7 +238,7 @@ setwcb_when_sent()
 {
 	pair();
 	stream->setwcb(wrap(sent_is, 0, 2));
-	FACT_EQ(calls, 1); /* there is nothing to wait for */
+	FACT_EQ(calls, 1); /* nothing is pending */
 	stream << "a";
 	stream->setwcb(wrap(sent_is, 0, 2));
 	FACT_EQ(calls, 1);
@@ -313,11 +313,11 @@ sends_descriptors()
 	stream->sendfd(pipes[1]);
 	stream << "abc";
 	FACT_EQ(stream->flush(), 0);
-	FACT(fcntl(pipes[1], F_GETFD) < 0); /* it has been closed here */
+	FACT(fcntl(pipes[1], F_GETFD) < 0); /* the stream has closed it */
 	read_descriptor();
 }
 
-/* ---- timeouts, ends ---- */
+/* ---- timeouts and ends ---- */
 
 static timespec begun;
 
@@ -350,7 +350,7 @@ times_out_later()
 	give("unfinished");
 }
 
-/* Progress puts it off. */
+/* Progress restarts the timeout. */
 static void
 timeout_is_of_no_progress()
 {
@@ -376,7 +376,7 @@ got_first(str line, int err)
 	delaycb(0, 700000000, wrap(reads_again));
 }
 
-/* What was waited for before does not count. */
+/* An earlier wait does not count. */
 static void
 timeout_begins_with_the_wait()
 {
@@ -479,7 +479,7 @@ including_changes_stdio()
 	FACT_EQ(aout->fdno(), 1);
 	pid_t child = fork();
 	if (child == 0)
-		exit(0); /* which puts them back: they are the parent's, too */
+		exit(0); /* exit restores the modes, which the parent shares */
 	waitpid(child, NULL, 0);
 	FACT(!nonblocking(1));
 	FACTS_END();
@@ -504,7 +504,7 @@ reads_and_writes_stdio()
 	amain();
 }
 
-/* Nothing runs, and yet it is printed. */
+/* The output is printed although the loop never runs. */
 static void
 aout_is_flushed_at_exit()
 {
@@ -522,7 +522,7 @@ some_of_file(str text, int err)
 	FACTS_END();
 }
 
-/* A file, as standard input often is: epoll cannot wait for it. */
+/* A file, as standard input often is; epoll cannot wait for it. */
 static void
 reads_files()
 {

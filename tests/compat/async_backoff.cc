@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_backoff.cc: tmoq of dialect "async", which sends again until there is an answer. Section
- * 1.10 of the facts.
+ * async_backoff.cc: tmoq of dialect "async", which sends requests again until they are answered.
+ * Section 1.10 of the facts.
  */
 #include "async.h"
 #include "backoff.h"
@@ -47,7 +47,7 @@ note(const query *q, char what)
 	order = strbuf("%s%c%c ", order.cstr(), q->kind, what);
 }
 
-/* Whether these happened, one after the other. */
+/* Whether these events happened, in this order. */
 static bool
 in_order(const char *events)
 {
@@ -63,7 +63,7 @@ in_order(const char *events)
 	return true;
 }
 
-/* The kinds: given up; removed, deleted, or replaced when sent for the second time. */
+/* The kinds of requests: given up; removed, deleted or replaced when sent for the second time. */
 static void
 sent(query *q, int n)
 {
@@ -94,7 +94,7 @@ timed_out(query *q)
 	note(q, '!');
 	FACT_EQ(q->xmits, 2);
 	FACT(now() >= q->begun + 3);
-	/* In no queue any more. */
+	/* It is in no queue any more. */
 	queries.remove(q);
 	delete q;
 	if (!is_last)
@@ -115,7 +115,7 @@ answered()
 	queries.remove(answer);
 }
 
-/* At once, again after 1 second, given up after 2 more; in the order in which they began. */
+/* Sent at once, again after 1 second, given up after 2 more; in the order of the starts. */
 static void
 sends_again()
 {
@@ -133,7 +133,7 @@ sends_again()
 	amain();
 }
 
-/* With the loop held up in xmit, as if by a slow network, all still come, one after the other. */
+/* When xmit blocks the loop, as a slow network might, all calls still happen, in order. */
 struct slow {
 	int xmits;
 	tmoq_entry<slow> link;
@@ -170,7 +170,7 @@ waits(const tmoq<T, field, minto, maxsend> &, u_int seconds, u_int times)
 	return minto == seconds && maxsend == times;
 }
 
-/* Unless told otherwise: 5 times in all, 2 seconds after the first. */
+/* The defaults: 5 transmissions, the second one after 2 seconds. */
 static void
 defaults()
 {

@@ -127,7 +127,7 @@ set_through(int &a, const char *s)
 	a = s == NULL ? 1 : 2;
 }
 
-/* An open parameter may be a reference: it is the caller's variable. */
+/* An open parameter may be a reference to the caller's variable. */
 static void
 open_references()
 {
@@ -143,7 +143,7 @@ open_references()
 	FACTS_END();
 }
 
-/* ---- how many are bound ---- */
+/* ---- the number of bound arguments ---- */
 
 static void
 arity()
@@ -184,12 +184,12 @@ methods()
 	FACT_EQ(get(3), 123);
 	callback<int, int>::ref which = wrap(base, &subject::which);
 	FACT_EQ(which(4), -4);
-	/* Methods that are const, of objects that are, and that are not. */
+	/* Const and other methods, of const and other objects. */
 	callback<int>::ref of_const = wrap(&constant, &subject::constant, 1);
 	callback<int, int>::ref of_other = wrap(&s, &subject::constant);
 	FACT_EQ(of_const(), 9);
 	FACT_EQ(of_other(1), 99);
-	/* Of two by one name, the one for this object. */
+	/* Of two overloads, the one that accepts this object. */
 	of_const = wrap(&s, &subject::overloaded, 1);
 	FACT_EQ(of_const(), 101);
 	of_const = wrap(&constant, &subject::overloaded, 1);
@@ -249,7 +249,7 @@ objects_kept()
 	FACTS_END();
 }
 
-/* It is kept as a ref. */
+/* The callback keeps it as a ref. */
 static void
 null_object()
 {
@@ -281,7 +281,7 @@ public:
 };
 int last_of_itself::alive;
 
-/* A callback and its object may hold each other until one lets go. */
+/* A callback and its object may keep each other alive until one drops its handle. */
 static void
 cycles()
 {
@@ -304,7 +304,7 @@ cycles()
 	FACTS_END();
 }
 
-/* ---- how arguments are kept ---- */
+/* ---- how bound arguments are stored ---- */
 
 static void
 take_base(ptr<subject> p, double d)
@@ -328,7 +328,7 @@ declared_types()
 	FACT_EQ(seen[0], 3);
 	by_value = NULL;
 	FACT_EQ(counted::alive, 1);
-	/* Converted when it is bound, not when it is called. */
+	/* Converted when bound, not when called. */
 	cbv::ptr from_int = wrap(take_value, 9);
 	FACT_EQ(counted::alive, 2);
 	from_int();
@@ -336,7 +336,7 @@ declared_types()
 	cbv pointers = wrap(take_pointer, "abc", NULL);
 	pointers();
 	FACT(seen[0] && seen[1]);
-	/* A new counted object may be bound as it is. */
+	/* A new counted object may be bound without a handle. */
 	cbv::ptr derived = wrap(take_base, New refcounted<other_subject>, 3);
 	FACT_EQ(subject::alive, 1);
 	derived();
@@ -346,7 +346,7 @@ declared_types()
 	FACTS_END();
 }
 
-/* Without a handle, it is a new object without an owner. */
+/* Without a handle it is a new object without an owner. */
 static void
 raw_pointers()
 {
@@ -365,7 +365,7 @@ raw_pointers()
 	FACTS_END();
 }
 
-/* A callback is an object like others: its last handle frees what is bound, also in the call. */
+/* Dropping the last handle of a callback frees what it binds, even during the call. */
 static cbv::ptr current;
 
 static void
@@ -393,7 +393,7 @@ last_handle()
 	FACTS_END();
 }
 
-/* ---- ready-made ---- */
+/* ---- predefined callbacks ---- */
 
 static void
 take_str(int n, str s)
@@ -442,7 +442,7 @@ ready_made()
 	FACTS_END();
 }
 
-/* ---- callbacks of the program's own making ---- */
+/* ---- callback classes of the program ---- */
 
 class adder : public callback<int, int>
 {
@@ -487,7 +487,8 @@ check_posted()
 	FACTS_END();
 }
 
-/* The loop keeps what counts a callback, whether that is a part of it or around it. */
+/* The loop keeps the counter of a callback alive, whether it is a base of it or an object around
+ * it. */
 static void
 derived_posted()
 {

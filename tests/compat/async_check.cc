@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_check.cc: amain and acheck of dialect "async": in main, in callbacks, in one another.
- * Section 1.1 of the facts.
+ * async_check.cc: amain and acheck of dialect "async": in main, in callbacks, nested. Section 1.1
+ * of the facts.
  */
 #include "async.h"
 
@@ -67,7 +67,7 @@ in_ms(long ms)
 	return t;
 }
 
-/* One pass, which waits: without that it would be many. */
+/* One pass, which waits; without waiting there would be many passes. */
 static void
 waits()
 {
@@ -80,7 +80,7 @@ waits()
 	FACTS_END();
 }
 
-/* Other letters choose what this library has one of. */
+/* Other letters select mechanisms of which this library has only one. */
 static void
 busy_by_environment()
 {
@@ -91,7 +91,7 @@ busy_by_environment()
 		execl("/proc/self/exe", "facts", "busy_by_environment", (char *)NULL);
 		_exit(98);
 	}
-	acheck(); /* comes back with nothing to wait for */
+	acheck(); /* returns, since nothing can become ready */
 	FACTS_END();
 }
 
@@ -109,7 +109,7 @@ go_idle()
 	facts_thread(end_when_idle);
 }
 
-/* With nothing to do and nothing to wait for, amain waits all the same. */
+/* With nothing to do and nothing to wait for, amain still waits. */
 static void
 never_ends_by_itself()
 {
@@ -136,7 +136,7 @@ wait_inside()
 	while (!done)
 		acheck();
 	done = false;
-	cpucb_tail(wrap(finish)); /* posts of color 0, too */
+	cpucb_tail(wrap(finish)); /* posts of color 0 run, too */
 	while (!done)
 		acheck();
 	FACTS_END();
@@ -193,7 +193,7 @@ reads_after_waiting(int fd)
 	fdcb(fd, selread, NULL);
 }
 
-/* It stays, but is not called when there is nothing to read any more. */
+/* The callback stays, but is not called once there is nothing to read. */
 static void
 reads_once(int fd)
 {
@@ -204,7 +204,7 @@ reads_once(int fd)
 	delaycb(0, 20 * MS, wrap(end));
 }
 
-/* A pass inside a pass: what the outer one had found is old then. */
+/* After a nested pass, the findings of the outer one are stale. */
 static void
 nested_reads_first()
 {
@@ -234,7 +234,7 @@ finish_from_elsewhere()
 	cpucb_tail(wrap(finish));
 }
 
-/* Of another worker: this one may be any, and is busy from now on. */
+/* Runs on another worker, if there is one; this worker is busy from now on. */
 static void
 wait_for_color()
 {
@@ -246,7 +246,7 @@ wait_for_color()
 	FACTS_END();
 }
 
-/* Color 0 waits in acheck, and another color's post wakes it up. */
+/* Color 0 waits in acheck, and a post of another color wakes it up. */
 static void
 woken_by_another_color()
 {
@@ -254,7 +254,7 @@ woken_by_another_color()
 	amain();
 }
 
-/* ---- amain in a callback of an acheck that main has called ---- */
+/* ---- amain in a callback of an acheck called by main ---- */
 
 static std::string order;
 static int others;
@@ -297,7 +297,7 @@ amain_in_a_post()
 	acheck();
 }
 
-/* What is left of the pass is run by one inside. */
+/* A nested pass runs the rest of the outer one. */
 static void
 waits_for_posts()
 {
@@ -362,7 +362,7 @@ first_child(pid_t *other, int)
 	FACTS_END();
 }
 
-/* Two children have ended, and the callback of the one waits for the other. */
+/* Two children have ended; the callback of one waits for that of the other. */
 static void
 acheck_in_a_child()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_closed.cc: descriptors that were closed before their callbacks went, and files of other
- * colors. Section 1.1 of the facts.
+ * async_closed.cc: descriptors that are closed before their callbacks are dropped, and files in
+ * other colors. Section 1.1 of the facts.
  */
 #include "async.h"
 
@@ -40,7 +40,7 @@ socket_end()
 	return fds[0];
 }
 
-/* Neither direction is any more, whichever is dropped first. */
+/* Neither direction is watched any more, whichever is dropped first. */
 static void
 close_then_null_twice()
 {
@@ -113,7 +113,7 @@ watches(int fd)
 	cpucb_tail(cwrap(watches, fd, 3));
 }
 
-/* What the macro stands for: it brings the place of the call. */
+/* The expansion of the macro, which passes the source line of the call. */
 static void
 by_its_other_name()
 {

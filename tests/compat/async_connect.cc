@@ -76,7 +76,7 @@ check_connected(int fd)
 	char c = 0;
 	int peer;
 
-	FACT(returned); /* never called before */
+	FACT(returned); /* the callback never runs before the call returns */
 	FACT_EQ(get_current_color(), 0);
 	FACT(fd >= 0);
 	FACT(fcntl(fd, F_GETFL) & O_NONBLOCK);
@@ -152,7 +152,7 @@ refused()
 	amain();
 }
 
-/* An immediate refusal by the system is reported as late as other errors. */
+/* An immediate refusal by the system is reported later, like other errors. */
 static void
 fails_at_once()
 {
@@ -186,7 +186,7 @@ from_bindaddr()
 	amain();
 }
 
-/* Programs connect in a constructor, and use what it makes afterwards. */
+/* Programs connect in a constructor and use the object afterwards. */
 struct connection {
 	int ready;
 
@@ -277,10 +277,10 @@ first_wins(int i, int fd)
 	tcpconnect_cancel(race[!i]);
 	delaycb(0, 100000000, wrap(end));
 	FACT(race[0] != NULL);
-	race[0] = NULL; /* a second call would trip over it */
+	race[0] = NULL; /* a second call would crash here */
 }
 
-/* Both are ready; the first callback cancels the other. */
+/* Both are ready; the callback that runs first cancels the other. */
 static void
 cancels_the_other()
 {
@@ -418,7 +418,7 @@ connected_first(int fd)
 {
 	srvlist *list = services;
 
-	check_connected(fd); /* the dead one is preferred, but does not answer */
+	check_connected(fd); /* the dead host is preferred, but does not answer */
 	FACT(services);
 	FACT_EQ(services->s_nsrv, 2);
 	FACT_EQ(services->s_srvs[0].port, dead_port);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_crypt.cc: the islands of cryptography of dialect "async": SHA-1, ARC4, random numbers,
- * strings that are wiped. Section 1.8 of the facts, and tier 2.
+ * async_crypt.cc: the supported parts of cryptography of dialect "async": SHA-1, ARC4, random
+ * numbers, wiped strings. Section 1.8 of the facts, and tier 2.
  */
 #include "crypt.h"
 
@@ -57,7 +57,7 @@ sha1_in_pieces()
 	c.update("", 0);
 	c.final(h);
 	FACT(hex(h, sizeof h) == "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-	/* Any length, cut anywhere, is what it is in one piece. */
+	/* Input of any length, split anywhere, has the hash of the whole. */
 	char text[300];
 	memset(text, 'q', sizeof text);
 	for (size_t n = 0; n <= sizeof text; n++) {
@@ -135,7 +135,7 @@ arc4_vectors()
 	FACTS_END();
 }
 
-/* More keys add up; reset forgets them. */
+/* Further keys add up; reset drops them. */
 static void
 arc4_keys()
 {
@@ -185,7 +185,7 @@ random_numbers()
 	FACTS_END();
 }
 
-/* A child does not go on where its parent is. */
+/* A child does not continue the sequence of its parent. */
 static void
 random_after_fork()
 {
@@ -234,7 +234,7 @@ noise()
 	amain();
 }
 
-/* ---- strings that are wiped ---- */
+/* ---- wiped strings ---- */
 
 static char wiped[64];
 static size_t wiped_bytes;
@@ -299,7 +299,7 @@ wiped_copies()
 	FACTS_END();
 }
 
-/* ---- as programs write it ---- */
+/* ---- the idioms of programs ---- */
 
 static void
 armored_noise()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_cwrap.cc: what callbacks of dialect "async" carry for the runtime: color, priority, time
- * left, and the address of what is called. Section 1.2 of the facts, with async_callback.cc.
+ * async_cwrap.cc: the annotations of callbacks of dialect "async" that the runtime reads: color,
+ * priority, time left, and the address of the function. Section 1.2 of the facts, with
+ * async_callback.cc.
  */
 #include "callback.h"
 
@@ -21,7 +22,7 @@ struct other_subject : subject {
 	int which(int a) { return -a; }
 };
 
-/* How many arguments f takes says which is the color. */
+/* The number of arguments of f decides which argument is the color. */
 static void
 colored_arity()
 {
@@ -36,7 +37,7 @@ colored_arity()
 	FACT_EQ(all->getcolor(), 6);
 	FACT_EQ(two(10, 100), 111);
 	FACT_EQ(two->getcolor(), 9);
-	/* What was meant as an argument is the color, and the type tells. */
+	/* The color is left out: the argument becomes the color, and the type shows that. */
 	FACT_EQ(left_out->getcolor(), 1);
 	left_out(77);
 	FACT_EQ(seen[0], 77);
@@ -56,7 +57,7 @@ check_notes(cbv cb, int color, int prio, int timeleft)
 	FACT_EQ(cb->getcolor(), color);
 	FACT_EQ(cb->getprio(), prio);
 	FACT_EQ(cb->get_timeleft(), timeleft);
-	/* They are the object's: a copy of the handle shares them. */
+	/* They belong to the object: a copy of the handle shares them. */
 	FACT_EQ(shared->getcolor(), color);
 }
 
@@ -79,7 +80,7 @@ annotations()
 	check_notes(wrap_timeleft(p, &subject::put, 1, 9), 0, 0, 9);
 	check_notes(cwrap_timeleft(&s, &subject::put, 1, 7, 9), 7, 0, 9);
 	check_notes(cpwrap_timeleft(counted, &subject::put, 1, 7, 8, 9), 7, 8, 9);
-	/* As given; the runtime reduces it. */
+	/* Stored as given; the runtime reduces it. */
 	check_notes(cwrap(count, 40000), 40000, 0, 0);
 	FACTS_END();
 }
@@ -94,7 +95,7 @@ addresses()
 
 	FACT(f->getfaddr() == (void *)see_one);
 	FACT(mkref(wrap(base, &subject::put, 1))->getfaddr() != NULL);
-	/* Of a virtual method, the one that runs. */
+	/* For a virtual method, the address of the override that runs. */
 	callback<int, int>::ref here = wrap(base, &subject::which);
 	callback<int, int>::ref there = wrap(p, &subject::which);
 	FACT(here->getfaddr() == there->getfaddr());

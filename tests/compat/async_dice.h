@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* async_dice.h: numbers for tests that compare at random, the same ones in each run. */
+/* async_dice.h: pseudorandom numbers for randomized tests, the same sequence in each run. */
 #ifndef MELY_TESTS_ASYNC_DICE_H
 #define MELY_TESTS_ASYNC_DICE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_dns.cc: lookups in dialect "async". Of section 2 of the facts, with a name server of its
- * own.
+ * async_dns.cc: lookups in dialect "async", with the test's own name server. Part of section 2 of
+ * the facts.
  */
 #include "counted.h"
 #include "look_ups.h"
@@ -116,7 +116,7 @@ got_localhost(ptr<hostent> h, int err)
 	FACTS_END();
 }
 
-/* Of /etc/hosts, whatever name servers say. */
+/* /etc/hosts takes precedence over name servers. */
 static void
 host_of_file()
 {
@@ -289,7 +289,7 @@ name_of_addr()
 	amain();
 }
 
-/* The name exists, but is not of that address. */
+/* The name exists, but does not have that address. */
 static void
 name_is_spoofed()
 {
@@ -310,7 +310,7 @@ no_name()
 
 /* ---- handles ---- */
 
-/* The answer is whole as long as there is a handle, and no longer. */
+/* The answer is valid while a handle of it exists, and is freed after that. */
 static ptr<hostent> kept;
 
 static void
@@ -410,7 +410,7 @@ cancel_it(dnsreq_t *req)
 {
 	dnsreq_cancel(req);
 	FACT_EQ(counted::alive, 0);
-	/* Until the name server has been waited for, and longer. */
+	/* longer than a helper waits for the name server */
 	delaycb(1, 500000000, wrap(end));
 }
 
@@ -425,7 +425,7 @@ cancel_under_way()
 	amain();
 }
 
-/* The program may end while a helper waits for an answer. */
+/* The program may exit while a helper waits for an answer. */
 static void
 end_under_way()
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_err.cc: messages of dialect "async" before the loop runs, and the ends of a program.
+ * async_err.cc: messages of dialect "async" before the loop runs, and the ways a program can end.
  * Section 1.4 of the facts.
  */
-#define NDEBUG 1 /* changes nothing */
+#define NDEBUG 1 /* must not have an effect */
 #include "async.h"
 
 #include "facts.h"
@@ -18,7 +18,7 @@ divert()
 	errfd = fds[1];
 }
 
-/* What has been printed since. */
+/* The output since then. */
 static str
 printed()
 {
@@ -28,7 +28,7 @@ printed()
 	return str(text, n > 0 ? (size_t)n : 0);
 }
 
-/* ---- what a message begins with ---- */
+/* ---- the prefix of a message ---- */
 
 static void
 names()
@@ -88,7 +88,7 @@ say_and_return(int value)
 	return value;
 }
 
-/* At the end of the full expression, whatever is in it. */
+/* Printed at the end of the full expression, whatever it contains. */
 static void
 when()
 {
@@ -134,7 +134,7 @@ operator<<(const strbuf &sb, const other_shape &s)
 	return sb << "other " << s.corners;
 }
 
-#ifdef __clang__ /* it warns of what C++98 has no templates for */
+#ifdef __clang__ /* it warns about types that C++98 does not accept in templates */
 #pragma clang diagnostic ignored "-Wunnamed-type-template-args"
 #endif
 enum { OF_NO_NAME = 4 };
@@ -201,7 +201,7 @@ traces()
 	FACTS_END();
 }
 
-/* ---- ends ---- */
+/* ---- ends of the program ---- */
 
 static struct at_end {
 	at_end() : say(NULL) {}
@@ -251,7 +251,7 @@ fatal_without_destructors()
 	fatal << "no destructors\n";
 }
 
-/* No warning that a value is missing. */
+/* There must not be a warning about a missing return value. */
 static int
 never_returns(int x)
 {
@@ -319,7 +319,7 @@ asserts()
 	assert(n == 2);
 }
 
-/* In a child of fork, what belongs to the program does not end. */
+/* In a child of fork, the objects of the program are not destroyed. */
 static void
 fatal_in_a_child()
 {
@@ -411,7 +411,7 @@ memory()
 	FACTS_END();
 }
 
-/* Sanitizers are to give NULL as malloc does. */
+/* Make sanitizers return NULL, as malloc does. */
 extern "C" const char *
 __asan_default_options()
 {

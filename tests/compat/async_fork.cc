@@ -107,7 +107,7 @@ fork_with_timers(int times)
 	cpucb_tail(wrap(fork_with_timers, times - 1));
 }
 
-/* Objects of a child that ends may have timers, whatever another color did then. */
+/* Objects of a child that ends may own timers, whatever another color was doing at the fork. */
 static void
 fork_while_others_use_timers()
 {

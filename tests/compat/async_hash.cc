@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_hash.cc: hash tables of dialect "async" whose elements carry their links, and what they do
- * with keys. Section 1.7 of the facts.
+ * async_hash.cc: hash tables of dialect "async" whose elements carry their links, and their use of
+ * keys. Section 1.7 of the facts.
  */
 #include "async.h"
 #include "ihash.h"
@@ -128,7 +128,7 @@ by_member()
 	FACTS_END();
 }
 
-/* Several with one key: all of them come, in one order whatever the size. */
+/* Several elements with one key: all are found, in one order whatever the size of the table. */
 static void
 equal_keys()
 {
@@ -248,7 +248,7 @@ walks()
 		FACT_EQ(t.size(), 0);
 		for (int i = 0; i < 50; i++)
 			t.insert(New user(strbuf("u%d", i), i));
-		/* As a destructor does that frees all and lets the table go. */
+		/* Like a destructor that frees all elements and then drops the table. */
 		t.traverse(wrap(delete_it));
 		FACT_EQ(user::alive, 0);
 	}
@@ -306,7 +306,7 @@ remove_of_no_member()
 	t.insert(&a);
 	t.clear();
 	FACT(t.size() == 0 && t["a"] == NULL);
-	user::alive++; /* for copy, which no constructor counted */
+	user::alive++; /* for the copy, which no counting constructor created */
 	FACTS_END();
 }
 

@@ -36,7 +36,7 @@ addresses()
 	bool loopback = false;
 	size_t i;
 
-	addrs.push_back().s_addr = 1; /* what was there goes */
+	addrs.push_back().s_addr = 1; /* its old content must be dropped */
 	FACT(myipaddrs(&addrs));
 	for (i = 0; i < addrs.size(); i++) {
 		FACT(addrs[i].s_addr != 1);
@@ -68,7 +68,7 @@ remove_dir()
 	rc_ignore(system(str(strbuf("rm -r %s", dir))));
 }
 
-/* Can another process have it? */
+/* Can another process lock it? */
 static bool
 other_can_lock(const str &path)
 {
@@ -93,7 +93,7 @@ locks()
 	FACT(lock && lock->locked() && lock->ok() && lock->getfd() >= 0);
 	FACT(lock->path == path);
 	FACT(!other_can_lock(path));
-	FACT(!lockfile::alloc(path)); /* nor this one, once more */
+	FACT(!lockfile::alloc(path)); /* nor can this process, a second time */
 	lock->release();
 	FACT(!lock->locked() && !lock->ok());
 	FACT(other_can_lock(path));
@@ -119,7 +119,7 @@ lock_of_a_lost_file()
 	FACT(lock->ok());
 	unlink(path);
 	FACT(!lock->ok());
-	other = lockfile::alloc(path); /* another file by now */
+	other = lockfile::alloc(path); /* by now the name refers to another file */
 	FACT(other);
 	FACT(!lock->acquire());
 	other = NULL;
@@ -178,7 +178,7 @@ unchanged()
 
 /* ---- daemons ---- */
 
-/* What the daemon of a test tells it. */
+/* What the daemon of a test reports to it. */
 struct report {
 	pid_t pid, session, parent;
 	bool null_in, null_out, in_root;
@@ -274,7 +274,7 @@ log_to_file()
 	FACTS_END();
 }
 
-/* Output no longer arrives here, and no callback hears of the logging process. */
+/* Output no longer arrives here, and no callback runs when the logging process ends. */
 static void
 logs()
 {
@@ -323,12 +323,12 @@ set_address()
 	memcpy(&request.ifr_addr, &address, sizeof address);
 	changed = true;
 	if (ioctl(fd, SIOCSIFADDR, &request) < 0)
-		FACTS_END(); /* no network of our own to change */
+		FACTS_END(); /* the system does not permit a separate network */
 	request.ifr_flags = IFF_UP | IFF_LOOPBACK;
 	FACT(ioctl(fd, SIOCSIFFLAGS, &request) == 0);
 }
 
-/* In a network of its own, where the system lets us have one. */
+/* In a separate network namespace, where the system permits one. */
 static void
 address_changes()
 {

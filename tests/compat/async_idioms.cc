@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_idioms.cc: small names that programs of libasync use now and then, and ways to write what
- * is written otherwise elsewhere. Each must compile as it is here.
+ * async_idioms.cc: rarely used names and unusual spellings of programs of libasync. Each must
+ * compile as written here.
  */
 #include "async.h"
 #include "bitvec.h"
@@ -57,7 +57,7 @@ text ()
 	FACTS_END ();
 }
 
-/* ---- messages of C ---- */
+/* ---- messages in the style of C ---- */
 
 static void
 say (const char *fmt, ...)

@@ -42,7 +42,7 @@ service::start()
 	note('a');
 }
 
-/* Last of all: what has been printed is seen by the case. */
+/* Runs last of all; its output ends up in the output of the case. */
 void
 service::stop()
 {
@@ -67,7 +67,7 @@ static void
 started()
 {
 	FACT(strcmp(order, "abcd") == 0);
-	/* Another file that includes the header has an object of its own. */
+	/* Another file that includes the header has a separate object. */
 	{
 		service other;
 		FACT(strcmp(order, "abcd") == 0);
@@ -126,7 +126,7 @@ selecting()
 		FACT_EQ(part::alive, 1);
 		FACT_EQ(e.one->n, 7);
 		e.one->n = 8;
-		e.one.select(); /* it is: nothing happens */
+		e.one.select(); /* already selected: no effect */
 		FACT_EQ((*e.one).n, 8);
 		e.other.select();
 		FACT_EQ(part::alive, 1);
@@ -182,7 +182,7 @@ union_copies()
 	FACTS_END();
 }
 
-/* Where it is asked for, what is not selected is not to be touched. */
+/* With TUNION_DEBUG, access to an unselected member ends the program. */
 static void
 checked()
 {

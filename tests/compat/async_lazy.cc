@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_lazy.cc: what waits for a pass of dialect "async" without a time of its own: yieldcb and
- * lazycb. Section 1.1 of the facts, trap 15.
+ * async_lazy.cc: yieldcb and lazycb of dialect "async", which run in a pass but do not cause one.
+ * Section 1.1 of the facts, trap 15.
  */
 #include "async.h"
 
@@ -15,7 +15,7 @@ yield_again(int left)
 		yieldcb(wrap(yield_again, left - 1));
 }
 
-/* Once, at the end of the pass in which it was asked for; what it asks for is for the next one. */
+/* Once, at the end of the current pass; a yieldcb made there runs in the next pass. */
 static void
 yields()
 {
@@ -62,7 +62,7 @@ yield_too_late()
 	yieldcb_remove(second);
 }
 
-/* Neither makes the loop wake up: only the timer does. */
+/* Neither wakes up the loop: only the timer does. */
 static void
 yield_waits()
 {
@@ -92,7 +92,7 @@ tick(int after)
 	delaycb(0, MS, wrap(tick, after + (lazies == 3)));
 }
 
-/* Again and again, until it is removed: by itself here. */
+/* Repeatedly, until it is removed: by itself here. */
 static void
 lazy_repeats()
 {
@@ -118,7 +118,7 @@ after_seconds()
 	FACTS_END();
 }
 
-/* Whole seconds. */
+/* Intervals are in whole seconds. */
 static void
 lazy_seconds()
 {
@@ -146,7 +146,7 @@ ask_for_a_color()
 	busy_tick();
 }
 
-/* Asked for in color 0; the callback has the color that it was given. */
+/* Created in color 0; the callback runs in its own color. */
 static void
 colored()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_life.cc: the life of a program of dialect "async": what async.h brings, what is done before
- * main, forks, exits, clocks. Sections 0 and 1.1 of the facts.
+ * async_life.cc: the life of a program of dialect "async": what async.h includes, what happens
+ * before main, forks, exits, clocks. Sections 0 and 1.1 of the facts.
  */
 #include "async.h"
 #include "select.h"
@@ -72,7 +72,7 @@ small_templates()
 	FACTS_END();
 }
 
-/* Nothing else is included for these. */
+/* async.h alone declares these. */
 static void
 posix()
 {
@@ -140,7 +140,7 @@ busy()
 	FACT(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
 	fd_ready = fds[0];
 	sfs_core::set_busywait(true);
-	acheck(); /* comes back with nothing to wait for */
+	acheck(); /* returns, since nothing can become ready */
 	fdcb(fd_ready, selread, wrap(readable));
 	amain();
 }
@@ -259,7 +259,7 @@ held_before_amain()
 	amain();
 }
 
-/* Programs become daemons when all is prepared; the child is the program. */
+/* A program becomes a daemon after its preparations; the child is the program. */
 static void
 fork_before()
 {
@@ -299,7 +299,7 @@ drop_and_leave(int *fds)
 	FACTS_END();
 }
 
-/* Both go on, each with a loop of its own. */
+/* Both continue, each with its own loop. */
 static void
 fork_after_acheck()
 {
@@ -359,7 +359,7 @@ at_exit::~at_exit()
 	int then = facts_get(&after_exit);
 
 	usleep(20000);
-	FACT_EQ(facts_get(&after_exit), then); /* no worker runs any more */
+	FACT_EQ(facts_get(&after_exit), then); /* workers no longer run anything */
 	FACT(then == 0 || pthread_equal(who_exits, pthread_self()));
 	printf("destroyed\n");
 }
@@ -398,7 +398,7 @@ exits_in_a_color()
 	amain();
 }
 
-/* What fn writes to standard error, and that it passes. */
+/* Check the output of fn on standard error, and that it passes. */
 static void
 expect_silence(void (*fn)())
 {
@@ -451,7 +451,7 @@ held_back()
 	exit(FACTS_PASSED);
 }
 
-/* What is left for standard error is written. */
+/* The rest of the text for standard error is written. */
 static void
 exit_writes_all()
 {
@@ -527,7 +527,7 @@ clock_of_colors()
 	amain();
 }
 
-/* Ready-made callbacks that do nothing. */
+/* Predefined callbacks that do nothing. */
 static void
 nulls()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_list.cc: lists of dialect "async": list, tailq, dllist, and those that hold handles or own
- * copies. Section 1.7 of the facts.
+ * async_list.cc: lists of dialect "async": list, tailq, dllist, and the lists that hold handles or
+ * own copies. Section 1.7 of the facts.
  */
 #include "async.h"
 #include "list.h"
@@ -52,7 +52,7 @@ ids(L &l)
 	return walked;
 }
 
-/* ---- what all three do ---- */
+/* ---- common to all three ---- */
 
 static void
 list_order()
@@ -151,7 +151,7 @@ drop_even(job *j)
 	}
 }
 
-/* The current one may be removed and deleted. */
+/* The current element may be removed and deleted. */
 static void
 traverse_removes()
 {
@@ -180,7 +180,7 @@ delete_it(job *j)
 	delete j;
 }
 
-/* As a destructor does that frees all and lets the list go. */
+/* Like a destructor that frees all elements and then drops the list. */
 static void
 traverse_deletes()
 {
@@ -229,7 +229,7 @@ copy_is_not_linked()
 	c.id = 3;
 	queue.insert_tail(&b);
 	queue.insert_tail(&c);
-	/* An assignment leaves a member where it is. */
+	/* An assignment does not move an element that is in a list. */
 	b = a;
 	FACT(ids(queue) == "113");
 	queue.clear();

@@ -15,14 +15,14 @@ expect_soon(const char *what)
 	delaycb(0, 20000000, wrap(expect, what));
 }
 
-/* When what is ready has been called. Not from before amain: its timers come first. */
+/* After the callbacks of ready descriptors. Not armed before amain: those timers run first. */
 static void
 expect_later(const char *what)
 {
 	delaycb(0, 0, wrap(expect_soon, what));
 }
 
-/* A pipe with something to read in it. */
+/* A pipe with data to read. */
 static int
 full_pipe()
 {
@@ -69,7 +69,7 @@ three_times(int fd)
 
 	mark('r');
 	if (++times == 2)
-		FACT(read(fd, &c, 1) == 1); /* one is left: ready all the same */
+		FACT(read(fd, &c, 1) == 1); /* one byte is left, so it stays ready */
 	if (times == 3) {
 		fdcb(fd, selread, NULL);
 		expect_later("rrr");
@@ -92,7 +92,7 @@ null_disables()
 
 	fdcb(fd, selread, wrap(mark, 'r'));
 	fdcb(fd, selread, NULL);
-	fdcb(fd, selwrite, NULL); /* never had one */
+	fdcb(fd, selwrite, NULL); /* it never had one */
 	expect_later("");
 	amain();
 }
@@ -104,7 +104,7 @@ once(int fd, selop op, char c)
 	fdcb(fd, op, NULL);
 }
 
-/* Each direction has its own, and removing one leaves the other. */
+/* Each direction has its own callback; removing one leaves the other. */
 static void
 both_directions()
 {
@@ -160,7 +160,7 @@ hang_up_is_writable()
 	hang_up(selwrite);
 }
 
-/* The reader of a pipe has closed it: an error for the writer. */
+/* The reader of a pipe has closed it, which is an error for the writer. */
 static void
 error_is_writable()
 {
@@ -219,7 +219,7 @@ null_device_by_hand()
 		acheck();
 }
 
-/* A descriptor that is always ready does not keep others from running, and ends. */
+/* A descriptor that is always ready does not starve others, and can be removed. */
 static void
 stop_it(int fd)
 {
@@ -272,8 +272,8 @@ no_direction()
 	fdcb(0, (selop)2, wrap(mark, 'x'));
 }
 
-/* Closed first and dropped then, while another descriptor keeps it open: the next owner of the
- * number is served, and nothing spins. */
+/* Closed first and dropped later, while another descriptor keeps the file open: the next descriptor
+ * of that number works, and nothing spins. */
 static void
 closed_before_dropped(int *dup_of)
 {
@@ -341,7 +341,7 @@ mark_lazy()
 	lazycb_remove(lazy);
 }
 
-/* Everything is due when the wait is over. */
+/* Everything is due after the wait. */
 static void
 prepare_pass()
 {
@@ -384,7 +384,7 @@ order_inside()
 	amain();
 }
 
-/* The pass of amain: all is made ready by one of its callbacks. */
+/* A pass of amain: one of its callbacks makes everything ready. */
 static void
 order_in_amain()
 {
@@ -410,7 +410,7 @@ prepare_two()
 	fdcb(high, selread, wrap(drop_other, high, low));
 }
 
-/* Both are ready, and the first one disables the other. */
+/* Both are ready; the first one disables the other. */
 static void
 looked_at_again()
 {
@@ -446,7 +446,7 @@ signal_before_descriptor()
 	expect("s");
 }
 
-/* The number is that of another descriptor by then, which is not ready. */
+/* By then the number belongs to another descriptor, which is not ready. */
 static void
 swap_other(int own, int other)
 {
@@ -471,7 +471,7 @@ other_number()
 	amain();
 }
 
-/* Another callback for one that was ready when the pass began is called in this pass. */
+/* A new callback for a descriptor that was ready when the pass began is called in this pass. */
 static void
 replace_other(int own, int other)
 {
@@ -505,7 +505,7 @@ struct counted : public virtual refcount {
 	{
 		mark('r');
 		fdcb(fd, selread, NULL);
-		fd = -1; /* this is here to stay until the end of the call, or gone by now */
+		fd = -1; /* this object lives until the end of the call, unless it has been freed */
 	}
 };
 
@@ -546,7 +546,7 @@ dropped_at_once()
 	FACTS_END();
 }
 
-/* ---- the list ---- */
+/* ---- the table of cases ---- */
 
 static const struct fact facts[] = {
 	CASE(replaces),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_mkref.cc: objects that make handles of themselves, the end of the last handle, and the
- * classes that may make them. Section 1.3 of the facts, with async_refcnt.cc.
+ * async_mkref.cc: objects that create handles of themselves, finalize, and access to the count.
+ * Section 1.3 of the facts, with async_refcnt.cc.
  */
 #include "refcnt.h"
 
@@ -57,7 +57,7 @@ of_oneself()
 	FACT_EQ(self::alive, 1);
 	by_address = NULL;
 	FACT_EQ(self::alive, 0);
-	/* One that its constructor keeps lives on its own. */
+	/* A handle that the constructor stores keeps the object alive. */
 	ptr<self> keeper = New refcounted<self>(true);
 	raw = keeper;
 	keeper = NULL;
@@ -87,8 +87,8 @@ struct hasty : public virtual refcount {
 };
 int hasty::alive;
 
-/* The original destroys an object whose constructor lets go of a handle of it. Not here, nor does
- * a destructor that makes one end the object twice. */
+/* The original destroys an object whose constructor drops a handle of it. This library does not,
+ * and a destructor that creates a handle does not destroy the object twice. */
 static void
 in_constructor()
 {
@@ -100,7 +100,7 @@ in_constructor()
 	FACTS_END();
 }
 
-/* The base may be private, which is the class's own affair, and its friends'. */
+/* The base may be private: then only the class and its friends can create handles. */
 class discreet : private virtual refcount
 {
 	friend class refcounted<discreet>;
@@ -143,7 +143,7 @@ private_base()
 	FACTS_END();
 }
 
-/* A copy is an object of its own. */
+/* A copy is a separate object. */
 static void
 copies()
 {
@@ -193,7 +193,7 @@ struct namesake {
 };
 int namesake::alive;
 
-/* Each time that the count comes to 0, instead of delete. */
+/* Called each time the count becomes 0, instead of delete. */
 static void
 finalizing()
 {
@@ -210,7 +210,7 @@ finalizing()
 	FACT_EQ(final_words::alive, 1);
 	delete raw;
 	FACT_EQ(final_words::alive, 0);
-	/* The one of a base class, too; also by a handle of something else. */
+	/* Also the finalize of a base class, and through a handle of another type. */
 	ptr<heir> h = New refcounted<heir>;
 	ptr<void> v = h;
 	raw = h;
@@ -225,7 +225,7 @@ finalizing()
 	t = mkref(again);
 	t = NULL;
 	FACT_EQ(twice::finalized, 2);
-	/* Without refcount as a base it is a name like others. */
+	/* Without refcount as a base it is an ordinary name. */
 	ptr<namesake> n = New refcounted<namesake>;
 	n = NULL;
 	FACT_EQ(namesake::alive, 0);

@@ -31,7 +31,7 @@ class webcache
 public:
 	webcache(size_t most) : bytes(0), bytes_max(most) {}
 
-	/* Null without a fresh answer. */
+	/* Null if the cache does not have a fresh answer. */
 	ptr<cached> find(str key, time_t now);
 	void insert(ref<cached> c);
 	void remove(str key);
@@ -48,7 +48,7 @@ private:
 /* May an answer to this request come from the cache, and go into it? */
 bool may_be_cached(const request &asked, const message_head &head);
 
-/* For how many seconds an answer may be given again; otherwise, if it does not say. */
+/* The number of seconds for which an answer is fresh; `otherwise`, if it does not say. */
 int64_t freshness(const answer &a, const message_head &head, int64_t otherwise);
 
 #endif

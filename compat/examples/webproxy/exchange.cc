@@ -312,7 +312,7 @@ exchange::client_writable()
 		linger();
 }
 
-/* No more data comes for the client. */
+/* The client gets no more data. */
 void
 exchange::end_answer()
 {
@@ -334,9 +334,9 @@ exchange::linger()
 	fdcb(client, selread, step(&exchange::client_readable));
 }
 
-/* ---- ends ---- */
+/* ---- ends and errors ---- */
 
-/* A client that has a part of an answer learns of the failure only by a reset. */
+/* A client that has received a part of an answer learns of the failure only by a reset. */
 void
 exchange::fail(int status, const str &why)
 {

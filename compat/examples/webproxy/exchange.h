@@ -2,11 +2,11 @@
 /*
  * exchange.h: one client's request and its answer, from the cache or from an origin server.
  * Callbacks keep an exchange alive: those of its descriptors, its timer, and a connection attempt.
- * The last reference to go runs the destructor.
+ * Dropping the last reference runs the destructor.
  *
  * Each exchange has a color, the descriptor of its client, so exchanges run in parallel. The cache
- * has a color, too. Color 0 has what must be there, tcpconnect, and the count of exchanges. The
- * parts hand each other strings and cached answers in events; neither changes any more.
+ * has a color, too. Color 0 runs what must run there: tcpconnect, and the count of exchanges. The
+ * parts exchange strings and cached answers in events; neither changes after that.
  */
 #ifndef EXAMPLES_EXCHANGE_H
 #define EXAMPLES_EXCHANGE_H
@@ -18,7 +18,7 @@ class exchange : public virtual refcount
 {
 public:
 	explicit exchange(int accepted);
-	/* In the color that had the last reference. */
+	/* Runs in the color that dropped the last reference. */
 	~exchange() { cpucb_tail(wrap(exchange_has_ended)); }
 
 	/* Call once, in the exchange's color. */
@@ -31,7 +31,7 @@ private:
 		looking,     /* ask the cache */
 		connects,    /* connect to the origin */
 		answering,   /* relay the answer */
-		last_bytes,  /* all of the answer waits for the client */
+		last_bytes,  /* the rest of the answer waits for the client */
 		lingering,   /* until the client closes: a close now could lose unread data */
 		over
 	} at;
@@ -43,10 +43,10 @@ private:
 	request asked;
 	answer answered;
 	body_reader asked_rest, answer_rest;
-	bool begun;              /* the client gets the head of an answer */
+	bool begun;              /* the client has received a part of the answer */
 	bool paused;             /* the origin waits for the client */
 	bool keep;               /* the answer goes into the cache */
-	int64_t fresh;           /* for how many seconds */
+	int64_t fresh;           /* the answer stays fresh for this number of seconds */
 	suio kept;
 	str kept_head;
 	timecb_t *timer;

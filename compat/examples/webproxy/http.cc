@@ -130,7 +130,7 @@ message_head::has(const char *name, const char *word, str *rest) const
 	return false;
 }
 
-/* Does this header concern one connection only, or does the proxy write its own? */
+/* Does this header concern one connection only, or does the proxy replace it? */
 static bool
 is_of_hop(const message_head &head, const str &name)
 {
@@ -180,7 +180,7 @@ body_reader::size_of(const str &line)
 	return true;
 }
 
-/* One step; "complete" means that the step is. */
+/* One step; "complete" means that this step is complete. */
 progress
 body_reader::chunk(suio *in, suio *out)
 {

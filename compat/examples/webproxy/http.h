@@ -15,7 +15,7 @@ enum progress { need_more, complete, broken };
 
 bool same_word(const str &a, const char *b);
 
-/* Only digits, at most max. */
+/* Parse a decimal number, at most max. */
 bool number_of(const str &text, u_int64_t max, u_int64_t *number);
 
 /* ---- heads ---- */

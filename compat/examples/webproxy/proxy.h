@@ -10,8 +10,8 @@
 class webcache;
 
 enum {
-	relay_max = 256 << 10,  /* bytes that wait for a client; then the origin waits */
-	relay_min = 64 << 10,   /* the origin goes on */
+	relay_max = 256 << 10,  /* with more bytes waiting for a client, the origin pauses */
+	relay_min = 64 << 10,   /* with fewer, the origin continues */
 	linger_seconds = 3      /* for a client to close after its answer */
 };
 
@@ -37,7 +37,7 @@ struct settings {
 extern settings options;
 extern webcache *the_cache; /* of options.cache_color() */
 
-/* Of color 0: count the exchange as ended, and accept another connection. */
+/* In color 0: count the exchange as ended, and accept another connection. */
 void exchange_has_ended();
 
 /* Seconds since an arbitrary time, for deadlines: changes of the date do not matter. */

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-/* A descriptor that the text can be read from. */
+/* A descriptor from which the text can be read. */
 static int
 text_fd(const str &text)
 {
@@ -122,7 +122,7 @@ protected:
 	}
 };
 
-/* A program's own error may come back: then the file ends there. */
+/* A program's own error may return; then the file ends there. */
 static void
 errors_of_ones_own()
 {
@@ -266,7 +266,7 @@ truths()
 	FACTS_END();
 }
 
-/* As a program that reads the lines itself. */
+/* For a program that reads the lines itself. */
 static void
 matching()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_qhash.cc: hash tables and sets of dialect "async" that own what is in them. Section 1.7 of
+ * async_qhash.cc: hash tables and sets of dialect "async" that own their contents. Section 1.7 of
  * the facts.
  */
 #include "async.h"
@@ -44,7 +44,7 @@ owns_values()
 	FACTS_END();
 }
 
-/* A value of counted references comes as a handle of its own. */
+/* The lookup of a counted reference returns a new handle. */
 static void
 values_are_handles()
 {
@@ -208,7 +208,7 @@ random_as_map()
 		std::map<u_int64_t, std::string> same;
 
 		for (int i = 0; i < 5000; i++) {
-			/* Also keys that differ only in what the hash does not have. */
+			/* Includes keys that differ only in bits that the hash ignores. */
 			u_int64_t k = (u_int64_t(roll(3)) << 32) + roll(300);
 			std::map<u_int64_t, std::string>::iterator at = same.find(k);
 			str *v = t[k];

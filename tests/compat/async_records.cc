@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_records.cc: lookups of mail exchangers, services and texts in dialect "async". Of
- * section 2 of the facts, with a name server of its own.
+ * async_records.cc: lookups of mail exchangers, services and texts in dialect "async", with the
+ * test's own name server. Part of section 2 of the facts.
  */
 #include "look_ups.h"
 
@@ -123,7 +123,7 @@ got_weights(int *left, ptr<srvlist> l, int err)
 	FACT_EQ(l->s_nsrv, 2);
 	first += is(l->s_srvs[0].name, "often.test");
 	if (--*left == 0) {
-		FACT(first >= 19); /* one in 60,000 is of weight 0 */
+		FACT(first >= 19); /* weight 0 comes first once in 60,000 draws */
 		FACTS_END();
 	}
 }

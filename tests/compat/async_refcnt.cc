@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_refcnt.cc: counted objects and their handles, and the names that allocate. Section 1.3 of
- * the facts.
+ * async_refcnt.cc: counted objects and their handles, and the allocation macros. Section 1.3 of the
+ * facts.
  */
 #include "refcnt.h"
 
@@ -18,7 +18,7 @@ struct animal {
 	int legs;
 
 	animal(int n = 4) : legs(n) { alive++; }
-	~animal() { alive--; } /* not virtual: the counted object knows what it is */
+	~animal() { alive--; } /* not virtual: the counted object knows its type */
 };
 int animal::alive;
 
@@ -76,7 +76,7 @@ making()
 	FACTS_END();
 }
 
-/* What has no members has no class to derive from. */
+/* A type without members cannot be a base class. */
 static void
 builtins()
 {
@@ -95,7 +95,7 @@ builtins()
 	FACTS_END();
 }
 
-/* ---- null, and not ---- */
+/* ---- null and not null ---- */
 
 static void
 nullable()
@@ -167,7 +167,7 @@ conversions()
 	FACT_EQ(w->span, 25);
 	const animal *raw = s;
 	FACT(raw == a && a == raw && raw == c.get());
-	/* The same object, wherever its parts are. */
+	/* Equal if it is the same object, whatever the addresses of its parts. */
 	FACT((void *)w != (void *)a);
 	FACT(w == a && a == b && v == s && cv == s && !(cv != v));
 	s = New refcounted<sparrow>;
@@ -190,7 +190,7 @@ struct told : public virtual refcount {
 	told(int i) : n(i) {}
 };
 
-/* What counts is compared, not the address: here there are two counts of one object. */
+/* Equality compares the counts, not the addresses: here one object has two counts. */
 static void
 control_blocks()
 {
@@ -202,7 +202,7 @@ control_blocks()
 	FACTS_END();
 }
 
-/* Pointers work as they do without handles. */
+/* Pointers without handles still work. */
 static void
 as_pointers()
 {
@@ -215,7 +215,7 @@ as_pointers()
 	FACTS_END();
 }
 
-/* ---- when they go ---- */
+/* ---- when objects are destroyed ---- */
 
 static ptr<struct watcher> watched;
 
@@ -270,7 +270,7 @@ leak_and_plug()
 	FACT_EQ(animal::alive, 2);
 	r = New refcounted<animal>;
 	FACT_EQ(animal::alive, 2);
-	/* Later, by what Xleak gave. */
+	/* Later, with the result of Xleak. */
 	void *leaked = r.Xleak();
 	r = New refcounted<animal>;
 	FACT_EQ(animal::alive, 3);
@@ -281,7 +281,7 @@ leak_and_plug()
 	FACTS_END();
 }
 
-/* ---- other shapes ---- */
+/* ---- other kinds of objects ---- */
 
 struct tail {
 	static int alive;
@@ -322,7 +322,7 @@ with_room()
 struct founder {
 	int year;
 
-	founder(int y) : year(y) {} /* no default */
+	founder(int y) : year(y) {} /* there is no default constructor */
 	virtual ~founder() {}
 };
 
@@ -364,7 +364,8 @@ int relic::alive;
 extern bssptr<relic> early;
 static bool looks_at_end;
 
-/* Before the constructor of early would run, and after its destructor would. */
+/* Constructed before the constructor of early would run, and destroyed after its destructor
+ * would. */
 static struct before {
 	before() { early = New refcounted<relic>(8); }
 	~before()
@@ -415,7 +416,7 @@ copy_and_drop(void *arg)
 	return NULL;
 }
 
-/* Each thread has a handle of its own; the last one ends the object, once. */
+/* Each thread has its own handle; the last one destroys the object, once. */
 static void
 atomic_counts()
 {
@@ -433,7 +434,7 @@ atomic_counts()
 	FACTS_END();
 }
 
-/* ---- names that allocate ---- */
+/* ---- allocation macros ---- */
 
 static int sides;
 

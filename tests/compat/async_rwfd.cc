@@ -47,7 +47,7 @@ passes()
 
 	make_pairs(SOCK_STREAM);
 	FACT_EQ(writefd(ends[0], "hello", 5, pipes[0]), 5);
-	FACT(fcntl(pipes[0], F_GETFD) >= 0); /* still here */
+	FACT(fcntl(pipes[0], F_GETFD) >= 0); /* still open here */
 	FACT_EQ(readfd(ends[1], buf, sizeof buf, &fd), 5);
 	FACT(memcmp(buf, "hello", 5) == 0);
 	check_passed(fd);
@@ -105,7 +105,7 @@ the_end()
 	FACTS_END();
 }
 
-/* No byte with a descriptor is not the end. */
+/* A descriptor without any byte is not the end. */
 static void
 no_bytes()
 {
@@ -148,7 +148,7 @@ send_three()
 	FACT_EQ(sendmsg(ends[0], &message, 0), 1);
 }
 
-/* A peer that sends too many leaves none open here but the first. */
+/* When a peer sends too many descriptors, only the first stays open here. */
 static void
 too_many()
 {

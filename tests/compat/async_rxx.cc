@@ -91,7 +91,7 @@ as_programs_write_it()
 	FACT(address[2] == "/8");
 	FACT(address.match("10.0.0.1") && !address[2]);
 	FACT(member.search("users;wheel") && !member.search("wheels"));
-	/* Step through a list, as with offsets. */
+	/* Walk through a list by offsets. */
 	static rxx item("^(\\d+),");
 	const char *list = "1,22,333,";
 	int items = 0, digits = 0;
@@ -120,7 +120,7 @@ option_letters()
 	FACTS_END();
 }
 
-/* An escape without a meaning is its letter, unless X. */
+/* An unknown escape is the letter itself, unless X. */
 static void
 option_x()
 {
@@ -144,7 +144,7 @@ option_utf8()
 	str two(strbuf() << "a" << dog << "b");
 	rxx pair("(.)b", "8");
 	FACT(two / pair && pair[1] == dog && pair.start(1) == 1 && pair.end(1) == 4);
-	/* What is not UTF-8 is not found, and said. */
+	/* Invalid UTF-8 does not match, and geterr reports it. */
 	FACT(!chars.search("\xff") && chars.geterr());
 	FACT(chars.search("a") && !chars.geterr());
 	FACTS_END();
@@ -163,7 +163,7 @@ bytes_of_any_value()
 	FACTS_END();
 }
 
-/* Results live in the object: the next search takes them away. */
+/* Results are stored in the object: the next search overwrites them. */
 static void
 results_are_of_the_last_search()
 {
@@ -214,7 +214,7 @@ use_copies(void *)
 	return NULL;
 }
 
-/* Copies of one expression in several threads share what is compiled. */
+/* Copies of one expression in several threads share the compiled form. */
 static void
 copies_in_threads()
 {
@@ -268,7 +268,7 @@ rrxx_reports()
 	FACTS_END();
 }
 
-/* An expression that would take forever gives up. */
+/* An expression that would take forever fails. */
 static void
 limits()
 {
@@ -331,7 +331,7 @@ split_limit()
 	FACTS_END();
 }
 
-/* Cutting where nothing is. */
+/* Empty matches split, too. */
 static void
 split_between()
 {

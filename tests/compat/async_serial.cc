@@ -61,7 +61,7 @@ armor64_vectors()
 	FACTS_END();
 }
 
-/* The other alphabets of 64: A is not padded, X is; both are fit for names of files. */
+/* The other base 64 alphabets: A is not padded, X is; both are valid in file names. */
 static void
 armor64_others()
 {
@@ -79,7 +79,7 @@ armor32_alphabets()
 	u_char all[20];
 	unsigned held = 0;
 
-	/* 32 symbols in their order. */
+	/* All 32 symbols in order. */
 	for (int i = 0, bits = 0, n = 0; i < 32; i++) {
 		held = held << 5 | (unsigned)i;
 		bits += 5;
@@ -104,7 +104,7 @@ armor32_alphabets()
 	FACTS_END();
 }
 
-/* A str must be armor as a whole; of a C string what is armor counts. */
+/* A str must be armor as a whole; of a C string only the armored prefix counts. */
 static void
 whole_or_part()
 {
@@ -171,7 +171,7 @@ files()
 	FACT(str2file(file, "line\n", 0444, false, &sb) && file2str(file) == "line\n");
 	FACT(stat(file, &now) == 0 && (now.st_mode & 0777) == 0444);
 	FACT(sb.st_ino == now.st_ino && sb.st_size == 5);
-	/* Another file has the name now: readers of the old one are not disturbed. */
+	/* The name refers to a new file: readers of the old one still see the old content. */
 	FACT(read(fd, old, sizeof old) == 5 && strcmp(old, "text\n") == 0 && close(fd) == 0);
 	FACT(str2file(file, strbuf("%d", 12), 0666, false, NULL, true));
 	FACT(file2str(file) == "12" && stat(file, &now) == 0 && (now.st_mode & 0777) == 0644);
@@ -179,7 +179,7 @@ files()
 	FACT(str2file(strbuf() << dir << "/g", "", 0666, true, &sb));
 	FACT(sb.st_nlink == 1 && sb.st_size == 1);
 	FACT(str2file(file, str("a\0b", 3), 0666, false, NULL, true) && file2str(file).len() == 3);
-	/* Nothing else is left in the directory. */
+	/* The directory does not contain anything else. */
 	FACT(unlink(file) == 0 && unlink(str(strbuf() << dir << "/g")) == 0 && rmdir(dir) == 0);
 	FACTS_END();
 }

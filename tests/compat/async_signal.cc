@@ -29,7 +29,7 @@ many()
 	expect_soon("s");
 }
 
-/* Several before the call are one call; and it stays. */
+/* Several signals before the call cause one call; and the callback stays. */
 static void
 collapse()
 {
@@ -63,7 +63,7 @@ take_lock()
 {
 	held = true;
 	kill(getpid(), SIGUSR1);
-	usleep(5000); /* it has arrived by now, and waits */
+	usleep(5000); /* it has arrived by now and is pending */
 	held = false;
 }
 
@@ -75,7 +75,7 @@ ordinary()
 	FACTS_END();
 }
 
-/* An event like others: never inside a callback. */
+/* Called as a separate event, never inside a callback. */
 static void
 never_inside()
 {
@@ -164,7 +164,7 @@ unblocked_inside()
 	amain();
 }
 
-/* The flags are sigaction's. */
+/* The flags are those of sigaction. */
 static void
 flags()
 {
@@ -187,7 +187,7 @@ resets(int left)
 	kill(getpid(), SIGUSR1);
 }
 
-/* A callback sets another one for its own signal. */
+/* A callback replaces itself. */
 static void
 sets_the_next()
 {
@@ -228,7 +228,7 @@ child(int status)
 	return pid;
 }
 
-/* Wait until it has ended, without reaping it. */
+/* Wait until the child has ended, without reaping it. */
 static void
 let_it_end(pid_t pid)
 {
@@ -267,7 +267,7 @@ fork_inside()
 {
 	pid_t pid = child(9);
 
-	let_it_end(pid); /* the loop is not to reap it in this callback */
+	let_it_end(pid); /* the loop must not reap it during this callback */
 	chldcb(pid, wrap(ended, pid, 9));
 }
 
@@ -303,7 +303,7 @@ was_killed(int status)
 	FACTS_END();
 }
 
-/* The status is waitpid's. */
+/* The status is that of waitpid. */
 static void
 raw_status()
 {
@@ -406,13 +406,14 @@ soon_too_late()
 	delaycb(0, 20 * MS, wrap(too_late));
 }
 
-/* All are reaped; the status of one without a callback in time is lost. */
+/* All children are reaped; without a callback in time the status is lost. */
 static void
 reaps_all()
 {
 	orphan = child(0);
 	let_it_end(orphan);
-	delaycb(0, 0, wrap(soon_too_late)); /* before amain's first look it would be too early */
+	/* amain's first pass reaps it; before that the callback would be in time. */
+	delaycb(0, 0, wrap(soon_too_late));
 	amain();
 }
 
@@ -423,7 +424,7 @@ reap_myself()
 	FACTS_END();
 }
 
-/* A program that wants SIGCHLD for itself has it, and its children. */
+/* A program that handles SIGCHLD itself gets the signal and reaps its children. */
 static void
 own_sigchld()
 {
@@ -460,7 +461,7 @@ late_is_called_at_once()
 	FACT(seen == "z"); /* synchronously */
 	FACT(is_reaped(orphan));
 	orphan = child(6);
-	chldcb(orphan, wrap(ended, orphan, 6)); /* one that ends later */
+	chldcb(orphan, wrap(ended, orphan, 6)); /* this child ends later */
 }
 
 static void
@@ -478,7 +479,7 @@ keeps_zombies()
 	with_zombies("zombies");
 }
 
-/* The child has a runtime without threads, and does not touch the parent's. */
+/* The child's runtime does not have threads, and does not touch the parent's. */
 static void
 child_touches_its_own()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_small.cc: the small containers of dialect "async": bits, buddies, arenas, rings, and what
- * makes constructors. Sections 1.8 and 1.10 of the facts.
+ * async_small.cc: the small containers of dialect "async": bits, buddies, arenas, rings; and
+ * vatmpl.h. Sections 1.8 and 1.10 of the facts.
  */
 #include "bitvec.h"
 
@@ -196,13 +196,13 @@ buddies_grow()
 	FACT_EQ(b.alloc(0x1001), -1);
 	at = b.alloc(0x1000);
 	FACT_EQ(at, 0);
-	/* Only larger. */
+	/* A smaller size is ignored. */
 	b.settotsize(0x800);
 	FACT_EQ(b.gettotsize(), 0x1800);
 	b.settotsize(0x3000);
 	b._check();
 	FACT_EQ(b.space(), 0x2000);
-	/* What came later joins with what was there. */
+	/* New blocks join with the old ones. */
 	b.dealloc(at, 0x1000);
 	b._check();
 	FACT_EQ(b.alloc(0x2000), 0);
@@ -367,7 +367,7 @@ rings()
 	FACTS_END();
 }
 
-/* Bytes that come in through a pipe and go out through it, by the pieces. */
+/* Bytes enter and leave the ring through its pieces of memory. */
 static void
 ring_pieces()
 {

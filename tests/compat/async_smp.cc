@@ -44,7 +44,7 @@ is_color(int color)
 		FACTS_END();
 }
 
-/* Colors from 0 are reduced; the callback says what it was given. */
+/* Colors from 0 up are reduced; the callback reports the original value. */
 static void
 reduced()
 {
@@ -68,7 +68,7 @@ ask_default()
 	delaycb(0, 0, wrap(is_color, 0));
 }
 
-/* No color is inherited. */
+/* Callbacks do not inherit a color. */
 static void
 not_inherited()
 {
@@ -158,7 +158,7 @@ heads_and_tails_by_hand()
 static void
 higher_first()
 {
-	/* All on one worker: the order of colors is that of the priorities. */
+	/* All on one worker: the colors run in the order of their priorities. */
 	cpucb_tail(cpwrap(mark, 'c', 1, -5));
 	cpucb_tail(cpwrap(mark, 'b', 2, 5));
 	cpucb_tail(cpwrap(mark, 'a', 3, 10));
@@ -198,7 +198,7 @@ numbered(int color, int n)
 		FACTS_END();
 }
 
-/* From one event to one color: in order; color 0 like others. */
+/* Posted from one event to one color: in order, also for color 0. */
 static void
 in_order()
 {
@@ -260,7 +260,7 @@ meet()
 		FACTS_END();
 }
 
-/* Different colors run at the same time where there are two workers. */
+/* With two workers, different colors run at the same time. */
 static void
 overlap()
 {
@@ -363,7 +363,7 @@ to_another_color(int fd)
 	fdcb(fd, selread, cwrap(readable_in, fd, 9, 9));
 }
 
-/* Replaced by one of another color, from color 0 and from a color. */
+/* A callback is replaced by one of another color, both from color 0 and from a color. */
 static void
 changes_color()
 {
@@ -400,7 +400,7 @@ two_of_a_color(int color)
 	fdcb(b, selread, cwrap(drop_both, b, a, color));
 }
 
-/* Looked at again before the call, in a color as in passes. */
+/* The callback is checked again right before the call, in colors as in passes. */
 static void
 looked_at_again()
 {
@@ -408,7 +408,7 @@ looked_at_again()
 	amain();
 }
 
-/* Both directions, a color each. */
+/* Both directions are watched, with a color each. */
 static void
 two_colors_for_one()
 {
@@ -431,7 +431,7 @@ check_by_hand()
 		acheck();
 	FACT(seen == "rrr");
 	for (;;)
-		acheck(); /* the timer of color 6 ends it */
+		acheck(); /* the timer of color 6 ends the program */
 }
 
 /* ---- freeing ---- */
@@ -456,7 +456,7 @@ is_freed()
 	FACTS_END();
 }
 
-/* The event has the only reference, and drops it after the call, in its color. */
+/* The event holds the only reference, and drops it after the call, in its color. */
 static void
 event_frees(int color)
 {
@@ -486,7 +486,7 @@ repeat(cbv cb)
 	delaycb(0, 0, cb);
 }
 
-/* One callback may be posted as often as one likes; NULL is nothing. */
+/* A callback may be posted any number of times; NULL does nothing. */
 static void
 post_again()
 {
@@ -514,7 +514,7 @@ start_thread()
 	pthread_detach(thread);
 }
 
-/* From a thread of the program's own. */
+/* Posts from a thread of the program. */
 static void
 any_thread()
 {

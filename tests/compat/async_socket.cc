@@ -100,7 +100,7 @@ bindaddr()
 	setenv("BINDADDR", "127.0.0.2", 1);
 	name_of_socket(inetsocket(SOCK_STREAM), &a);
 	FACT_EQ(ntohl(a.sin_addr.s_addr), 0x7f000002);
-	/* An address in the call precedes BINDADDR. */
+	/* An address in the call overrides BINDADDR. */
 	name_of_socket(inetsocket(SOCK_STREAM, 0, INADDR_LOOPBACK), &a);
 	FACT_EQ(ntohl(a.sin_addr.s_addr), 0x7f000001);
 	FACTS_END();
@@ -114,13 +114,13 @@ inet6()
 	socklen_t length = sizeof a;
 
 	if (fd < 0 && (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL))
-		FACTS_END(); /* a host without IPv6 */
+		FACTS_END(); /* this host does not have IPv6 */
 	FACT(fd >= 0 && getsockname(fd, (sockaddr *)&a, &length) == 0);
 	FACT_EQ(a.sin6_family, AF_INET6);
 	FACT(a.sin6_port != 0);
 	FACT(memcmp(&a.sin6_addr, &in6addr_loopback, sizeof a.sin6_addr) == 0);
 	close(fd);
-	/* Both families can have the port. */
+	/* An IPv4 socket can use the same port. */
 	fd = inetsocket6(SOCK_STREAM, ntohs(a.sin6_port));
 	FACT(fd >= 0 && listen(fd, 1) == 0);
 	fd = inetsocket(SOCK_STREAM, ntohs(a.sin6_port));
@@ -221,7 +221,7 @@ async_and_sync()
 	make_sync(fd);
 	FACT(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
 	FACT(pipe(fds) == 0);
-	make_async(fds[0]); /* no socket: no error */
+	make_async(fds[0]); /* not a socket, but no error */
 	FACT(fcntl(fds[0], F_GETFL) & O_NONBLOCK);
 	FACT_EQ(_make_async(777), -1);
 	FACT_EQ(errno, EBADF);
@@ -308,7 +308,7 @@ waits()
 	FACT_EQ(fdwait(fds[0], true, false, NULL), 1);
 	FACT_EQ(fdwait(fds[0], fds[1], true, true, &none), 2);
 	FACT_EQ(fdwait(fds[1], fds[0], true, false, &none), 0);
-	far = dup2(fds[0], 1500); /* more than select could */
+	far = dup2(fds[0], 1500); /* beyond the limit of select */
 	if (far >= 0)
 		FACT_EQ(fdwait(far, selread), 1);
 	FACT_EQ(fdwait(777, selread, &none), -1);
@@ -342,7 +342,7 @@ use_them_all(int rounds)
 		FACTS_END();
 }
 
-/* These may be called in any color, in several at a time. */
+/* Any color may call these, several at a time. */
 static void
 in_any_color()
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_spawn.cc: children, programs, and what they print, in dialect "async". Of section 1.9 of
+ * async_spawn.cc: children, programs and their output in dialect "async". Part of section 1.9 of
  * the facts.
  */
 #include "async.h"
@@ -21,7 +21,7 @@ check_text(const char *wanted, str text)
 	FACTS_END();
 }
 
-/* Run a command of the shell with its output in a pipe, the end to read from. */
+/* Run a shell command with its output in a pipe; returns the reading end. */
 static int
 output_of(const char *command, cbv::ptr postfork = NULL, char *const *env = NULL)
 {
@@ -31,7 +31,7 @@ output_of(const char *command, cbv::ptr postfork = NULL, char *const *env = NULL
 	FACT(pipe(fds) == 0);
 	close_on_exec(fds[0]);
 	FACT(spawn(sh, argv, 0, fds[1], 2, postfork, env) > 0);
-	FACT(fcntl(fds[1], F_GETFD) >= 0); /* the caller's still */
+	FACT(fcntl(fds[1], F_GETFD) >= 0); /* the caller still has it */
 	close(fds[1]);
 	return fds[0];
 }
@@ -87,7 +87,7 @@ try_what_can_not_run()
 	FACT_EQ(errno, ENOEXEC);
 	unlink(path);
 	rmdir(dir);
-	FACT_EQ(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left of them */
+	FACT_EQ(waitpid(-1, NULL, WNOHANG), -1); /* all children have been reaped */
 	FACTS_END();
 }
 
@@ -173,7 +173,7 @@ run_nothing()
 	const char *argv[2] = {"x", NULL};
 	pid_t pid = aspawn("/nonexistent/program", argv);
 
-	FACT(pid > 0); /* the child is there, and will say so itself */
+	FACT(pid > 0); /* the child exists, and reports the error itself */
 	chldcb(pid, wrap(ended, 1));
 }
 
@@ -192,7 +192,7 @@ said(str text)
 	FACTS_END();
 }
 
-/* The message goes where this program's do, not to the descriptor of the child. */
+/* The message goes to this program's standard error, not to the child's descriptor. */
 static void
 aspawn_prints()
 {
@@ -221,7 +221,7 @@ aspawns()
 	amain();
 }
 
-/* ---- afork and its like ---- */
+/* ---- afork and related functions ---- */
 
 static void
 fork_one()
@@ -250,7 +250,7 @@ aforks()
 	amain();
 }
 
-/* The two swapped, and one of them twice. */
+/* Two descriptors swapped; one descriptor given twice. */
 static void
 set_three()
 {
@@ -449,7 +449,7 @@ static int in_parent = 1;
 static void
 in_child(int fd)
 {
-	in_parent = 0; /* of the child alone */
+	in_parent = 0; /* changes the copy of the child only */
 	FACT(write(fd, "from the child", 14) == 14);
 }
 
@@ -511,7 +511,7 @@ static void
 message_of_parent(str)
 {
 	warnx << "parent\n";
-	delaycb(0, 100000000, wrap(close_messages)); /* when the line has been written */
+	delaycb(0, 100000000, wrap(close_messages)); /* after the line has been written */
 }
 
 static void
@@ -521,8 +521,8 @@ run_child_that_warns()
 	chldrun(wrap(message_in_child), wrap(message_of_parent));
 }
 
-/* What this program holds back for want of a newline a child does not print as well; and what the
- * child prints is there at once, though it ends without more ado. */
+/* Text of the parent that waits for a newline is not printed by the child as well. The child's own
+ * output appears at once, although the child ends by _exit. */
 static void
 children_have_messages()
 {

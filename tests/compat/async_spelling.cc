@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_spelling.cc: how programs of libasync spell their containers: caches, consistent hashing,
- * tables of connections, services with their own keys and slots. Each must compile as it is here.
+ * async_spelling.cc: typical uses of containers in programs of libasync: caches, consistent
+ * hashing, tables of connections, services with their own keys and slots. Each must compile as
+ * written here.
  */
 #include "async.h"
 #include "ihash.h"
@@ -134,7 +135,7 @@ hash_ring ()
 	FACTS_END ();
 }
 
-/* ---- leases in the order of their ends: a comparison of whole elements ---- */
+/* ---- leases ordered by expiry: a comparison of whole elements ---- */
 
 struct lease {
 	const u_int64_t cgen;
@@ -319,7 +320,7 @@ own_keys ()
 	FACTS_END ();
 }
 
-/* ---- slots of the program's own, which take their memory elsewhere ---- */
+/* ---- slots of the program's own, allocated elsewhere ---- */
 
 struct expr_t : virtual refcount {
 	int value;
@@ -405,7 +406,7 @@ own_slots ()
 	FACTS_END ();
 }
 
-/* ---- a value whose lookup is something else; only what is used is there ---- */
+/* ---- a specialised lookup result; only the members in use are defined ---- */
 
 struct auth_t {
 	int *p;
@@ -453,7 +454,7 @@ own_lookups ()
 	FACTS_END ();
 }
 
-/* ---- connections, closed by their end; tables that are never destroyed ---- */
+/* ---- connections that remove themselves when they end; tables that are never destroyed ---- */
 
 struct conn {
 	const int fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * async_stderr.cc: messages of dialect "async" while the loop runs: asynchronous, in whole lines,
- * of all colors. Section 1.4 of the facts.
+ * from all colors. Section 1.4 of the facts.
  */
 #include "async.h"
 
@@ -26,7 +26,7 @@ nothing_yet()
 	return read(fds[0], &c, 1) == -1 && errno == EAGAIN;
 }
 
-/* Call cb when something has been printed and read to got. */
+/* After output has appeared and been read into got, call cb. */
 static void
 has_come(cbv cb)
 {
@@ -81,7 +81,7 @@ lines()
 	amain();
 }
 
-/* Text of which print would keep the address is copied. */
+/* print would keep only the address of such text; here it must be copied. */
 static void
 kept_came()
 {
@@ -126,7 +126,7 @@ appends()
 	amain();
 }
 
-/* ---- a descriptor that takes no more ---- */
+/* ---- a descriptor that accepts no more data ---- */
 
 enum { LINES = 4000 };
 
@@ -165,7 +165,7 @@ full_pipe()
 	amain();
 }
 
-/* A line that is longer than what a pipe takes at once. */
+/* A line longer than the largest write to a pipe. */
 static void
 read_long_line()
 {
@@ -236,7 +236,7 @@ many_colors()
 	amain();
 }
 
-/* ---- ends ---- */
+/* ---- ends of the program ---- */
 
 static void
 hold_and_exit()
@@ -282,7 +282,7 @@ panic_flushes()
 	amain();
 }
 
-/* Several colors at once: one of them ends the program. */
+/* Several colors call fatal at once: one of them ends the program. */
 static void
 fatal_at_once(int *there)
 {
@@ -319,7 +319,7 @@ fatal_in_a_color()
 	fatal << "with a hook\n";
 }
 
-/* It is called where fatal was. */
+/* It runs on the thread that called fatal. */
 static void
 hook_of_a_color()
 {
@@ -338,7 +338,7 @@ static struct at_end {
 	bool on;
 } at_end;
 
-/* What destructors say comes, too. */
+/* Messages of destructors are printed, too. */
 static void
 hold_and_leave()
 {

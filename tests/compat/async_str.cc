@@ -59,7 +59,7 @@ one_pointer()
 	FACTS_END();
 }
 
-/* ---- made of ---- */
+/* ---- construction ---- */
 
 static void
 constructors()
@@ -181,7 +181,7 @@ public:
 	secret(size_t n) : mstr(n, note_wipe) {}
 };
 
-/* What the last of them gives up is shown to the function first. */
+/* The wipe function sees the bytes before the last handle frees them. */
 static void
 wiped_strings()
 {
@@ -203,7 +203,7 @@ wiped_strings()
 	FACTS_END();
 }
 
-/* ---- used as ---- */
+/* ---- use ---- */
 
 static str
 perhaps(bool yes)
@@ -261,7 +261,7 @@ order()
 	FACT_EQ(a.cmp("abc"), 0);
 	FACT_EQ(a.cmp("ab", 2), 1);
 	FACT(longer.cmp(b) < 0);
-	FACT(high.cmp(a) > 0); /* bytes are not signed */
+	FACT(high.cmp(a) > 0); /* bytes compare as unsigned */
 	FACT(nul != a && nul.cmp(a) == 2 && nul != "abc");
 	FACT(a < b && a <= b && b > a && b >= a && a <= a && a >= a && !(a < a));
 	FACT(a < "abd" && a <= "abc" && a > "abb" && a >= "abc");
@@ -345,7 +345,7 @@ static struct before_and_after {
 
 bssstr of_bss;
 
-/* Assigned before its constructor, and there after its destructor. */
+/* Assigned before its constructor runs, and valid after its destructor. */
 static void
 globals_of_bss()
 {
@@ -354,7 +354,7 @@ globals_of_bss()
 	exit(1);
 }
 
-/* ---- lines of a file of hosts ---- */
+/* ---- parsing a hosts file ---- */
 
 static void
 words_of_lines()

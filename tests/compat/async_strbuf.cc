@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_strbuf.cc: buffers of dialect "async" and what can be appended to them; the formats.
+ * async_strbuf.cc: buffers of dialect "async", the types that can be appended to them, and formats.
  * Sections 1.4 and 1.5 of the facts.
  */
 #include "async.h"
 
 #include "facts.h"
 
-static char many[400]; /* more than are copied */
+static char many[400]; /* more than the limit for copying */
 
 static void
 fill_many()
@@ -78,7 +78,7 @@ short_is_copied()
 	memset(text, 'y', 128);
 	FACT(str(sb) == "shortshortshortshort");
 	sb.clear();
-	sb.buf(text, 128); /* as many as are copied */
+	sb.buf(text, 128); /* exactly the limit for copying */
 	pattern = sb;
 	memset(text, 'z', 128);
 	FACT(str(sb) == pattern);
@@ -119,7 +119,7 @@ long_str_by_reference()
 		two.cat(s);
 	}
 	memset(other, 'z', sizeof other - 1);
-	str over_it(other), and_over(other); /* where it was, were it gone */
+	str over_it(other), and_over(other); /* allocated where a freed string would have been */
 	FACT(sb.iovcnt() == 2 && sb.iov()[1].iov_base == where);
 	FACT(str(sb) == str(strbuf("short%s", many)));
 	two.clear();
@@ -161,7 +161,7 @@ appends_a_buffer()
 	FACTS_END();
 }
 
-/* ---- what is appended ---- */
+/* ---- appending ---- */
 
 static str
 shown(const strbuf &sb)
@@ -191,7 +191,7 @@ numbers_appended()
 	FACTS_END();
 }
 
-#ifdef __clang__ /* it warns of what C++98 has no templates for */
+#ifdef __clang__ /* it warns about types that C++98 does not accept in templates */
 #pragma clang diagnostic ignored "-Wunnamed-type-template-args"
 #endif
 enum { OF_NO_NAME = 12 };
@@ -269,7 +269,7 @@ null_c_string()
 
 /* ---- formats ---- */
 
-/* As printf has it. */
+/* Formats that work as in printf. */
 static void
 same(const char *format, ...)
 {
@@ -323,7 +323,7 @@ formats_of_its_own()
 	errno = ENOENT;
 	FACT(str(strbuf("%m: %s", "x")) == str(strbuf() << strerror(ENOENT) << ": x"));
 	FACT_EQ(errno, ENOENT);
-	/* No floating point, and no argument is taken. */
+	/* There is no floating point, and the argument is not consumed. */
 	FACT(str(strbuf("%f %d", 5)) == "f 5");
 	FACT(str(strbuf("%g%e%.2f|%5f|%s", "next")) == "gef|    f|next");
 	FACT(str(strbuf("%n%d", 7)) == "n7");
@@ -367,7 +367,7 @@ input_at_a_time()
 	FACTS_END();
 }
 
-/* ---- a logger: a buffer that its destructor writes ---- */
+/* ---- a logger: its destructor writes the buffer ---- */
 
 static int logfd;
 

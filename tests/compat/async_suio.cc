@@ -27,7 +27,7 @@ holds(const suio *uio, const void *p, size_t n)
 	return same;
 }
 
-/* ---- putting in ---- */
+/* ---- appending ---- */
 
 static void
 copies_and_pointers()
@@ -162,7 +162,7 @@ space()
 	FACTS_END();
 }
 
-/* Bytes that follow each other in memory are one iovec, unless a break is between them. */
+/* Adjacent bytes in memory form one iovec, unless breakiov separates them. */
 static void
 breaks()
 {
@@ -180,7 +180,7 @@ breaks()
 	FACTS_END();
 }
 
-/* ---- looking ---- */
+/* ---- access ---- */
 
 static void
 copied_out()
@@ -274,7 +274,7 @@ call(int n)
 	called << n;
 }
 
-/* In the destructor: it is too late for another callback. */
+/* Called in the destructor, where a further callback does not run any more. */
 static void
 more(suio *uio)
 {
@@ -341,7 +341,7 @@ remove_rest(suio *uio)
 	uio->clear();
 }
 
-/* Callbacks put in, remove, and ask for callbacks. */
+/* Callbacks append bytes, remove bytes, and add callbacks. */
 static void
 reentrant()
 {
@@ -419,7 +419,7 @@ takes_what_is_due()
 	FACTS_END();
 }
 
-/* They are copied, or each had a block for itself. */
+/* Small pieces are copied; otherwise each would occupy a separate block. */
 static void
 takes_bytes_one_by_one()
 {
@@ -463,7 +463,7 @@ input_and_output()
 	int fds[2];
 
 	FACT(pipe(fds) == 0);
-	FACT_EQ(uio.output(fds[1]), 0); /* there is nothing */
+	FACT_EQ(uio.output(fds[1]), 0); /* the suio is empty */
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	FACT(uio.input(fds[0]) == -1 && errno == EAGAIN);
 	FACT_EQ(uio.resid(), 0);
@@ -489,7 +489,7 @@ input_and_output()
 	FACTS_END();
 }
 
-/* In a time that grows with their number, not with its square. */
+/* The time grows with their number, not with its square. */
 static void
 copied_out_of_many_iovecs()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_suio_input.cc: what chains of iovecs of dialect "async" read, and what blocks it lies in.
- * Section 1.6 of the facts.
+ * async_suio_input.cc: reads into chains of iovecs of dialect "async", and the blocks that they
+ * fill. Section 1.6 of the facts.
  */
 #include "async.h"
 
@@ -10,14 +10,14 @@
 static int fds[2]; /* a pipe */
 static suio uio;
 
-/* The byte at this place. */
+/* The expected byte at this offset. */
 static char
 byte_at(size_t i)
 {
 	return (char)(i * 7 + i / 256);
 }
 
-/* These bytes, through the pipe, in one read of limited length. */
+/* Send these bytes through the pipe and read them in one read of limited length. */
 static void
 pass(size_t begin, size_t n, size_t most)
 {
@@ -61,7 +61,7 @@ over_the_end_of_blocks()
 	FACTS_END();
 }
 
-/* It does not matter how much is asked for when little comes. */
+/* When little data arrives, the requested size does not matter. */
 static void
 long_reads_of_little()
 {
@@ -73,7 +73,7 @@ long_reads_of_little()
 	FACTS_END();
 }
 
-/* Some of them fill what is left of a block and a good part of the next one. */
+/* Some reads fill the rest of a block and a good part of the next one. */
 static void
 long_reads_of_much()
 {

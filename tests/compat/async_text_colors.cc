@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * async_text_colors.cc: what of dialect "async" colors may share: strings, callbacks, functions
- * without a state. Sections 0 (5, 6) and 1.11 of the facts.
+ * async_text_colors.cc: the parts of dialect "async" that colors may share: strings, callbacks,
+ * stateless functions. Sections 0 (5, 6) and 1.11 of the facts.
  */
 #include "async.h"
 #include "msb.h"
@@ -50,7 +50,7 @@ strings_between_colors()
 	amain();
 }
 
-/* ---- buffers, each of its color ---- */
+/* ---- buffers, one per color ---- */
 
 static void
 build(int n)
@@ -70,7 +70,7 @@ build(int n)
 		FACTS_END();
 }
 
-/* All keep references to one string, which is too long to be copied. */
+/* All buffers keep references to one string, which is too long to be copied. */
 static void
 buffers_of_colors()
 {
@@ -112,7 +112,7 @@ call_on(cbi cb, int left)
 		FACTS_END();
 }
 
-/* Each goes round, from color to color, with the string that is bound to it. */
+/* Each callback passes from color to color, with its bound string. */
 static void
 callbacks_between_colors()
 {
@@ -127,7 +127,7 @@ callbacks_between_colors()
 	amain();
 }
 
-/* ---- functions for any color, in several at a time ---- */
+/* ---- functions for any color, several at a time ---- */
 
 static void
 convert(int n)

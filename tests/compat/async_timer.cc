@@ -75,7 +75,7 @@ delays_are_not_early()
 	amain();
 }
 
-/* Programs compare with time(NULL), which is behind the other clock at times. */
+/* Programs compare with time(NULL), which may be slightly behind the other clock. */
 static void
 whole_second(time_t when)
 {
@@ -137,7 +137,7 @@ equal_times()
 	amain();
 }
 
-/* One of color 0 and one of another: equal times hold within a color. */
+/* One in color 0 and one in another color: the order of equal times holds within a color only. */
 static void
 equal_times_colored()
 {
@@ -210,7 +210,8 @@ readable_later(int fd)
 	expect("tr");
 }
 
-/* Those of before amain are looked at once before the first wait, so before what is ready. */
+/* Timers armed before amain run once before the first wait, so before callbacks of ready
+ * descriptors. */
 static void
 armed_before_amain()
 {
@@ -222,7 +223,7 @@ armed_before_amain()
 	amain();
 }
 
-/* ---- no recursion, no hunger ---- */
+/* ---- no recursion, no starvation ---- */
 
 static int depth, calls;
 
@@ -255,7 +256,7 @@ readable(int)
 	FACTS_END();
 }
 
-/* A timer that arms itself without a delay leaves descriptors and posts their turn. */
+/* A timer that arms itself without a delay does not starve descriptors and posts. */
 static void
 nobody_starves()
 {
@@ -320,7 +321,7 @@ readable_removes(int fd)
 	timecb_remove(timer);
 }
 
-/* It has expired when the pass begins, and a descriptor comes before timers. */
+/* It has expired when the pass begins; descriptors come before timers. */
 static void
 descriptor_removes()
 {
@@ -366,7 +367,7 @@ is_freed()
 	expect("o");
 }
 
-/* The timer has the callback until it has been called. */
+/* The timer holds the callback until it has been called. */
 static void
 call_frees()
 {
@@ -419,7 +420,7 @@ remove_called()
 	amain();
 }
 
-/* Its place has another timer by now. */
+/* By now another timer has its slot. */
 static void
 remove_successor()
 {
@@ -430,9 +431,9 @@ remove_successor()
 	timecb_remove(old);
 }
 
-/* ---- elsewhere ---- */
+/* ---- other colors, before amain ---- */
 
-/* Other colors arm and remove; the callback of color 0 runs in color 0. */
+/* Other colors arm and remove timers; the callback of color 0 runs in color 0. */
 static void
 in_zero()
 {
@@ -464,7 +465,7 @@ by_hand_colored(int color)
 	mark('a' + color);
 }
 
-/* Before amain acheck runs all colors. */
+/* Before amain, acheck runs the timers of all colors. */
 static void
 by_hand()
 {
@@ -477,7 +478,7 @@ by_hand()
 	expect("bca");
 }
 
-static int called_in[3]; /* how often, in colors 0, 1 and 2 */
+static int called_in[3]; /* the number of calls in colors 0, 1 and 2 */
 
 static void
 call_of(int color)
@@ -499,7 +500,7 @@ all_called()
 	FACTS_END();
 }
 
-/* What was armed before is amain's then. */
+/* amain takes over timers armed before it. */
 static void
 from_hand_to_amain()
 {
@@ -512,7 +513,7 @@ from_hand_to_amain()
 	amain();
 }
 
-/* In the order of their times, also when all are late. */
+/* In the order of their times, even when all are late. */
 static void
 late_by_hand()
 {

@@ -29,7 +29,7 @@ typedef itree<int, node, &node::key, &node::link> node_tree;
 
 /* ---- the shape ---- */
 
-/* The number of black elements on each way down; -1: not a red-black tree. */
+/* The number of black elements on each path down; -1: not a red-black tree. */
 static int
 black_height(const node *n)
 {
@@ -86,7 +86,7 @@ order()
 	FACTS_END();
 }
 
-/* Equal keys stay in the order in which they came; [] is the first of them. */
+/* Elements with equal keys keep the order of insertion; [] returns the first. */
 static void
 equal_keys()
 {
@@ -105,7 +105,7 @@ equal_keys()
 			FACT_EQ(n->serial, i);
 		}
 	}
-	/* That holds also after some have left and come back. */
+	/* This still holds after some have been removed and inserted again. */
 	t.remove(all[1]);
 	FACT_EQ(t[1]->serial, 4);
 	t.insert(all[1]);
@@ -155,7 +155,8 @@ is_near(int k, const node *n)
 	return k < n->key - 1 ? -1 : k > n->key + 1;
 }
 
-/* The first for which the callback says 0; it says on which side of an element to look. */
+/* The first element for which the callback returns 0; its sign gives the direction of the
+ * search. */
 static void
 search()
 {
@@ -174,7 +175,7 @@ search()
 	FACTS_END();
 }
 
-/* Each element once, and behind the two below it. */
+/* Each element is visited once, after its children. */
 static void
 postorder()
 {
@@ -198,7 +199,7 @@ postorder()
 	FACTS_END();
 }
 
-/* ---- whose elements ---- */
+/* ---- ownership of elements ---- */
 
 struct self {
 	int key;
@@ -215,7 +216,7 @@ self::~self()
 	selves.remove(this);
 }
 
-/* A destructor may take its object out, also where deleteall has done so. */
+/* A destructor may remove its object, even after deleteall has done so. */
 static void
 destructor_removes()
 {

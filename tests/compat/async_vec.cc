@@ -13,13 +13,13 @@
 #include <deque>
 #include <string>
 
-/* As a program may: no header has used vec<int> before. */
+/* A program may specialise it here, since the headers do not use vec<int>. */
 template <> struct vec_obj_id_t<int> {
 	vec_obj_id_t() {}
 	int operator()() const { return 77; }
 };
 
-/* An object that knows how many there are and how it came about. */
+/* An object that counts its instances and records how it was constructed. */
 struct item {
 	static int alive, copies;
 	int value;
@@ -60,7 +60,7 @@ both_ends()
 	FACT_EQ(v.size(), 3);
 	FACT(v[0] == "a" && v[1] == "c" && v[2] == "e");
 
-	/* By value: it outlives the element. */
+	/* Returned by value: it outlives the element. */
 	str last = v.pop_back();
 	str first = v.pop_front();
 
@@ -208,7 +208,7 @@ inline_slots()
 	FACTS_END();
 }
 
-/* The memory of what was taken off in front is used again. */
+/* The memory of elements removed at the front is used again. */
 static void
 queue_stays()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bound.h: for tests of callbacks, of either dialect: functions to bind, which leave in "seen" what
- * they were called with, and arguments to bind to them.
+ * bound.h: for tests of callbacks in either dialect: functions to bind, which record their
+ * arguments in "seen", and arguments to bind to them.
  */
 #ifndef MELY_TESTS_BOUND_H
 #define MELY_TESTS_BOUND_H

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Compat programs under the color checker, on 1, 2 and 8 cores: an example server in which every
-# color touches a shared count, which the checker must report; and the server as it is, without a
-# report.
-# These programs use the shared libraries, as a user's do; echo.sh runs the programs of the tree,
+# color touches a shared count, which the checker must report; and the unchanged server, for which
+# it must not report anything.
+# These programs use the shared libraries, like a user's programs; echo.sh runs those of the tree,
 # which use the archives.
 set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -47,8 +47,8 @@ build()
 		fail "$3 does not build"
 }
 
-# verdict STATUS PROGRAM ARGUMENT...: the checker's, after five connections. A server that counts in
-# all colors may count wrong and not end by itself: it gets a signal.
+# verdict STATUS PROGRAM ARGUMENT...: check the exit status after five connections. A server that
+# counts in all colors may count wrong and not end by itself, so it gets a signal.
 verdict()
 {
 	local wanted=$1 status

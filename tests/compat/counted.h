@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted.h: for tests of the freeing of callbacks: an argument to bind that counts itself.
+ * counted.h: for tests of the freeing of callbacks: a bound argument that counts its instances.
  */
 #ifndef MELY_TESTS_COUNTED_H
 #define MELY_TESTS_COUNTED_H
 
 #include "facts.h"
 
-/* Of any color. */
+/* Any color may use it. */
 struct counted {
 	static int alive;
 

@@ -39,7 +39,7 @@ start()
 	exit 1
 }
 
-# talk NUMBER: one connection; each line comes back before the next is sent.
+# talk NUMBER: one connection; waits for the echo of each line before it sends the next
 talk()
 {
 	local line i
@@ -52,7 +52,7 @@ talk()
 	exec 3>&-
 }
 
-# bulk: read nothing until all of it is on the way
+# bulk: read nothing until everything has been sent
 bulk()
 {
 	local writer
@@ -75,7 +75,7 @@ ended()
 	    fail "$1 printed: $(cat "$scratch/out")"
 }
 
-# stalled KIND: a connection to a server with a patience of one second, which must close it, but not
+# stalled KIND: a connection to a server with a timeout of one second, which must close it, but not
 # earlier. "silent" sends nothing. "lines" sends a line every 0.3 s, ten times, then nothing; each
 # line restarts the second. "deaf" sends more than it reads.
 stalled()
@@ -146,7 +146,7 @@ refuses()
 
 head -c 3000000 /dev/urandom >"$scratch/sent"
 export MELY_PIN=no
-# The servers end by exit in a callback, which parks the threads of the runtime and joins none.
+# The servers call exit in a callback, which parks the runtime's threads without joining them.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-}:report_thread_leaks=0"
 for program in ${ECHO_PROGRAMS:-echo echo_colored}; do
 	refuses $program

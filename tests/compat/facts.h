@@ -53,7 +53,7 @@ facts_fail(const char *file, int line, const char *what)
 	_exit(99);
 }
 
-/* For plain counters of several threads; the tests use no other atomics. */
+/* For plain counters shared by threads; the tests do not use other atomics. */
 static inline int
 facts_add(int *n, int by)
 {
@@ -66,7 +66,7 @@ facts_get(int *n)
 	return __atomic_load_n(n, __ATOMIC_SEQ_CST);
 }
 
-/* A thread of the program, which ends by itself. */
+/* Start a thread of the program, which ends by itself. */
 static inline void
 facts_thread(void *(*fn)(void *))
 {
@@ -94,7 +94,7 @@ struct fact {
 	int workers;         /* 0: on 1, 2 and 8 */
 };
 
-/* An ordinary case; a case for a number of workers; a case with another end. */
+/* An ordinary case; a case for a fixed number of workers; a case with another expected end. */
 #define CASE(fn) {#fn, fn, FACTS_PASSED, NULL, 0}
 #define CASE_ON(workers, fn) {#fn, fn, FACTS_PASSED, NULL, workers}
 #define CASE_ENDS(fn, status, prints) {#fn, fn, status, prints, 0}
@@ -190,8 +190,8 @@ facts_on(char **argv)
 	_exit(98);
 }
 
-/* ThreadSanitizer (of clang 14) allocates a thread's room for signals at the first call that may
- * wait, and loses a signal that arrives meanwhile: so make such a call before any signal. */
+/* ThreadSanitizer (of clang 14) allocates a thread's signal state at the first call that may block,
+ * and loses a signal that arrives meanwhile. So make such a call before any signal. */
 static inline void
 facts_no_lost_signals()
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forks.h: for tests of forks while other colors are in the library, of either dialect: what is the
- * same in both. The children allocate, which no sanitizer's allocator survives when another thread
- * was in it at the fork; so these tests are for builds without one.
+ * forks.h: for tests that fork while other colors are in the library: the part common to both
+ * dialects. The children allocate. A sanitizer's allocator does not survive that if another thread
+ * was inside it at the fork, so these tests are for builds without sanitizers.
  */
 #ifndef MELY_TESTS_FORKS_H
 #define MELY_TESTS_FORKS_H
@@ -13,7 +13,7 @@
 
 typedef void (*function)();
 
-/* Each one is a function that the library has not seen yet; none is ever called. */
+/* Returns a function that the library has not seen yet; none is ever called. */
 static inline function
 new_function()
 {
@@ -22,7 +22,7 @@ new_function()
 	return (function)(intptr_t)(0x1000 + 16 * facts_add(&functions, 1));
 }
 
-/* A child that hangs is to end; the thread that forked may be one without signals. */
+/* End a child that hangs; the thread that forked may block all signals. */
 static inline void
 ends_in_time()
 {
@@ -34,10 +34,10 @@ ends_in_time()
 	alarm(30);
 }
 
-/* What a child does, which never comes back: the test's. */
+/* The test defines the code of the child, which never returns. */
 static void child();
 
-/* Fork so often, once in each event of color 0, and end the test. */
+/* Fork a number of times, once in each event of color 0, then end the test. */
 static inline void
 forks(int times)
 {

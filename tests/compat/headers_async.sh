@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Each header of dialect "async" compiles as the only one of its program, and all headers compile in
-# one program, in both orders. So does each as <sfslite/NAME>. docs/async-names.md lists each.
+# Each header of dialect "async" compiles alone, also as <sfslite/NAME>, and all headers compile
+# together, in both orders. docs/async-names.md lists each header.
 #
 # By default $CXX compiles each header alone as gnu++98, and all of them as gnu++98 and gnu++17.
 # MELY_TEST_LONG=1: g++ and clang++; alone in the oldest and the newest standard, together in every
@@ -45,11 +45,11 @@ compile()
 	"$@" -std="$standard" $flags "$file" || echo "FAIL: $* -std=$standard $file"
 }
 
-# The faults of a header must be found.
+# The canary: a header with an error must be found.
 printf '#include "no_such_header.h"\n' >canary_missing.cc
 printf '#include "callback.h"\nstatic int f() { }\n' >canary_warning.cc
 
-# runs COMPILER STANDARD FILE...: one line for each
+# runs COMPILER STANDARD FILE...: print one line for each
 runs()
 {
 	local compiler=$1 standard=$2

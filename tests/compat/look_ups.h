@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look_ups.h: for tests of lookups: what holds of each of their callbacks.
+ * look_ups.h: for tests of lookups: the checks common to all callbacks.
  */
 #ifndef MELY_TESTS_LOOK_UPS_H
 #define MELY_TESTS_LOOK_UPS_H
@@ -11,12 +11,12 @@
 #include "facts.h"
 #include "name_server.h"
 
-static bool returned; /* the call has; set by the test */
+static bool returned; /* the call has returned; set by the test */
 
 static inline void
 check_here()
 {
-	FACT(returned); /* never before the call has */
+	FACT(returned); /* the callback never runs before the call returns */
 	FACT_EQ(get_current_color(), 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marks.h: for tests of an order, of either dialect: each callback leaves a mark, and the last one
- * says what they must have been. All of one color, or of one worker: marks need no lock then.
+ * marks.h: for tests of the order of callbacks, in either dialect: each callback leaves a mark, and
+ * the last one checks their order. All run in one color or on one worker, so marks need no lock.
  */
 #ifndef MELY_TESTS_MARKS_H
 #define MELY_TESTS_MARKS_H

@@ -21,12 +21,12 @@ async) library=mely-compat-async header=async.h
 esac
 export libs="-L$build/compat/.libs -l$library -L$build/mely/.libs -lmely -pthread"
 if [ ! -e "$build/compat/.libs/lib$library.so" ]; then
-	# Right to skip: the programs link the shared libraries, as a user's do.
+	# Skip: the programs link the shared libraries, like a user's programs.
 	echo "skipped: configured with --disable-shared"
 	exit 77
 fi
 export LD_LIBRARY_PATH=$build/compat/.libs:$build/mely/.libs
-# The flags of a program outside of the tree, and more warnings than most use.
+# The flags of a program outside the tree, with more warnings than most programs enable.
 export flags="-O1 -Wall -Wextra -Wshadow -Werror $includes -I$src/tests/compat"
 
 # The canary: a case that fails, and a program with a warning.
@@ -36,8 +36,8 @@ static const struct fact facts[] = {CASE_ON(1, canary)};\nFACTS_MAIN(facts)\n' "
 printf '#include "%s"\nint f(int x) { { int x = 1; (void)x; } return x; }\n' "$header" \
     >"$scratch/warning.cc"
 
-# runs STANDARD COMPILER: does this combination run the programs? The number of workers is not the
-# subject of this test.
+# runs STANDARD COMPILER: does this combination run the programs? This test does not vary the number
+# of workers.
 runs()
 {
 	[ "${MELY_TEST_LONG:-0}" = 1 ] || return 1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely_callback.cc: callbacks of dialect "mely": what the factories bind, and when the runtime
- * frees what it is given. Section 0.1 of the facts.
+ * mely_callback.cc: callbacks of dialect "mely": argument binding, and when the runtime frees
+ * callbacks. Section 0.1 of the facts.
  */
 #include "mely.h"
 
-/* Programs of the family include nothing else for these; so it stands before facts.h. */
+/* Programs of the family include nothing else for these names, so they stand before facts.h. */
 static int
 brought_along()
 {
@@ -82,17 +82,17 @@ annotations()
 	check_notes(wrap_timeleft(&s, &subject::put, 1, 9), 0, 0, 9);
 	check_notes(cwrap_timeleft(&s, &subject::put, 1, 7, 9), 7, 0, 9);
 	check_notes(cpwrap_timeleft(&s, &subject::put, 1, 7, 8, 9), 7, 8, 9);
-	/* As given; the runtime reduces it. */
+	/* Stored as given; the runtime reduces it. */
 	check_notes(cwrap(nothing, 40000), 40000, 0, 0);
 	FACTS_END();
 }
 
-/* ---- how many are bound ---- */
+/* ---- the number of bound arguments ---- */
 
 static void
 arity()
 {
-	/* All bound, and a color. */
+	/* All arguments bound, then a color. */
 	cbv all = cwrap(see, 1, 2, 3, 4, 5, 6);
 	(*all)();
 	FACT_EQ(seen[0], 1);
@@ -109,7 +109,7 @@ arity()
 	FACT_EQ((*two)(10, 100), 111);
 	FACT_EQ(two->getcolor(), 9);
 	delete two;
-	/* The color is left out: what was meant as an argument is the color, and the type tells. */
+	/* The color is left out: the argument becomes the color, and the type shows that. */
 	cbi left_out = cwrap(see_one, 1);
 	FACT_EQ(left_out->getcolor(), 1);
 	(*left_out)(77);
@@ -142,7 +142,7 @@ methods()
 	FACTS_END();
 }
 
-/* ---- how arguments are kept ---- */
+/* ---- how bound arguments are stored ---- */
 
 static void
 declared_types()
@@ -161,7 +161,7 @@ declared_types()
 	FACT_EQ(seen[0], 3);
 	delete by_value;
 	FACT_EQ(counted::alive, 1);
-	/* Converted when it is bound, not when it is called. */
+	/* Converted when bound, not when called. */
 	cbv from_int = wrap(take_value, 9);
 	FACT_EQ(counted::alive, 2);
 	(*from_int)();
@@ -185,7 +185,7 @@ raw_pointers()
 	uninitialised = either;
 	FACT(uninitialised != NULL && same == NULL);
 	FACT(either->getfaddr() == (void *)nothing);
-	/* Called by the program it is an ordinary call, whatever its color. */
+	/* A call by the program is an ordinary call, whatever the color. */
 	(*either)();
 	FACT_EQ(seen[0], -1);
 	delete either;
@@ -221,7 +221,7 @@ count_value(counted)
 	seen[7]++;
 }
 
-/* After the call returns: what it does to the flag counts. */
+/* The flag is read after the call returns, so the callback itself may change it. */
 static void
 auto_free()
 {
@@ -245,7 +245,7 @@ reuse(counted)
 	}
 }
 
-/* The same object armed again in its own call; the last call hands it over. */
+/* One object is armed again in its own call; the last call sets auto-free. */
 static void
 callback_reuse()
 {
@@ -265,7 +265,7 @@ check_kept()
 	FACTS_END();
 }
 
-/* Not the runtime's: it may be queued more than once, and stays. */
+/* The runtime does not own it: it may be queued several times, and stays. */
 static void
 kept()
 {
@@ -278,7 +278,7 @@ kept()
 	amain();
 }
 
-/* The runtime frees only callbacks that it runs: NULL runs nothing. */
+/* The runtime frees only callbacks that it runs; NULL runs nothing. */
 static void
 null_is_nothing()
 {

@@ -71,7 +71,7 @@ second_reader()
 		check_order("11122");
 }
 
-/* Only the head is called, over and over, until it is finished. */
+/* Only the head is called, repeatedly, until it is finished. */
 static void
 queue_up()
 {
@@ -133,7 +133,7 @@ kept_until_two()
 		check_order("kk");
 }
 
-/* Each dispatch begins with "keep", whatever was said before, here or elsewhere. */
+/* Each dispatch starts with "keep", whatever an earlier or other callback chose. */
 static void
 finished_is_reset()
 {
@@ -186,9 +186,9 @@ static void
 drop_queue(counted)
 {
 	get();
-	fdcb(ends[0], selread, NULL); /* this one, and two behind it */
+	fdcb(ends[0], selread, NULL); /* this one, and two queued after it */
 	fdcb_finished(true);          /* of a dropped queue */
-	FACT(counted::alive >= 2);    /* the parameter, and what is being called */
+	FACT(counted::alive >= 2);    /* the parameter, and the callback that runs */
 	cpucb_tail(cwrap(check_all_freed, 1));
 }
 
@@ -257,7 +257,7 @@ again(counted)
 	fdcb(ends[0], selread, self);
 }
 
-/* Dropped and watched again from inside its own call, without auto-free. */
+/* Dropped and watched again during its own call, without auto-free. */
 static void
 callback_reuse()
 {
@@ -280,7 +280,7 @@ is_head_already()
 	FACTS_END();
 }
 
-/* ---- queued and dropped ---- */
+/* ---- queued, then dropped ---- */
 
 static int other[2];
 
@@ -325,7 +325,7 @@ exclusive_reader(int rounds)
 	fdcb(ends[0], selread, cwrap(exclusive_reader, rounds, calls % 5));
 }
 
-/* One direction never runs with itself, though its callbacks have many colors. */
+/* One direction never runs twice at a time, though its callbacks have many colors. */
 static void
 excludes_itself()
 {
@@ -364,7 +364,7 @@ check_place(int worker)
 	FACTS_END();
 }
 
-/* Asked for on one worker, called on another. */
+/* Set on one worker, called on another. */
 static void
 any_color_from_anywhere()
 {
@@ -412,7 +412,7 @@ drop_from_elsewhere(int rounds)
 	cpucb_tail(cwrap(drop_from_elsewhere, rounds - 1, 9));
 }
 
-/* While one color reads, another drops and sets again: still one call at a time. */
+/* While one color reads, another drops the callback and sets it again: still one call at a time. */
 static void
 drops_race_with_calls()
 {
@@ -444,7 +444,7 @@ close_other()
 	close(ends[1]);
 }
 
-/* The other end is closed: both directions are called, though this one was not writable before. */
+/* The other end is closed: both directions are called, though this end was not writable before. */
 static void
 hang_up()
 {
@@ -512,7 +512,7 @@ watch_four()
 	delaycb(0, 20000000, cpwrap(check_order, "abcd", 6, -11));
 }
 
-/* What is ready at once is called by the priorities of the callbacks. */
+/* Callbacks that are ready at once run in the order of their priorities. */
 static void
 has_priority()
 {

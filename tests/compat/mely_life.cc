@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely_life.cc: the life of a program of dialect "mely": what it can ask, how it stops, how it
- * exits, its signals and its macros. Sections 0.5 and 0 (4 and 7) of the facts.
+ * mely_life.cc: the life of a program of dialect "mely": queries, stop, exit, signals and macros.
+ * Sections 0.5 and 0 (4 and 7) of the facts.
  */
 #include "mely.h"
 
@@ -10,7 +10,7 @@
 #include "counted.h"
 #include "facts.h"
 
-extern int nthreads; /* as old programs say it */
+extern int nthreads; /* declared as in old programs */
 
 static int left;
 
@@ -40,7 +40,7 @@ introspection()
 	amain();
 }
 
-/* Arrays of programs are of MAX_THREADS: there are never more workers. */
+/* Programs have arrays of MAX_THREADS elements, so there are never more workers. */
 static void
 never_too_many()
 {
@@ -76,7 +76,7 @@ has_own_processor()
 		FACTS_END();
 }
 
-/* As many workers as there are processors, each bound to its own if there are several. */
+/* One worker per processor, each bound to its own if there are several. */
 static void
 without_environment()
 {
@@ -87,7 +87,7 @@ without_environment()
 	processors = CPU_COUNT(&set);
 	FACT(task_get_nthreads() >= 1 && task_get_nthreads() <= processors);
 	if (processors == 1 || task_get_nthreads() < processors)
-		FACTS_END(); /* more than MAX_THREADS, or only a part of their time is ours */
+		FACTS_END(); /* more than MAX_THREADS processors, or a CPU quota */
 	left = processors;
 	for (i = 0; i < processors; i++)
 		cpucb_tail(cwrap(has_own_processor, -(i + 1)));
@@ -172,7 +172,7 @@ go_idle()
 	facts_thread(end_when_idle);
 }
 
-/* With nothing to do, nothing to wait for, and an exit handler: it still waits. */
+/* With nothing to do and nothing to wait for, and with an exit handler, it still waits. */
 static void
 never_ends_by_itself()
 {
@@ -181,7 +181,7 @@ never_ends_by_itself()
 	amain();
 }
 
-/* The lines of the end are the program's output, not messages. */
+/* The final lines are the program's output, not messages. */
 static void
 ends_on_standard_output()
 {
@@ -199,7 +199,7 @@ not_the_last()
 	FACTS_END();
 }
 
-/* All but one have stopped: the program goes on. */
+/* All workers but one have stopped: the program continues. */
 static void
 all_must_stop()
 {
@@ -234,7 +234,7 @@ check_left_over()
 	FACT_EQ(counted::alive, 0);
 }
 
-/* What is still queued is freed. */
+/* Callbacks still queued are freed. */
 static void
 left_over_is_freed()
 {
@@ -280,7 +280,7 @@ no_amain_inside()
 
 /* ---- exit ---- */
 
-/* What other workers use must not be destroyed while they run. */
+/* Objects that other workers use must not be destroyed while they run. */
 struct precious {
 	int *p;
 
@@ -379,7 +379,7 @@ interrupt_self()
 	kill(getpid(), SIGINT);
 }
 
-/* The program's own is replaced. */
+/* The program's own handler is replaced. */
 static void
 sigint_ends()
 {
@@ -397,7 +397,7 @@ interrupt_and_hang()
 		pause();
 }
 
-/* The second one does not wait for a callback that hangs. */
+/* A second signal does not wait for a callback that hangs. */
 static void
 sigint_twice()
 {
@@ -405,7 +405,7 @@ sigint_twice()
 	amain();
 }
 
-/* ---- odds and ends ---- */
+/* ---- miscellaneous ---- */
 
 static void
 named()

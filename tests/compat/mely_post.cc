@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely_post.cc: posting in dialect "mely": order, colors, priorities, and what waits for amain.
+ * mely_post.cc: posting in dialect "mely": order, colors, priorities, and posts before amain.
  * Sections 0 and 0.2 of the facts.
  */
 #include "mely.h"
@@ -21,7 +21,7 @@ tails_are_fifo()
 	amain();
 }
 
-/* Heads go before tails, though these were posted first, and are FIFO among themselves. */
+/* Head posts run before tail posts that were posted earlier, and are FIFO among themselves. */
 static void
 post_heads()
 {
@@ -59,7 +59,7 @@ priority_keeps_order()
 
 /* ---- order between colors, on one worker ---- */
 
-/* One event per turn, then the color goes to the back. */
+/* A color runs one event per turn, then goes to the back. */
 static void
 round_robin()
 {
@@ -81,7 +81,8 @@ head_overtakes_no_color()
 	amain();
 }
 
-/* Higher first, equal ones in turn; the low one late, though it ages while it is passed over. */
+/* Higher priorities first, equal ones in turn. The low one runs late, though it ages while others
+ * run first. */
 static void
 priorities()
 {
@@ -96,7 +97,7 @@ priorities()
 	amain();
 }
 
-/* Of priorities far beyond what libmely has the order remains. */
+/* Priorities far outside the range of libmely still determine the order. */
 static void
 large_priorities()
 {
@@ -109,7 +110,7 @@ large_priorities()
 	amain();
 }
 
-/* The color's priority is that of its last post, also when it posts to itself. */
+/* The priority of a color is that of its last post, also when it posts to itself. */
 static void
 post_high()
 {
@@ -169,7 +170,7 @@ check_wrapped()
 	FACTS_END();
 }
 
-/* A callback that the program calls runs in the caller's color; wrap inherits none. */
+/* A callback called by the program runs in the caller's color; wrap does not inherit a color. */
 static void
 inherit()
 {
@@ -221,7 +222,7 @@ one_pinned(int worker, int rounds)
 		FACTS_END();
 }
 
-/* -(n+1) runs on worker n, and nowhere else, however busy it is. */
+/* Color -(n+1) runs on worker n only, however busy that worker is. */
 static void
 negative_pins()
 {
@@ -281,7 +282,7 @@ colors_exclude()
 
 static int met;
 
-/* Returns only after the other one arrives, too. */
+/* Returns only after the other one has arrived, too. */
 static void
 meet()
 {
@@ -313,7 +314,7 @@ legacy(int rounds)
 		FACTS_END();
 }
 
-/* Without colors a program is as serial as it ever was. */
+/* Without colors a program is serial, as before. */
 static void
 default_color_is_serial()
 {
@@ -324,7 +325,7 @@ default_color_is_serial()
 	amain();
 }
 
-/* ---- before amain, and from elsewhere ---- */
+/* ---- before amain, and from other threads ---- */
 
 static int ready;
 
@@ -346,7 +347,7 @@ nothing_before_amain()
 	amain();
 }
 
-/* As a daemon does. */
+/* Fork as a daemon does. */
 static void
 fork_before_amain()
 {
@@ -362,7 +363,7 @@ fork_before_amain()
 	FACT(waitpid(pid, &status, 0) == pid);
 	FACT(WIFEXITED(status));
 	FACT_EQ(WEXITSTATUS(status), FACTS_PASSED);
-	/* What the parent posted is its own still. */
+	/* The parent's posts still belong to the parent. */
 	amain();
 }
 

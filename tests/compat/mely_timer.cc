@@ -78,7 +78,7 @@ never_early_delay()
 	amain();
 }
 
-/* By time, and where that is the same, by age. */
+/* Ordered by time, and among equal times by age. */
 static void
 in_order()
 {
@@ -93,7 +93,7 @@ in_order()
 	amain();
 }
 
-/* A time need not be normal, nor to come. */
+/* A time need not be normalized, nor in the future. */
 static void
 odd_times()
 {
@@ -108,7 +108,7 @@ odd_times()
 	amain();
 }
 
-/* It is a tail post of the color and priority. */
+/* An expired timer is a tail post with its color and priority. */
 static void
 post_and_wait()
 {
@@ -141,7 +141,7 @@ arm_four()
 	usleep(20000); /* all have expired when this returns */
 }
 
-/* Those that expire at once are called by the priorities of the callbacks. */
+/* Timers that expire together run in the order of the callbacks' priorities. */
 static void
 has_priority()
 {
@@ -171,7 +171,8 @@ remove_other(int other)
 	delaycb(0, 5000000, cwrap(expect, other == 0 ? "a" : "b", 3));
 }
 
-/* Two with one deadline remove each other: only the first runs, though the other has expired. */
+/* Two timers with one deadline remove each other: only the first runs, though the other has
+ * expired. */
 static void
 remove_each_other()
 {
@@ -182,7 +183,7 @@ remove_each_other()
 	amain();
 }
 
-/* The same where the other is in the run queue for certain. */
+/* Like remove_each_other, but the other one is certainly in the run queue. */
 static void
 remove_expired()
 {
@@ -229,7 +230,7 @@ removed_twice()
 {
 	timers[0] = delaycb(1000, 0, cwrap(mark, 'a', 3));
 	timecb_remove(timers[0]);
-	/* Also if another timer has taken its place. */
+	/* This holds even if another timer reuses its slot. */
 	timers[1] = delaycb(1000, 0, cwrap(mark, 'b', 3));
 	FACT(timers[0] != timers[1]);
 	timecb_remove(timers[0]);
@@ -259,7 +260,7 @@ tick(counted)
 	cpucb_tail(cwrap(check_all_freed, "tttt", 3));
 }
 
-/* Auto-free is off while it is armed again in its own call, and on in the last. */
+/* Auto-free is off while the callback arms itself again, and on in the last call. */
 static void
 callback_reuse()
 {
@@ -328,7 +329,7 @@ never()
 static void
 churn(int color, int rounds)
 {
-	/* Some of these have expired by now; all are of this color. */
+	/* Some of these have expired by now; all have this color. */
 	timecb_remove(mine[color]);
 	mine[color] = NULL;
 	fired[color]++;

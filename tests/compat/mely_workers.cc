@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mely_workers.cc: how many workers a program of dialect "mely" has, and what is theirs. Sections
- * 0.2 and 0.5 of the facts.
+ * mely_workers.cc: the number of workers of a program of dialect "mely", and their assigned colors.
+ * Sections 0.2 and 0.5 of the facts.
  */
 #define NB_THREADS 3
 #include "mely.h"
 
 #include "facts.h"
 
-/* As programs have them, by get_current_proc. */
+/* Indexed by get_current_proc, as in programs. */
 static int events[MAX_THREADS];
 static int left;
 
@@ -23,7 +23,7 @@ count_here(int worker)
 	FACTS_END();
 }
 
-/* What it was compiled with is more than what the environment says. */
+/* The number compiled in overrides the environment. */
 static void
 as_compiled()
 {
@@ -45,7 +45,7 @@ is_at_home(int color)
 		FACTS_END();
 }
 
-/* Where a color begins; a thief may take it elsewhere. */
+/* The worker where a color starts; a thief may move it. */
 static void
 begins_at_home()
 {

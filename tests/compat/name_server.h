@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name_server.h: for tests of lookups: a name server of a few names on 127.0.0.1, in a separate
- * process that ends with the test. MELY_NAMESERVER names it to the library.
+ * name_server.h: for tests of lookups: a name server for a few names on 127.0.0.1, in a separate
+ * process that ends with the test. MELY_NAMESERVER passes its address to the library.
  *
  *     name_server_start();    in main, before amain
  */
@@ -22,13 +22,13 @@
 
 #include "facts.h"
 
-/* An answer in the making. */
+/* An answer under construction. */
 struct name_answer {
 	unsigned char bytes[1024];
 	int size;
-	int records, extra; /* in the answer, and in the additional section */
+	int records, extra; /* number of records in the answer and in the additional section */
 	int code;
-	bool none, broken;  /* say nothing; end in the middle of a record */
+	bool none, broken;  /* send no reply; end in the middle of a record */
 };
 
 static inline void
@@ -55,7 +55,7 @@ name_put_name(struct name_answer *a, const char *name)
 	name_put(a, packed, n);
 }
 
-/* The head of a record; its data follows, whose length is filled in by name_end. */
+/* The header of a record; its data follows, and name_end fills in the length. */
 static inline int
 name_begin(struct name_answer *a, const char *owner, int type)
 {
@@ -143,17 +143,17 @@ name_txt(struct name_answer *a, const char *owner, const char *one, const char *
 	a->records++;
 }
 
-/* Names are the same in upper case. */
+/* Names compare without case. */
 static inline bool
 is(const char *a, const char *b)
 {
 	return strcasecmp(a, b) == 0;
 }
 
-/* What the test knows: fill in the answer, or set its code. */
+/* The test defines this: fill in the answer, or set its code. */
 static void name_server_knows(const char *name, int type, struct name_answer *a);
 
-/* The name of a question, which is not compressed; its length in bytes, or 0. */
+/* Copy the name of a question, which is not compressed; returns its length in bytes, or 0. */
 static inline int
 name_of(const unsigned char *packet, int size, char *name, size_t name_size)
 {
@@ -178,8 +178,8 @@ name_reply(int fd, const unsigned char *packet, int size, const sockaddr_in *to)
 	name_server_knows(name, type, &a);
 	if (a.none)
 		return;
-	b[2] = 0x81; /* an answer, recursion wanted */
-	b[3] = (unsigned char)(0x80 | a.code); /* and had */
+	b[2] = 0x81; /* an answer, recursion desired */
+	b[3] = (unsigned char)(0x80 | a.code); /* and available */
 	b[7] = (unsigned char)a.records;
 	b[9] = 0;
 	b[11] = (unsigned char)a.extra;

@@ -37,7 +37,7 @@ snippet()
 pair()
 {
 	local good bad all=$scratch/all.$group.$1.cc
-	# The canary, which is wrong both ways.
+	# The canary: both of its statements are wrong.
 	[ -e "$all" ] || cat >"$all" <<-END
 		#include "declared.$group.h"
 		#line 1 "0.good.$1.cc"
@@ -53,7 +53,7 @@ pair()
 	    "$bad" bad "$pairs" "$3" >>"$all"
 }
 
-# alone STANDARD GOOD BAD: a pair that cannot share a run of the compiler with others
+# alone STANDARD GOOD BAD: a pair that needs its own run of the compiler
 alone()
 {
 	pairs=$((pairs + 1))
@@ -89,7 +89,7 @@ together()
 	local message
 	cd "$scratch" || exit 1
 	compile "$1" -w -fmax-errors=0
-	# An error has its statement in front, or in the chain of instantiations.
+	# An error names its statement at the start or in the chain of instantiations.
 	message='error|fatal error|note: in instantiation|  required from'
 	sed -nE "s/^([0-9]+\.(good|bad)\.[^:]*):[0-9:]+ +($message).*/\1/p" "$1.errors" |
 	    sort -u >"$1.named"

@@ -11,7 +11,7 @@ if ! command -v python3 >/dev/null; then
 	exit 77
 fi
 export PYTHONDONTWRITEBYTECODE=1 MELY_PIN=no
-# The proxy ends by exit in a callback, which parks the threads of the runtime and joins none.
+# The proxy calls exit in a callback, which parks the runtime's threads without joining them.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-}:report_thread_leaks=0"
 status=0
 for cores in 1 2 8; do

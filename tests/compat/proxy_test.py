@@ -201,7 +201,7 @@ def caches(proxy, origin, base):
         time.sleep(0.1)
         proxy.get(base + "/second/x")
     check(origin.hits["/second/x"] >= 2, "an answer outlives its second")
-    # More than there is room for: the first ones have to go, the last one is there.
+    # More answers than fit: the cache drops the first ones and keeps the last one.
     for i in range(15):
         proxy.get(base + f"/big/{50000 + i}")
     check(twice("/big/50014")[0] == 0, "the last of many is not cached")
@@ -209,7 +209,7 @@ def caches(proxy, origin, base):
     check(twice("/big/70000")[0] == 2, "one that is too large is cached")
 
 
-# ---- what goes wrong ----------------------------------------------------------------------------
+# ---- failures -----------------------------------------------------------------------------------
 
 def origins(proxy, origin, base):
     for what in proxy_origin.RAW:
@@ -275,7 +275,7 @@ def refuses(proxy, *_):
         proxy.raw(data + b"\r\n\r\n", end=True)
 
 
-# Each waits for a proxy of "--timeout 1"; none of them changes what another one sees.
+# Each waits for a proxy with "--timeout 1"; they do not affect one another.
 
 def waits_for_client(proxy, _):
     began = time.monotonic()

@@ -27,25 +27,25 @@ for standard in $standards; do
 	pair $standard 'cpucb(cwrap_timeleft(one, 1, 2, 3));' 'cpucb(cwrap_timeleft(one, 1, 2));'
 	pair $standard 'cpucb(cpwrap_timeleft(one, 1, 2, 3, 4));' \
 	    'cpucb(cpwrap_timeleft(one, 1, 2, 3));'
-	# More than the function takes.
+	# More arguments than the function takes.
 	pair $standard 'wrap(one, 1);' 'wrap(one, 1, 2);'
 	pair $standard 'cwrap(none, 1);' 'cwrap(none, 1, 2);'
 	# An argument of another type.
 	pair $standard 'wrap(two, "a");' 'wrap(two, 1);'
 	pair $standard 'wrap(two, "a", 1);' 'wrap(two, 1, "a");'
-	# The result must be the same.
+	# The result type must match.
 	pair $standard 'callback<int> *c = wrap(gives); (void)c;' 'cbv c = wrap(gives); (void)c;'
-	# Up to five are bound, up to three are open.
+	# Up to five arguments are bound, up to three are open.
 	pair $standard 'wrap(six, 1, 2, 3);' 'wrap(six, 1, 2);'
 	pair $standard 'wrap(six, 1, 2, 3, 4, 5);' 'wrap(six, 1, 2, 3, 4, 5, 6);'
 	pair $standard 'none();' 'wrap(nine, 1, 2, 3, 4, 5);'
-	# Methods that are not const, of an object of their class.
+	# Only methods that are not const, of an object of their own class.
 	pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &subject::c, 1);'
 	pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &other::m, 1);'
 	# A timer has seconds and nanoseconds here.
 	pair $standard 'delaycb(1, 0, wrap(none));' 'delaycb(1, wrap(none));'
 	pair $standard 'timespec t = {0, 0}; timecb(t, wrap(none));' 'timecb(1, wrap(none));'
-	# The name of a timer, and callbacks, are not to be copied into anything else.
+	# A program cannot create a timecb_t or copy a callback object.
 	pair $standard 'timecb_t *t = 0; timecb_remove(t);' 'timecb_t t; timecb_remove(&t);'
 	pair $standard 'cbv a = wrap(none), b = a; (void)b;' \
 	    'cbv a = wrap(none); melycompat::call b(*a); (void)b;'

@@ -50,41 +50,41 @@ base_pairs()
 		    'cbv c = cwrap_timeleft(one, 1, 2);'
 		pair $standard 'cbv c = cpwrap_timeleft(one, 1, 2, 3, 4);' \
 		    'cbv c = cpwrap_timeleft(one, 1, 2, 3);'
-		# More than the function takes.
+		# More arguments than the function takes.
 		pair $standard 'cbv c = wrap(one, 1);' 'cbv c = wrap(one, 1, 2);'
 		pair $standard 'cbv c = cwrap(none, 1);' 'cbv c = cwrap(none, 1, 2);'
 		# An argument of another type.
 		pair $standard 'wrap(two, "a");' 'wrap(two, 1);'
 		pair $standard 'wrap(two, "a", 1);' 'wrap(two, 1, "a");'
-		# What it gives back, and what it is called with, must be the same.
+		# The result type and the types of the open arguments must match.
 		pair $standard 'callback<int>::ptr c = wrap(gives);' 'cbv c = wrap(gives);'
 		pair $standard 'cbi c = wrap(one);' 'callback<void, long>::ref c = wrap(one);'
 		pair $standard 'cbi c = wrap(one); c(1);' 'cbi c = wrap(one); c();'
-		# A variable of the caller's is not bound for writing.
+		# A variable of the caller is not bound to a non-const reference.
 		pair $standard 'wrap(by_value, d);' 'wrap(by_reference, d);'
 		pair $standard 'wrap(by_const, d);' 'wrap(by_reference, d);'
-		# Up to five are bound, up to three are open.
+		# Up to five arguments are bound, up to three are open.
 		pair $standard 'wrap(six, 1, 2, 3);' 'wrap(six, 1, 2);'
 		pair $standard 'wrap(six, 1, 2, 3, 4, 5);' 'wrap(six, 1, 2, 3, 4, 5, 6);'
 		pair $standard 'none();' 'wrap(nine, 1, 2, 3, 4, 5);'
-		# A method, of an object of its very class, and const where the object is.
+		# Only methods of the object's class, and only const ones of a const object.
 		pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &other::m, 1);'
 		pair $standard 'wrap(s, &subject::m, 1);' 'wrap(s, &base::b, 1);'
 		pair $standard 'wrap(p, &subject::m, 1);' 'wrap(p, &base::b, 1);'
 		pair $standard 'wrap(cs, &subject::c, 1);' 'wrap(cs, &subject::m, 1);'
 		pair $standard 'wrap(pc, &subject::c, 1);' 'wrap(pc, &subject::m, 1);'
-		# What a factory makes is for a handle, and so is a counted object.
+		# The result of a factory must be stored in a handle, and so must a counted object.
 		pair $standard 'cbv c = wrap(none); c();' 'wrap(none)->trigger();'
 		pair $standard 'cbv c = wrap(none); (*c)();' '(*wrap(none))();'
 		pair $standard 'p = New refcounted<subject>;' 's = New refcounted<subject>;'
 		pair $standard 'ptr<base> b = New refcounted<subject>;' \
 		    'ptr<subject> b = New refcounted<base>;'
-		# Conversions are those of pointers.
+		# Handles convert as pointers do.
 		pair $standard 'pb = p;' 'p = pb;'
 		pair $standard 'pc = p;' 'p = pc;'
 		pair $standard 's = p;' 'p = s;'
 		pair $standard 'ptr<void> v = p;' 'ptr<other> v = p;'
-		# Only what has a count of its own has handles of itself.
+		# Only a type that contains a count can create handles of itself.
 		pair $standard 'mkref((knows_itself *)0);' 'mkref((subject *)0);'
 	done
 	# A lambda does not have the argument types of a function pointer.
@@ -108,23 +108,23 @@ text_pairs()
 		extern unknown u;
 	END
 	for standard in $standards; do
-		# Its bytes do not change.
+		# The bytes of a str do not change.
 		pair $standard 'const char *p = s; (void)p;' 'char *p = s; (void)p;'
 		pair $standard 'char *p = m; p[0] = 1;' 's[0] = 1;'
 		pair $standard 's = s;' 'constant = s;'
-		# From a suio by name only.
+		# A str is constructed from a suio only explicitly.
 		pair $standard 'str t(uio);' 'str t = uio;'
-		# One owner each.
+		# Buffers cannot be copied: each has one owner.
 		pair $standard 'strbuf t(sb);' 'strbuf t; t = sb;'
 		pair $standard 'mstr t(5);' 'mstr t(m);'
 		pair $standard 'suio t; t.take(&uio);' 'suio t(uio);'
-		# What has no strbuf_cat.
+		# A type without strbuf_cat cannot be appended.
 		pair $standard 'sb << u.x;' 'sb << u;'
 		pair $standard 'warn << u.x;' 'warn << u;'
 		# These names are macros.
 		pair $standard 'int w = 5; (void)w;' 'int warn = 5; (void)warn;'
 		pair $standard 'int p = 5; (void)p;' 'int panic = 5; (void)panic;'
-		# A message takes no arguments but a format.
+		# A message takes only a format and its arguments.
 		pair $standard 'warn ("x");' 'warn (5);'
 		pair $standard 'fatal ("x");' 'fatal (u);'
 	done
@@ -174,28 +174,28 @@ cont_pairs()
 		pair $standard 'qhash<const char *, int> v; v.insert("a", 1);' \
 		    'qhash<elm *, int> v; v.insert(e, 1);'
 		pair $standard 'hashfn<char *> f; (void)f;' 'hashfn<void *> f; (void)f;'
-		# Containers of elements with links are not copied.
+		# Containers whose elements carry links cannot be copied.
 		pair $standard 'elms m; (void)m;' 'elms m(l);'
 		pair $standard 'queue m; (void)m;' 'queue m; m = q;'
 		pair $standard 'table m; (void)m;' 'table m(h);'
 		pair $standard 'tree m; (void)m;' 'tree m(t);'
 		pair $standard 'counted m; (void)m;' 'counted m(c);'
 		pair $standard 'qhash<str, int> m(values);' 'bbuddy m(b);'
-		# A link belongs to one kind of container, a key to its type.
+		# A link fits one kind of container, a key only its own type.
 		pair $standard 'list<elm, &elm::l> m; (void)m;' 'list<elm, &elm::q> m; (void)m;'
 		pair $standard 'ihash<long, elm, &elm::number, &elm::h> m;' \
 		    'ihash<int, elm, &elm::number, &elm::h> m;'
-		# Counted objects only in what counts.
+		# Containers of handles accept counted objects only.
 		pair $standard 't.insert(e);' 'c.insert(1, e);'
-		# What is const is not changed.
+		# Const objects are not changed.
 		pair $standard '*values["a"] = 1;' '*constant["a"] = 1;'
 		pair $standard '(void)constant["a"];' 'values = constant; constant.clear();'
 		pair $standard '(void)numbers[0];' 'numbers[0] = 1;'
 		pair $standard '(void)set["a"];' 'set.remove("a");'
-		# Without a default there is nothing to fill up with.
+		# Elements without a default constructor cannot be appended as defaults.
 		pair $standard 'vec<no_default> v; v.push_back(1);' \
 		    'vec<no_default> v; v.setsize(1);'
-		# With async.h comes what else a program has of the system.
+		# async.h also declares the system's names.
 		pair $standard 'sigset_t set; sigfillset(&set); kill(getpid(), SIGTERM);
 			if (open("x", O_RDONLY) < 0 && waitpid(0, NULL, WNOHANG) < 0 && errno)
 				printf("%zu", strlen((char *)malloc(1)));' \

@@ -38,7 +38,7 @@ has_error(int code, str line, int err)
 	FACT_EQ(err, code);
 	if (++calls == 2)
 		FACTS_END();
-	stream->readany(wrap(has_error, code)); /* it stays */
+	stream->readany(wrap(has_error, code)); /* the error is permanent */
 }
 
 #endif

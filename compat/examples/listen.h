@@ -15,7 +15,7 @@
 
 enum { PORT_MAX = 65535, COUNT_MAX = 1000000000 };
 
-/* The argument called what: digits only, at most most. */
+/* Parse the argument named what: digits only, not above most. */
 static inline int
 number_argument(const char *program, const char *what, const char *text, int most)
 {
@@ -33,7 +33,7 @@ number_argument(const char *program, const char *what, const char *text, int mos
 	return number;
 }
 
-/* Listen on this port of 127.0.0.1, 0 for a free one, and print it. */
+/* Listen on a port of 127.0.0.1 (0 selects a free one), and print the port. */
 static inline int
 listen_on(const char *server, int port)
 {

@@ -398,7 +398,7 @@ exits_in_a_color()
 	amain();
 }
 
-/* Check the output of fn on standard error, and that it passes. */
+/* Check that fn passes and writes nothing to standard error. */
 static void
 expect_silence(void (*fn)())
 {

@@ -63,7 +63,7 @@ public:
 	/**
 	 * nproc: the number of calls that run at a time; with 1 each call sees the effects of the
 	 * previous one. shmsize: the total size of all buffers, in bytes. maxbuf: the size of the
-	 * largest buffer. The rest is ignored, since there is no helper program at path. Create
+	 * largest buffer. The rest is ignored, since no helper program is run from path. Create
 	 * objects only with New.
 	 */
 	aiod(u_int nproc = 1, ssize_t shmsize = 0x400000, size_t maxbuf = 0x100000,

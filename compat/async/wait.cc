@@ -6,7 +6,7 @@
  *   acheck may wait while other threads post to color 0. It sets `blocked`, then checks for work; a
  *   poster adds work, then reads `blocked`. All four accesses are sequentially consistent, so at
  *   least one side sees the other, and few posts need a write to the eventfd.
- * 
+ *
  * NOTE(fork)
  *   The child of a fork shares the set, with the parent's descriptors in it, so it must not change
  *   it. A handler of pthread_atfork therefore closes the child's descriptor of the set.

@@ -117,7 +117,7 @@ hunt_case_print(const struct hunt_case *c, FILE *out)
 	fputc('\n', out);
 }
 
-/* Numbers differ from program to program. */
+/* Compare without the numbers, which differ from program to program. */
 bool
 hunt_same_failure(const char *a, const char *b)
 {
@@ -139,7 +139,7 @@ hunt_same_failure(const char *a, const char *b)
 
 enum { TRIES = 150 };
 
-/* Does this smaller one fail in the same way? Then its schedule becomes that of the case. */
+/* Does this smaller case fail in the same way? If so, keep the schedule that failed. */
 static bool
 still_fails(struct hunt_case *c, const char *text)
 {
@@ -152,7 +152,7 @@ still_fails(struct hunt_case *c, const char *text)
 	return true;
 }
 
-/* Leave out count operations from at on, if they are not needed. */
+/* Drop count operations, starting at number at, if the case still fails without them. */
 static bool
 drop_some(struct hunt_case *c, int at, int count, const char *text)
 {

@@ -4,17 +4,17 @@
  *
  * NOTE(lines)
  *   A. A cache is sets of ways, the most recently used first; a line's set is a hash of its number.
- *      A larger cache holds what the smaller ones below it hold (inclusive): what it throws out
- *      they lose, too. A hit in the first cache counts as a use only every few times: that is the
- *      simulation's own hot path.
+ *      Caches are inclusive: a larger cache holds every line that the smaller ones above it hold,
+ *      and when it evicts a line, they lose it, too. Only every REFRESH-th hit in the first cache
+ *      updates the order of use, because that is the simulation's own hot path.
  *   B. A line has a bit for each cache that holds it, and the cpu that modified it, if any.
- *      A read that finds it modified elsewhere gets it from there and leaves both with a clean
- *      copy; a write leaves only the caches of the writer with one.
+ *      A read of a line that another cpu modified fetches it from that cpu and leaves a clean copy
+ *      with both; after a write only the writer's caches hold a copy.
  *   C. A line goes from writer to writer one at a time: a cpu that needs it during a transfer
  *      waits for the end of the transfer, which makes a contended lock expensive. Readers get their
  *      copies together. A package's bus carries one transfer after another.
- *   D. A store that misses leaves its cpu free to go on, until the store buffer is full; what it
- *      stored arrives in order. An atomic read-modify-write waits for all stores before it.
+ *   D. A store that misses does not stop its cpu until the store buffer is full; stores arrive in
+ *      order. An atomic read-modify-write waits for all stores before it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -30,15 +30,15 @@ enum {
 	WAYS_MAX = 32,
 	WORD_BITS = 64,
 	REFRESH = 4,
-	STORES = 8,      /* under way at a time */
-	STREAMS = 8,     /* followed at a time */
-	LOOKASIDE = 64   /* pages last used, per cpu */
+	STORES = 8,      /* in the store buffer */
+	STREAMS = 8,     /* followed at the same time */
+	LOOKASIDE = 64   /* recently used pages, per cpu */
 };
 
 struct cache {
 	uint32_t sets, ways; /* sets: a power of two */
 	uint32_t *numbers;  /* sets x ways, 0: free */
-	uint64_t *above;    /* caches of the smaller levels that lie over it */
+	uint64_t *above;    /* the smaller caches above it, whose lines it holds */
 	uint64_t hit_ps, stream_ps;
 };
 
@@ -47,10 +47,10 @@ struct cpu {
 		uint64_t page;
 		char *lines;
 	} lookaside[LOOKASIDE];
-	uint32_t streams[STREAMS]; /* lines in whose wake the next is prefetched */
-	uint32_t stream;           /* of them, to be forgotten next */
+	uint32_t streams[STREAMS]; /* last line of each stream */
+	uint32_t stream;           /* index of the stream to replace next */
 	uint32_t hits;
-	uint64_t stored_ps; /* all that it has stored has arrived then */
+	uint64_t stored_ps; /* when all its stores have arrived */
 	struct sim_cost_count count;
 };
 
@@ -59,9 +59,9 @@ struct sim_cost {
 	struct sim_shape shape;
 	double ps_a_cycle;
 	uint64_t step_ps, rmw_ps, memory_ps, memory_stream_ps, near_ps, far_ps, bus_ps;
-	int words;             /* of a set of caches */
+	int words;             /* in a set of caches */
 	struct cache *caches;
-	uint64_t *paths;       /* words for each cpu: its own caches */
+	uint64_t *paths;       /* a set for each cpu: its own caches */
 	struct cpu *cpus;
 	uint64_t *bus_free_ps; /* of each package */
 	struct sim_linetab lines;
@@ -111,7 +111,7 @@ make_cache(struct sim_cost *cost, int which)
 	return cache->numbers != NULL && cache->above != NULL ? 0 : -ENOMEM;
 }
 
-/* Which caches belong to a cpu, and which smaller ones lie over a larger. */
+/* Record the caches of each cpu, and the smaller caches above each larger one. */
 static void
 connect(struct sim_cost *cost)
 {
@@ -164,7 +164,7 @@ sim_cost_new(struct sim_cost **out, const struct sim_machine *machine,
 	}
 	connect(cost);
 	for (i = 0; i < shape->cpus; i++)
-		memset(cost->cpus[i].streams, 0xff, sizeof(cost->cpus[i].streams)); /* no line's */
+		memset(cost->cpus[i].streams, 0xff, sizeof(cost->cpus[i].streams)); /* no line has this number */
 	*out = cost;
 	return 0;
 no_memory:
@@ -220,7 +220,7 @@ set_of(const struct cache *cache, uint32_t number)
 	return cache->numbers + ((sim_mixed(number) >> 16) & (cache->sets - 1)) * cache->ways;
 }
 
-/* Make it the most recently used. False when it is not there. */
+/* Find the line and make it the most recently used. False: the cache does not hold it. */
 static bool
 find(const struct cache *cache, uint32_t number)
 {
@@ -254,7 +254,7 @@ take_out(struct sim_cost *cost, int which, struct sim_line *line)
 	}
 }
 
-/* Throw out of this cache, and of those over it. */
+/* Evict the line from this cache and from the smaller ones above it. */
 static void
 evict(struct sim_cost *cost, int which, struct sim_line *line)
 {
@@ -290,7 +290,7 @@ put_in(struct sim_cost *cost, int which, struct sim_line *line)
 
 /* ---- an access: B and C of NOTE(lines) ------------------------------------------------------- */
 
-/* From the cache of another cpu. */
+/* The time of a transfer from the cache of another cpu. */
 static uint64_t
 transfer_ps(const struct sim_cost *cost, int cpu, int other)
 {
@@ -306,7 +306,7 @@ transfer_ps(const struct sim_cost *cost, int cpu, int other)
 	return shape->package[cpu] == shape->package[other] ? cost->near_ps : cost->far_ps;
 }
 
-/* Take the line from all caches that are not this cpu's; what the farthest costs. */
+/* Remove the line from all caches of other cpus. Returns the time that the farthest takes. */
 static uint64_t
 invalidate(struct sim_cost *cost, int cpu, struct sim_line *line)
 {
@@ -355,7 +355,7 @@ last_level(const struct sim_cost *cost, int cpu, int level)
 	return true;
 }
 
-/* Is this line the next of a stream? It goes on from here, or a new one begins. */
+/* Does this line continue a stream? If not, it begins a new one. */
 static bool
 follow(struct cpu *me, uint32_t number)
 {
@@ -372,13 +372,13 @@ follow(struct cpu *me, uint32_t number)
 	return false;
 }
 
-/* Bring a line that is not in the first cache; what that takes. */
+/* Bring a line that is not in the first cache nearer. Returns the time. */
 static uint64_t
 fetch(struct sim_cost *cost, int cpu, struct sim_line *line, int level)
 {
 	struct cpu *me = &cost->cpus[cpu];
 	bool stream = follow(me, line->number);
-	/* In no cache of ours; or in the third, while another's second has it modified. */
+	/* Possibly our third cache holds the line, but another cpu's second modified it. */
 	bool elsewhere = line->dirty >= 0 && line->dirty != cpu;
 	uint64_t ps;
 	int at;
@@ -408,7 +408,7 @@ fetch(struct sim_cost *cost, int cpu, struct sim_line *line, int level)
 	return ps;
 }
 
-/* The moment a transfer of this line over this cpu's bus can begin. */
+/* The time at which a transfer of this line over this cpu's bus can begin. */
 static uint64_t
 begin(struct sim_cost *cost, int cpu, struct sim_line *line, uint64_t now, bool over_bus)
 {
@@ -416,7 +416,7 @@ begin(struct sim_cost *cost, int cpu, struct sim_line *line, uint64_t now, bool 
 
 	if (over_bus && cost->bus_ps != 0) {
 		bus = &cost->bus_free_ps[cost->shape.package[cpu]];
-		/* What lies far ahead belongs to a cpu whose clock does. */
+		/* A reservation far ahead is of a cpu whose clock is ahead: ignore it. */
 		if (*bus > start && *bus - start < cost->bus_ps * (uint64_t)cost->shape.cpus)
 			start = *bus;
 		*bus = start + cost->bus_ps;
@@ -435,7 +435,7 @@ access_line(struct sim_cost *cost, int cpu, uint64_t now, struct sim_line *line,
 	me->count.accesses++;
 	level = look_up(cost, cpu, line);
 	if (level == 0 && (kind == SIM_COST_READ || line->dirty == cpu)) {
-		/* It may have been asked for only just now. */
+		/* The line may still be on its way to this cpu. */
 		if (line->free_ps > now && line->dirty == cpu)
 			start = line->free_ps;
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coverage.c: a place of a header has a record in every source that includes it; they are one
- * here. The simulation cannot reach a place in a file of LEFT_OUT, and does not count it.
+ * coverage.c: see coverage.h. A place in a header has a record in every source that includes it;
+ * the list merges them. The simulation cannot reach the files of left_out, and does not count them.
  */
 #include "coverage.h"
 
@@ -17,7 +17,7 @@ struct place {
 	uint64_t hits;
 };
 
-/* What only a fork, an exit, a signal or a child of the process leads to. */
+/* Files that only a fork, an exit, a signal or a child of the process reaches. */
 static const char *const left_out[] = {"life/fork.c", "life/exit.c", "io/signal.c",
     "io/child.c"};
 
@@ -26,7 +26,7 @@ base_of(const char *file)
 {
 	const char *name = strrchr(file, '/'), *at = file, *next;
 
-	/* From the room on: two rooms may have files of one name. */
+	/* Keep the room in the name: two rooms may have files of the same name. */
 	while ((next = strstr(at, "mely/")) != NULL)
 		name = at = next + strlen("mely/");
 	return name != NULL ? name : file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * engine.c: see engine.h. A thread that must stop picks the next and switches to it; the operating
- * system's own stack is left for the time of a run. Stacks are kept from run to run.
+ * engine.c: see engine.h. A thread that must stop picks the next and switches to it; during a run
+ * nothing runs on the operating system's own stack. Later runs reuse the stacks.
  */
 #include "engine.h"
 
@@ -17,15 +17,15 @@
 
 enum { STACK_HUNT = 64 << 10, HISTORY = 8192, LASTING_MAX = 32 << 10 };
 
-#define AWAY_PS_MAX 20000000000u /* no processor is away for longer */
+#define AWAY_PS_MAX 20000000000u /* the longest time that a processor pauses */
 
 extern char __start_sim_tls[], __stop_sim_tls[];
 extern char __start_sim_lasting[], __stop_sim_lasting[];
 
-/* The section is to exist also where no library variable is linked. */
+/* Make the section exist even in a program without a library variable in it. */
 static char sim_tls_filler __attribute__((section("sim_tls"), used));
 
-/* The same for what outlives a runtime. */
+/* Like sim_tls_filler, but for the variables that outlive a runtime. */
 static char sim_lasting_filler __attribute__((section("sim_lasting"), used));
 
 struct sim_thread *sim_self;
@@ -34,10 +34,10 @@ static struct {
 	struct sim_setup setup;
 	struct sim_outcome *outcome;
 	struct sim_fiber outside;   /* the operating system's stack */
-	struct sim_thread *threads[SIM_THREADS_MAX]; /* made once, used by every run */
+	struct sim_thread *threads[SIM_THREADS_MAX]; /* made once, reused by every run */
 	int count, alive;
 	size_t tls_size;
-	char tls_clean[SIM_TLS_MAX];/* as they are when a thread begins */
+	char tls_clean[SIM_TLS_MAX];/* values when a thread begins */
 	size_t lasting_size;
 	char lasting_clean[LASTING_MAX];
 	bool tls_kept;
@@ -46,7 +46,7 @@ static struct {
 	uint64_t slice;             /* HUNT: accesses until the next choice */
 	uint64_t steps;             /* HUNT: accesses done */
 	uint32_t history[HISTORY];  /* HUNT: step and thread of each of the last accesses */
-	uint64_t limit_ps;          /* PREDICT: until here no other thread is less advanced */
+	uint64_t limit_ps;          /* PREDICT: every other thread has reached this time */
 } sim;
 
 static struct sim_strategy strategy;
@@ -102,7 +102,7 @@ run_again(struct sim_thread *thread, bool timed_out)
 	thread->relaxing = false;
 }
 
-/* Unblock the threads whose deadline has passed; the next deadline of the others. */
+/* Unblock the threads whose deadline has passed. Returns the next deadline of the others. */
 static uint64_t
 expire(void)
 {
@@ -122,7 +122,7 @@ expire(void)
 	return next;
 }
 
-/* Those who can run: the ones that do not just spin, if there are any. */
+/* The runnable threads: those that do not spin or, if all do, every one. */
 static int
 candidates(struct sim_thread *found[])
 {
@@ -149,7 +149,7 @@ candidates(struct sim_thread *found[])
 	return n;
 }
 
-/* No thread can run: unblock a thread that waits for this, or go to the next deadline. */
+/* No thread can run: unblock a thread that waits for that, or advance to the next deadline. */
 static void
 stand_still(uint64_t next)
 {
@@ -186,7 +186,7 @@ choose(void)
 
 	if (sim.setup.look != NULL && sim_strategy_looks(&strategy))
 		sim.setup.look();
-	/* A processor may be away for long while others go on. */
+	/* Jump, as if this processor paused for long while time went on. */
 	if (next != SIM_NEVER && next - sim.now_ps <= AWAY_PS_MAX &&
 	    sim_strategy_jumps(&strategy)) {
 		sim.now_ps = next;

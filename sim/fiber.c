@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber.c: see fiber.h. The switch saves what the calling convention says a function keeps: six
- * registers on x86-64, those and eight of floating point on aarch64. Elsewhere ucontext does it,
- * at the price of a system call for the signal mask.
+ * fiber.c: see fiber.h. The switch saves the callee-saved registers of the calling convention: six
+ * on x86-64; the integer ones and eight floating-point ones on aarch64. Other machines use
+ * ucontext, at the price of a system call for the signal mask.
  */
 #include "fiber.h"
 
@@ -63,14 +63,14 @@ __asm__(
 	".size sim_fiber_entry, .-sim_fiber_entry\n");
 enum { SAVED_WORDS = 6 };
 
-/* What the first swap takes from the stack: the registers and the address to go on at. */
+/* Push what the first swap pops: the registers and the address to continue at. */
 static void
 lay_out(struct sim_fiber *fiber)
 {
 	uintptr_t *sp = (uintptr_t *)(void *)(fiber->stack + fiber->size);
 
 	*--sp = 0;
-	*--sp = 0; /* the entry is to find the stack aligned */
+	*--sp = 0; /* aligns the stack at the entry */
 	*--sp = (uintptr_t)sim_fiber_entry;
 	sp -= SAVED_WORDS;
 	memset(sp, 0, SAVED_WORDS * sizeof *sp);
@@ -142,7 +142,7 @@ lay_out(struct sim_fiber *fiber)
 }
 #endif
 
-/* On the stack of the fiber that was switched to. */
+/* Runs on the stack of the fiber that was switched to. */
 static void
 arrived(struct sim_fiber *self)
 {
@@ -203,7 +203,7 @@ sim_fiber_new(struct sim_fiber *fiber, size_t size)
 	memset(fiber, 0, sizeof *fiber);
 	if (area == MAP_FAILED)
 		return 0;
-	/* An overflow is to be seen. */
+	/* Make an overflow fault. */
 	mprotect(area, page, PROT_NONE);
 	fiber->stack = area + page;
 	fiber->size = size;
@@ -224,7 +224,7 @@ void
 sim_fiber_start(struct sim_fiber *fiber, void (*fn)(void *arg), void *arg)
 {
 #ifdef SIM_ASAN
-	/* The remains of an abandoned run are not an overflow. */
+	/* An abandoned run may have left poisoned bytes on the stack. */
 	__asan_unpoison_memory_region(fiber->stack, fiber->size);
 	fiber->fake_stack = NULL;
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hunt.c: the command hunt: start workers, watch them, report. The first failure ends the hunt:
- * it is printed with the command that does it again, made smaller, and printed as a program.
+ * hunt.c: the command hunt: start workers, watch them, report. The first failure ends the hunt: it
+ * prints the failure and the command that repeats it, shrinks it, and prints the program.
  */
 #include "hunt.h"
 
@@ -21,7 +21,7 @@
 #include "worker.h"
 
 enum {
-	STUCK_SECONDS = 30,     /* without an end of a schedule */
+	STUCK_SECONDS = 30,     /* without a finished schedule */
 	POLL_MS = 50
 };
 
@@ -37,8 +37,8 @@ struct hunt {
 	struct shared *shared;
 	struct traces *traces;
 	pid_t pid[WORKERS_MAX];
-	uint64_t seen[WORKERS_MAX];     /* what each had done when it last was looked at ... */
-	double seen_at[WORKERS_MAX];    /* ... and was more than before */
+	uint64_t seen[WORKERS_MAX];     /* schedules that each had done when last polled ... */
+	double seen_at[WORKERS_MAX];    /* ... and when that number last grew */
 	double began;
 };
 
@@ -155,7 +155,7 @@ start(struct hunt *h)
 	}
 }
 
-/* Did a worker fail, die or hang? Fills in what it was. */
+/* Did a worker fail, die or hang? If so, fills in the failure. */
 static void
 look_at_worker(struct hunt *h, int i, int status, bool gone)
 {
@@ -198,7 +198,7 @@ on_interrupt(int signum)
 	interrupted = true;
 }
 
-/* Until all workers have ended. */
+/* Watch the workers until all have ended. */
 static void
 watch(struct hunt *h)
 {

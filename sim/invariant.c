@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * invariant.c: what must always hold (DESIGN.md), looked at while a program runs. The books of
- * what was posted and run are in world.h; the library's own structures are read where no lock
- * that guards them is held. Nothing here is an interleaving point.
+ * invariant.c: checks the invariants of DESIGN.md while a program runs. world.h records what was
+ * posted and run; the checks read the library's own structures where no thread holds the lock that
+ * guards them. Nothing here is an interleaving point.
  */
 #include "world.h"
 
@@ -10,7 +10,7 @@
 #include "shim.h"
 
 enum {
-	STOLEN_WITHIN_MS = 20,  /* worthy work while a core sleeps */
+	STOLEN_WITHIN_MS = 20,  /* worthy colors may wait while a core sleeps */
 	STEAL_NS_AT_MOST = 20000
 };
 
@@ -22,7 +22,7 @@ check_outstanding(const struct world_event *we)
 	return we->posted - we->ran - we->cancelled - we->handed_back - we->dropped;
 }
 
-/* A head that is not to be waited for any more. */
+/* No longer count the post among the heads that wait. */
 static void
 uncount_head(struct post *post)
 {
@@ -77,9 +77,9 @@ check_left(void)
 		world.color[i].waits = 0;
 }
 
-/* Invariant 5: with n colors and a batch threshold b, at most (n - 1) * b handlers. The library's
- * own color of each core counts, too. A color that the balance moves stands behind the others
- * again, so where there is one nothing is promised for a color alone. */
+/* Invariant 5: with n colors and a batch threshold b, a color waits for at most (n - 1) * b
+ * handlers. The library's own color of each core counts, too. A color that the balancer moves goes
+ * to the end of a queue again, so a runtime with balancing promises nothing for a single color. */
 static void
 check_patience(int color)
 {
@@ -98,7 +98,7 @@ check_patience(int color)
 
 		if (wc->freed || wc->color == NULL || wc->rt != running->rt)
 			continue;
-		/* Its turn may have gone to the single poller's event, which is invisible here. */
+		/* The single poller's event, which is invisible here, may have used its turn. */
 		if (plan->pollers == 1 && wc->object == NULL && wc->id == 0)
 			continue;
 		if (wc->color->_owner != core || wc->color->_state != MELYINT_COLOR_QUEUED) {
@@ -192,7 +192,7 @@ weight_of_list(const struct mely_event *first)
 	return sum;
 }
 
-/* A linked color, the lock of its core is free: NOTE(weight), NOTE(worth). */
+/* Check NOTE(weight) and NOTE(worth) of a linked color whose core's lock is free. */
 static void
 check_worth(const struct melyint_core *core, const struct mely_color *color)
 {
@@ -207,7 +207,7 @@ check_worth(const struct melyint_core *core, const struct mely_color *color)
 		    (unsigned long long)color->_u._worth._time_left);
 	if ((color->_flags & MELYINT_COLOR_PINNED) && color->_u._worth._steal_slot != 0)
 		sim_fail("core %d: a pinned color is in its stealing-queue", core->index);
-	/* A steal never costs that much; less, and the price may have changed since. */
+	/* A steal never costs STEAL_NS_AT_MOST. Below it the price may have changed since. */
 	if (!(color->_flags & MELYINT_COLOR_PINNED) && color->_u._worth._steal_slot == 0 &&
 	    left > (uint64_t)STEAL_NS_AT_MOST << MELYINT_WEIGHT_SHIFT && !world.switches_stealing &&
 	    core->rt->switches.weighing != MELYINT_WEIGH_NOT)
@@ -215,7 +215,7 @@ check_worth(const struct melyint_core *core, const struct mely_color *color)
 		    core->index, (unsigned long long)left >> MELYINT_WEIGHT_SHIFT);
 }
 
-/* The lock of core is free. */
+/* Call only while the lock of core is free. */
 static void
 check_queue(const struct melyint_core *core)
 {
@@ -241,7 +241,7 @@ check_queue(const struct melyint_core *core)
 			if (color->_state != MELYINT_COLOR_QUEUED)
 				sim_fail("core %d: a color in state %d is in its queue",
 				    core->index, color->_state);
-			/* It may be without events: cancelled while it was on its way here. */
+			/* It may have no events: they were cancelled while it moved here. */
 			check_worth(core, color);
 			worthy += (color->_flags & MELYINT_COLOR_RELEASED) == 0 &&
 			    color->_u._worth._steal_slot != 0;
@@ -263,7 +263,7 @@ queue_length(const struct melyint_core *core)
 	return core->ready.length;
 }
 
-/* No lock is held anywhere. */
+/* Call only while no lock is held anywhere. */
 static void
 check_batch(const struct melyint_core *core)
 {
@@ -348,7 +348,7 @@ check_structure(void)
 
 /* ---- when all threads wait ------------------------------------------------------------------- */
 
-/* Invariant 7, second half: work that another core could do while it sleeps. */
+/* Invariant 7, second half: no core sleeps for long while it could steal work. */
 static void
 check_worthy(int runtime, const struct mely_runtime *rt)
 {
@@ -372,7 +372,7 @@ check_worthy(int runtime, const struct mely_runtime *rt)
 		    behind);
 	if (*since_ps == 0)
 		*since_ps = sim_now_ps();
-#ifndef MELYINT_LIBASYNC /* which never takes a color with half of the victim's events or more */
+#ifndef MELYINT_LIBASYNC /* it never takes a color with half of the victim's events or more */
 	if (sim_now_ps() - *since_ps > STOLEN_WITHIN_MS * 1000000000ull)
 		sim_fail("%u colors have waited behind busy cores for %d ms while a core sleeps",
 		    behind, STOLEN_WITHIN_MS);
@@ -403,7 +403,7 @@ check_still(uint64_t until_ps)
 	}
 }
 
-/* Is the runtime of a color running, and was it never told to stop? */
+/* Is the runtime of a color running, without a request to stop? */
 static bool
 runs_on(int color)
 {

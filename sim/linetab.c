@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * linetab.c: see linetab.h. A hash of page numbers; what it says is where a page's lines are, never
- * in which order.
+ * linetab.c: see linetab.h. A hash of page numbers finds the lines of a page; the numbers of lines
+ * never depend on it.
  */
 #include "linetab.h"
 
@@ -39,7 +39,7 @@ sim_mixed(uint64_t x)
 	return x ^ x >> 29;
 }
 
-/* A simulation that runs out of memory has no result. */
+/* Abort without memory: the simulation would have no result. */
 static void *
 must(void *memory)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.c: see machine.h. Any thread.
+ * machine.c: see machine.h. Any thread may call it.
  */
 #include <errno.h>
 #include <hwloc.h>
@@ -13,8 +13,8 @@
 const struct sim_machine sim_machines[] = {
 	{
 		/* Table 2 of the paper: 4, 15, 110 cycles; two cores share 6 MB of L2. The front
-		 * side bus moves 8 bytes 1,333 million times a second: a line in 14 cycles. A
-		 * stream at the 5 GB/s that one core gets out of it: 30 cycles a line. */
+		 * side bus moves 8 bytes 1,333 million times a second: 14 cycles for a line. One
+		 * core streams 5 GB/s from it: 30 cycles for a line. */
 		.name = "paper",
 		.what = "two Xeon E5410, 2.33 GHz, Table 2's latencies",
 		.topology = "pack:2 l2:2 core:2 pu:1",
@@ -41,8 +41,8 @@ const struct sim_machine sim_machines[] = {
 		.awake = 7000,
 	},
 	{
-		/* The machine of the measurements: DESIGN.md's line from core to core in 55 ns and
-		 * exchange in 6 ns; caches as lscpu shows them. */
+		/* The machine of the measurements. DESIGN.md gives 55 ns for a line from core to
+		 * core and 6 ns for an exchange; lscpu shows the caches. */
 		.name = "today",
 		.what = "AMD EPYC (Zen 4) at 2.6 GHz, a virtual machine",
 		.topology = "pack:1 l3:1 core:2 pu:1",
@@ -81,7 +81,7 @@ sim_machine_find(const char *name)
 	return NULL;
 }
 
-/* The times that can be set from outside. */
+/* The times that sim_machine_set can change. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -136,7 +136,7 @@ load(const char *text, hwloc_topology_t *topology)
 	return 0;
 }
 
-/* What the cache of this level that pu uses belongs to: itself, or what stands for it. */
+/* The object that shares pu's cache of this level: the cache, or the core or package instead. */
 static hwloc_obj_t
 holder(hwloc_topology_t t, hwloc_obj_t pu, int level)
 {

@@ -22,17 +22,17 @@
 
 enum {
 	ALIGNMENT = 16,
-	SPOILT = 0xd5,         /* what freed memory holds */
-	FRESH = 0xe6,          /* what malloc's memory holds */
+	SPOILT = 0xd5,         /* the contents of freed memory */
+	FRESH = 0xe6,          /* the contents of memory from malloc */
 	SPOILT_MAX = 512,      /* overwritten bytes of a freed block */
 	GAP = 16,              /* between two blocks, for AddressSanitizer */
 	PAGE = 4096,
-	BLOCK = 64 << 10       /* what is mapped in these is aligned to them */
+	BLOCK = 64 << 10       /* mappings of multiples of this are aligned to it */
 };
 
 #define AREA ((size_t)256 << 20)
 
-/* In front of every block. */
+/* Precedes every block. */
 struct head {
 	size_t size;
 	uint32_t live, unused;
@@ -45,7 +45,7 @@ size_t sim_memory_top;
 
 static struct {
 	bool counted;
-	size_t dirty;          /* below it memory may not be zero */
+	size_t dirty;          /* memory below this may not be zero */
 	size_t blocks, bytes;
 	char *last_pages;
 } memory;
@@ -105,7 +105,7 @@ take(size_t size, size_t alignment)
 	return (void *)at;
 }
 
-/* p lies above all that was ever used, or is cleared. */
+/* Clear size bytes at p, except those that were never used. */
 static void
 clear(char *p, size_t size)
 {
@@ -218,7 +218,7 @@ sim_pages(size_t size)
 	return p;
 }
 
-/* The end of the area that was mapped last goes back, or an area whole. */
+/* Frees the end of the area that was mapped last, or a whole area. */
 int
 sim_pages_free(void *p, size_t size)
 {

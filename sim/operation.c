@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * operation.c: what the operations of a program do, and what each call may return. Between two
- * interleaving points nothing else runs, so the books need no locks.
+ * operation.c: executes the operations of a program and checks the result of each call. Between two
+ * interleaving points nothing else runs, so the records need no locks.
  */
 #include "world.h"
 
@@ -115,13 +115,13 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
 	int error;
 
-	/* A cancel that comes later looks at the color it was last posted to. */
+	/* A later cancel reads the color that the event was last posted to. */
 	if ((alone && post == NULL) || wc->freed || wc->released) {
 		if (post != NULL)
 			post->state = POST_REFUSED;
 		return;
 	}
-	/* Of two at once it is not known which one it will be. */
+	/* Of two concurrent posts it is not known which one succeeds. */
 	if (!alone && we->post != NULL)
 		check_gone(we->post);
 	we->post = post;
@@ -155,7 +155,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
 
-/* It has ended in one way more: there must have been that many posts. */
+/* One more post of the event has ended. No more posts can end than were begun. */
 static void
 ended(struct world_event *we, const char *how)
 {
@@ -186,7 +186,7 @@ do_cancel(const struct doer *doer, const struct op *op)
 	we->cancelling++;
 	if (with_done) {
 		we->done_out = true;
-		/* In another runtime it would be hung on a core that no drain of this one asks. */
+		/* In another runtime it would wait on a core that no drain of this one visits. */
 		we->done_inside = doer->color >= 0 && world.program->runtimes == 1;
 		we->done_runtime = world_runtime_of(wc);
 		wc->held++;
@@ -247,7 +247,7 @@ do_release(const struct op *op)
 
 	if (wc->object == NULL || wc->released || wc->posting > 0 || wc->held > 0)
 		return;
-	/* An embedded event in it may be asked about later, by a cancel. */
+	/* A later cancel may refer to an embedded event of the color. */
 	for (i = 0; i < world.program->events; i++) {
 		if (world.event[i].posted > 0 || world.event[i].posting > 0)
 			return;
@@ -294,11 +294,11 @@ do_color(const struct op *op)
 			sim_fail("mely_color_set_high_water failed");
 	}
 	promise_pinned(wc, call, pinned);
-	wc->waits = 0; /* behind the others again */
+	wc->waits = 0; /* it is behind the others again */
 	wc->posting--;
 }
 
-/* Posts, cancels, and what takes time. False: it is something else. */
+/* Posts, cancels and work. False: the operation is of another kind. */
 static bool
 do_events(const struct doer *doer, const struct op *op)
 {
@@ -322,7 +322,7 @@ do_events(const struct doer *doer, const struct op *op)
 		do_cancel(doer, op);
 		return true;
 	case OP_WORK:
-		/* In all: cores that sleep look up every ms or two all that time. */
+		/* Limit the sum: sleeping cores wake every ms or two all that time. */
 		if (world.worked_ns < WORK_NS_MAX) {
 			world.worked_ns += op->value;
 			sim_work(op->value * 1000ull);
@@ -366,7 +366,7 @@ do_outside(const struct doer *doer, const struct op *op)
 	}
 }
 
-/* A snapshot of the runtime, with colors: it is well formed whatever runs meanwhile. */
+/* Take a snapshot of the runtime, with colors. It must be well formed whatever else runs. */
 static void
 do_look(const struct op *op)
 {
@@ -387,7 +387,7 @@ do_look(const struct op *op)
 	mely_stats_free(stats);
 }
 
-/* Change the bits of mask, and leave the others. */
+/* Change only the bits of mask. */
 static void
 set_stealing(const struct op *op, unsigned mask, unsigned bits)
 {
@@ -423,8 +423,8 @@ do_op(const struct doer *doer, const struct op *op)
 		do_release(op);
 		break;
 	case OP_TRIM:
-		/* In a handler of another runtime it waits for that one's handlers, which may
-		 * do the same. */
+		/* Not in a handler: a trim waits for the handlers of the runtime, and two handlers
+		 * of different runtimes could wait for each other. */
 		if (doer->color < 0)
 			(void)mely_trim(world.color[op->color].rt);
 		break;
@@ -462,7 +462,7 @@ world_handler(void *arg)
 	check_end(post->color);
 }
 
-/* The color that runs here, where the event does not say. */
+/* The color that runs here, for an event that does not name it. */
 static int
 this_color(void)
 {
@@ -507,7 +507,7 @@ world_done_handler(void *arg)
 		sim_fail("event %d: a completion that was not requested",
 		    (int)(we - world.event));
 	check_begin(color, NULL);
-	/* Now it is known whether the event has run or was dropped. */
+	/* Only now is it certain whether the event ran or was dropped. */
 	if (we->done_posted && we->posted == we->plea_posted && we->posting == 0) {
 		we->dropped += check_outstanding(we);
 		ended(we, "was dropped");

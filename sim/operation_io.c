@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * operation_io.c: operations outside the queues: blocking work, descriptors, and enough ids to make
- * the table of colors grow. As operation.c.
+ * the table of colors grow. See operation.c.
  */
 #include "world.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- blocking work --------------------------------------------------------------------------- */
 
-/* On a helper thread: it sees what the caller did, and the handler sees what it does. */
+/* Runs on a helper thread. It sees the caller's writes, and the handler sees its writes. */
 static void
 work(void *arg)
 {
@@ -48,7 +48,7 @@ world_do_work(const struct doer *doer, const struct op *op)
 	}
 	wc->held--;
 	post->state = POST_REFUSED;
-	/* While the runtime stops, a handler gets this, too, if the work would be dropped. */
+	/* A handler gets -ESHUTDOWN, too, if the stopping runtime would drop the work. */
 	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
 		world_refused(doer, wc, error);
 }
@@ -97,7 +97,7 @@ watch(struct world_fd *wf, const struct op *op)
 	}
 	wf->started = false;
 	wc->held--;
-	/* A stop of the runtime has closed the watcher meanwhile, and has not ended. */
+	/* A stop of the runtime that has not ended yet may have closed the watcher. */
 	if ((error != -ESHUTDOWN && error != -EEXIST) || !world_runtime_of(wc)->stopping)
 		sim_fail("mely_fd_watch: error %d", error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* operation_timer.c: operations with timers; as operation.c. */
+/* operation_timer.c: operations with timers; see operation.c. */
 #include "world.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	    &world.handler[HANDLER_TIMER][p->script[p->timer_script[op->item]].handler], wt, &id);
 	wt->busy = false;
 	if (error == 0) {
-		/* The library has read the time at some point in between. */
+		/* The library read the time at some point of the call: take the latest. */
 		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
 		wt->id = id;
 		return;
@@ -43,7 +43,7 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 		sim_fail("mely_timer_start: error %d", error);
 }
 
-/* Suspend it and resume it at once: what was due meanwhile must not be forgotten. */
+/* Suspend the timer and resume it at once: the library must not lose an expiration. */
 static void
 suspend(struct world_timer *wt)
 {

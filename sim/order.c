@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * order.c: see order.h. The orders are those of C11 with the release sequences of C++20: a store
- * ends what was released before, a read-modify-write of any order lets it live.
+ * ends the release sequence of a word, a read-modify-write of any order continues it.
  */
 #include "order.h"
 
@@ -23,7 +23,7 @@ struct clock {
 /* A released word. */
 struct released {
 	const void *p;
-	uint32_t run;           /* of which run: older ones are free */
+	uint32_t run;           /* the run that wrote it; a record of an older run is free */
 	uint32_t unused;
 	struct clock clock;
 };
@@ -32,9 +32,9 @@ struct cell;
 
 static struct {
 	uint32_t run;
-	int threads;            /* of those that take part */
+	int threads;            /* threads that take part */
 	bool on;
-	bool ignore;            /* plain accesses */
+	bool ignore;            /* do not check plain accesses */
 	uint32_t used;
 	struct clock clocks[SIM_CLOCKS];
 	struct released words[WORDS];
@@ -91,7 +91,7 @@ sim_order_join(int parent, int child)
 		take_over(&order.clocks[parent], &order.clocks[child]);
 }
 
-/* The addresses differ from run to run: nothing but speed may depend on the place. */
+/* Addresses differ from run to run: only the speed may depend on the place in the table. */
 static struct released *
 find(const void *p, bool make)
 {
@@ -105,7 +105,7 @@ find(const void *p, bool make)
 	if (!make)
 		return NULL;
 	if (order.used == WORDS_FULL) {
-		order.on = false; /* rather than a false alarm */
+		order.on = false; /* the table is full: stop checking, to avoid false alarms */
 		return NULL;
 	}
 	order.used++;
@@ -248,11 +248,11 @@ sim_word_write(int thread, struct sim_word *word)
 /* ---- plain accesses of the library ----------------------------------------------------------- */
 
 /*
- * Eight bytes of the area: the last writer and the last reader of each. It keeps one of each, so a
- * race of three threads may go unseen, but a reported race is real.
+ * The last writer and the last reader of eight bytes of the area. One of each is not enough to see
+ * every race of three threads, but a reported race is real.
  */
 struct cell {
-	uint32_t run;           /* of which run: older ones are as if untouched */
+	uint32_t run;           /* the run that wrote it; an older one counts as untouched */
 	uint32_t write_clock, read_clock;
 	uint8_t writer, reader;
 	uint8_t write_mask, read_mask; /* a bit for each byte */

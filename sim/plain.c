@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plain.c: where the compiler's instrumentation of plain accesses ends, of which nothing else is
- * linked. The names are those that gcc and clang call under -fsanitize=thread. Atomics have been at
- * sim_access before they come here: they are only done.
+ * plain.c: the functions that gcc and clang call under -fsanitize=thread, instead of the
+ * sanitizer's runtime. Atomics called sim_access before they arrive here, so these functions only
+ * execute them.
  */
 #include <stdatomic.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "plain.h"
 
-/* In a build with another sanitizer gcc has declared these for itself. */
+/* In a build with another sanitizer gcc declares these functions itself. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #endif
@@ -122,7 +122,7 @@ __tsan_func_exit(void)
 		return atomic_compare_exchange_strong(p, expected, desired); \
 	}
 
-/* clang's. */
+/* clang calls this form. */
 #define CAS_VALUE(bits, type) \
 	type __tsan_atomic##bits##_compare_exchange_val(_Atomic(type) *p, type expected, \
 	    type desired, int order, int failed); \

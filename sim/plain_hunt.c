@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain_hunt.c: what hunting does with a plain access of the library; see plain.h. */
+/* plain_hunt.c: a hunt checks the order of plain accesses; see plain.h. */
 #include "order.h"
 #include "plain.h"
 

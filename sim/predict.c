@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predict.c: see predict.h. State of one run, in one thread of the operating system.
+ * predict.c: see predict.h. The state is that of one run, in one thread of the operating system.
  */
 #include "predict.h"
 
@@ -22,10 +22,10 @@ enum {
 
 /* A core's meters. */
 struct meter {
-	const void *own_lock;  /* while it is looking for something to steal */
-	const void *lock;      /* taken last */
+	const void *own_lock;  /* during its search for a color to steal */
+	const void *lock;      /* last taken */
 	uint64_t lock_at_ps;
-	bool lock_last;        /* its last atomic was one of a lock */
+	bool lock_last;        /* its last atomic operation was on a lock */
 	uint64_t lock_ps, held_ps;
 };
 
@@ -42,12 +42,12 @@ static struct {
 	struct sim_rng rng;
 	struct meter meters[SIM_CPUS_MAX];
 	struct reading begun;
-	struct mely_counters counters; /* when the first measured round began */
+	struct mely_counters counters; /* at the start of the first measured round */
 	uint64_t begun_ps;
 	uint64_t clock_ps, pause_ps, far_ps;
 	int free_cpu;          /* E of NOTE(prices); -1: none */
-	int cpus[SIM_THREADS_MAX]; /* of each thread: cores' own, 0 for any other */
-	uint8_t sites[SITES_MAX]; /* of the locks? 0: not asked yet, 1: no, 2: yes */
+	int cpus[SIM_THREADS_MAX]; /* of each thread: a core's own, 0 for others */
+	uint8_t sites[SITES_MAX]; /* in the locks? 0: not known yet, 1: no, 2: yes */
 } predict;
 
 /* ---- prices ---------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ is_private(const void *p)
 	    (at >= __start_sim_tls && at < __stop_sim_tls);
 }
 
-/* No two misses take the same time: else cores march in step as they never do. */
+/* Vary the time of misses: otherwise cores run in lockstep, as real ones never do. */
 static uint64_t
 jittered(uint64_t ps)
 {
@@ -98,7 +98,7 @@ price(const void *p, enum sim_cost_kind kind)
 	return jittered(sim_cost_access(predict.cost, cpu, sim_self->time_ps, p, kind));
 }
 
-/* Is this place in the source one of mely/base/lock.h or mely/base/lock.c? */
+/* Is this place in mely/base/lock.h or mely/base/lock.c? */
 static bool
 of_a_lock(const struct sim_site *site)
 {
@@ -283,7 +283,7 @@ read_counters(struct mely_counters *counters)
 	mely_stats_free(stats);
 }
 
-/* What the rounds have added to the counters. */
+/* Compute what the rounds added to the counters. */
 static void
 count(struct sim_prediction *out)
 {

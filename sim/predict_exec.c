@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predict_exec.c: "mely-sim predict" is a separate program beside this one, whose library is
- * compiled in another way (predict.am).
+ * predict_exec.c: "mely-sim predict" executes a separate program in the same directory, whose
+ * library is compiled in another way (predict.am).
  */
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predict_main.c: the command line of predictions: "mely-sim predict". There is a program for each
- * scheduler; each prediction runs in a separate process, so that it does not depend on what
- * was predicted before.
+ * predict_main.c: the command line of "mely-sim predict". Each scheduler has its own program. Each
+ * prediction runs in a separate process, so it does not depend on earlier predictions.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -45,7 +44,7 @@ static const char *const benchmark_names[] =
 /* libasync-ws whose steals scan to the end of the queue: the costlier reading of figure 2. */
 #define FULL "libasync-ws-full"
 
-/* Those of the microbenchmarks and FULL. */
+/* The configurations of the microbenchmarks, and FULL. */
 static const char *config_names[LIST_MAX];
 
 static const struct mb_config *
@@ -237,7 +236,7 @@ per(double what, double of)
 	return of > 0 ? what / of : 0;
 }
 
-/* What is computed from several figures of a prediction. */
+/* Values computed from several figures of a prediction. */
 struct derived {
 	double rate, ideal, lock, cost;
 };
@@ -328,7 +327,7 @@ predict_one(void)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* This program, or the one with the other scheduler beside it. */
+/* The path of this program, or of the one with the other scheduler in the same directory. */
 static void
 program(bool libasync, char path[PATH_MAX])
 {
@@ -344,8 +343,8 @@ program(bool libasync, char path[PATH_MAX])
 		strcat(path, suffix);
 }
 
-/* What a prediction may know of the environment: switches of the library, and what programs are
- * run with. The rest would only move its memory about. */
+/* The environment of a prediction: the library's switches and the variables that running a program
+ * needs. Other variables would only change the addresses of its memory. */
 static char **
 own_environment(void)
 {
@@ -379,7 +378,7 @@ spawn(char **argv, int argc, const char *benchmark, const char *config, const ch
 	program(config_find(config)->libasync, path);
 	for (n = 0; n < argc; n++)
 		args[n] = argv[n];
-	/* The last of an option counts. */
+	/* The last occurrence of an option wins. */
 	args[n++] = (char *)(uintptr_t)"--one";
 	args[n++] = (char *)(uintptr_t)"--benchmark";
 	args[n++] = (char *)(uintptr_t)benchmark;
@@ -418,7 +417,7 @@ main(int argc, char **argv)
 	if (opt.cores != NULL) {
 		cores_count = split("cores", opt.cores, NULL, cores);
 	} else {
-		n = sim_topology_cpus(opt.topology); /* as many as there are */
+		n = sim_topology_cpus(opt.topology); /* all of them */
 		if (n == 0)
 			bad("topology", opt.topology);
 		snprintf(cores[0], TEXT_MAX, "%d", n);

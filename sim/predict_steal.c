@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * predict_steal.c: around the library's steals and readings of the clock, for the meters of a
- * prediction. The linker leads the library's calls here (--wrap). Compiled as the library is.
+ * predict_steal.c: wraps the library's steals and clock reads, for the meters of a prediction. The
+ * linker redirects the library's calls to it (--wrap). It is compiled like the library.
  */
 #include "core/core.h"
 #include "sched/loop.h"

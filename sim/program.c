@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * program.c: making a program from a seed, and printing it. What a seed's programs are made of is
- * drawn first (a swarm: many seeds lack most kinds of operations, so that the rest meets often).
+ * program.c: makes a program from a seed, and prints it. The seed first chooses the kinds of
+ * operations (swarm testing: many seeds lack most kinds, so the remaining ones meet often).
  */
 #include "program.h"
 
@@ -32,11 +32,11 @@ program_topologies(void)
 
 /* ---- what is made ---------------------------------------------------------------------------- */
 
-/* Mostly nothing or little, now and then long. */
+/* Mostly zero or short, sometimes long. */
 static uint32_t
 some_ns(struct sim_rng *rng)
 {
-#ifndef MELYINT_LIBASYNC /* which looks at all cores all the while: too many steps */
+#ifndef MELYINT_LIBASYNC /* it polls all cores all the time: too many steps */
 	if (sim_rng_below(rng, 200) == 0)
 		return sim_rng_below(rng, 60000000);
 #endif
@@ -52,7 +52,7 @@ some_ns(struct sim_rng *rng)
 	}
 }
 
-/* A threshold of the runtime, from far below what it is to what it is. */
+/* A threshold of the runtime, between a small part of its usual value and that value. */
 static uint32_t
 threshold(struct sim_rng *rng, uint32_t usual_ns)
 {
@@ -99,7 +99,7 @@ make_color(struct program *p, struct color_plan *color, struct sim_rng *rng)
 	color->kind = (uint8_t)sim_rng_below(rng, 3);
 	color->core = sim_rng_percent(rng, 60) ? (int16_t)sim_rng_below(rng, (uint32_t)cores) : -1;
 	color->by_id = sim_rng_percent(rng, 60);
-	/* No two of a program are the same. */
+	/* Every color of a program has a different id. */
 	color->id = (uint32_t)(color - p->color);
 	if (color->kind == COLOR_SCATTERED)
 		color->id = color->id * 0x01010101u + 0x80000000u;
@@ -116,7 +116,7 @@ make_things(struct program *p, struct sim_rng *rng)
 	p->colors = (int)sim_rng_between(rng, 1, sim_rng_percent(rng, 50) ? 4 : PROGRAM_COLORS);
 	for (i = 0; i < p->colors; i++)
 		make_color(p, &p->color[i], rng);
-	/* Short ones are many in the same time, and find most of what long ones find. */
+	/* Prefer short programs: more of them run in the same time, and find nearly as much. */
 	p->early_ns = sim_rng_percent(rng, 25) ? 1 + sim_rng_below(rng, 50000) : 0;
 	p->posts_max = (int)sim_rng_between(rng, 2, sim_rng_percent(rng, 50) ? 10 :
 	    sim_rng_percent(rng, 60) ? 25 : sim_rng_percent(rng, 60) ? 60 : 200);
@@ -133,7 +133,7 @@ make_things(struct program *p, struct sim_rng *rng)
 
 /* ---- what is done ---------------------------------------------------------------------------- */
 
-/* How often each operation comes up, of the kinds this seed has. */
+/* The frequency of each operation, of the kinds this seed has. */
 static void
 draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 {

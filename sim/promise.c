@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * promise.c: what the calls promise over a stretch of time, unlike the invariants of the moment in
- * invariant.c: a pinned color comes home, a timer is not forgotten, a drain leaves nothing that a
- * handler has posted, and a core that watches is one that is asleep and looks up. Each is checked
- * only where it is certain, so what two calls at once have made of it is left out.
+ * promise.c: checks what the calls promise over time (invariant.c checks what holds at one moment):
+ * a pinned color returns to its core, a timer expires, a drain leaves no event that a handler
+ * posted, and a sentry is a core that sleeps and wakes in time. A promise is checked only where it
+ * is certain: not where two calls overlap.
  */
 #include "world.h"
 
@@ -14,9 +14,9 @@
 
 enum {
 	MS = 1000000000,
-	LATE_MS = 2,     /* a timer behind which all cores of its runtime sleep */
+	LATE_MS = 2,     /* a timer may be late by this while all cores of its runtime sleep */
 	STUCK_MS_MAX = 5,
-	LOOKS_MAX = 40   /* a ms apart: a timer of a stuck core, while another core sleeps */
+	LOOKS_MAX = 40   /* 1 ms apart: late timer of a stuck core, while another core sleeps */
 };
 
 /* ---- pins ------------------------------------------------------------------------------------ */
@@ -40,7 +40,7 @@ promise_pinned(struct world_color *wc, uint32_t call, int pinned)
 	}
 }
 
-/* What was taken as a batch runs where it was taken, no more. */
+/* A pinned color may still finish a batch on its old core, but nothing after that. */
 void
 promise_begin(int color)
 {
@@ -73,8 +73,8 @@ promise_post(int by, const struct world_color *wc, int step)
 	wr->outside_begun += step > 0;
 }
 
-/* A post from elsewhere that is admitted just before a drain may come when that is over already. It
- * is held then, or one more handler runs, whose posts are held. */
+/* A post from elsewhere that is admitted just before a drain may arrive after the drain ends. Then
+ * the event is held, or one more handler runs and its posts are held. */
 void
 promise_stop(struct world_runtime *wr, enum mely_stop_mode mode)
 {
@@ -112,7 +112,7 @@ check_timers(int runtime, uint64_t until_ps)
 	}
 }
 
-/* Read as it lies there: the library's own lookup is an interleaving point. */
+/* Read the table directly: the library's own lookup is an interleaving point. */
 static const struct melyint_watch *
 record_of(const struct mely_runtime *rt, mely_watch id)
 {
@@ -124,7 +124,7 @@ record_of(const struct mely_runtime *rt, mely_watch id)
 	return (const void *)(first + (uint32_t)id * records->record_size);
 }
 
-/* A timer that is due on a core that a handler occupies: an idle core runs it. */
+/* An idle core must run a timer that is due on a core that a handler occupies. */
 static void
 check_stuck(int runtime, const struct mely_runtime *rt)
 {
@@ -161,7 +161,7 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 		watching += rt->cores[i].locked.sleep == MELYINT_SENTRY;
 		busy += rt->cores[i].hint.busy;
 	}
-	/* A core between the two steps waits for a lock, and not for long. */
+	/* A core between the two steps waits for a lock, only briefly. */
 	if (rt->idle.sentries != watching && until_ps - sim_now_ps() > MS)
 		sim_fail("%d cores watch, the count says %d", watching, rt->idle.sentries);
 	if (busy == 0)

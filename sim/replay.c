@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.c: one program and schedule again, in this process, so that a debugger can see it. */
+/* replay.c: repeat one program and schedule in this process, for a debugger. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

@@ -104,7 +104,7 @@ ev_timer_stop(struct ev_loop *loop, struct ev_timer *timer)
 	    (size_t)(loop->count - i) * sizeof loop->timers[0]);
 }
 
-/* The timer that is due first. */
+/* The timer that expires first. */
 static struct ev_timer *
 first(const struct ev_loop *loop)
 {

@@ -4,8 +4,8 @@
  * nested, and timers of the monotonic clock. A timer of the wall clock never expires: that clock is
  * never set.
  *
- * The shim orders no threads: the library's own locks and atomics must order what it passes on by a
- * wake-up.
+ * The shim orders no threads: the library's own locks and atomics must order the data that a
+ * wake-up announces.
  */
 #include "shim.h"
 
@@ -38,7 +38,7 @@ struct vfd {
 
 static struct {
 	struct vfd at[FDS];
-	int end;                /* this run has used none from here on */
+	int end;                /* this run has not used descriptors from here on */
 	int open;
 	bool timers;            /* their thread exists */
 	char said[SIM_TEXT_MAX];
@@ -172,8 +172,8 @@ entry_of(struct vfd *set, int fd)
 	return NULL;
 }
 
-/* fd has become ready. Of its exclusive sets, report to those up to the first that a thread waits
- * in, as Linux does. */
+/* fd became ready. As Linux does, report to its exclusive sets up to the first in which a thread
+ * waits. */
 static void
 notify(int fd)
 {
@@ -216,7 +216,7 @@ sim_timerfd_settime(int fd, int flags, const struct itimerspec *value)
 	return 0;
 }
 
-/* The kernel's part: a thread that waits for the next timer. No thread waits for its end. */
+/* The kernel's part: a thread that waits for the next timer. It is never joined. */
 static void *
 run_timers(void *arg)
 {
@@ -440,7 +440,7 @@ say(const char *text, size_t size)
 	size_t n = size < sizeof fds.said ? size : sizeof fds.said;
 
 	memcpy(fds.said, text, n);
-	fds.said[n - 1] = '\0'; /* in place of the newline */
+	fds.said[n - 1] = '\0'; /* overwrites the newline */
 	return (ssize_t)size;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shim_thread.c: threads, mutexes, condition variables and the clock of the simulated library. A
- * mutex of the library keeps its place; what is in it is ours (zero: free, which is also what a
- * static one holds).
+ * shim_thread.c: threads, mutexes, condition variables and the clock of the simulated library. The
+ * shim keeps its own data in the memory of the library's mutex (zero: free, as in a static mutex).
  */
 #include "shim.h"
 
@@ -99,7 +98,7 @@ sim_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespe
 	if (until != NULL)
 		deadline_ps = ((uint64_t)until->tv_sec * 1000000000u +
 		    (uint64_t)until->tv_nsec) * 1000u;
-	/* As one step: no interleaving point before it waits. */
+	/* Unlock and wait in one step: no interleaving point lies between them. */
 	sim_order_release(sim_self->id, m);
 	m->owner = 0;
 	if (m->waiting > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shim_topo.c: topologies are loaded once per process and kept, as loading one takes longer than a
- * whole run. Loading an invalid name is tried, and fails, each time.
+ * shim_topo.c: loads each topology once per process and keeps it, because loading takes longer than
+ * a whole run. An invalid name fails again each time.
  */
 #include "shim.h"
 

@@ -30,7 +30,7 @@ sim_strategy_join(struct sim_strategy *s, struct sim_thread *thread)
 	    FIRST_PRIORITY + sim_rng_below(&s->rng, FIRST_PRIORITY) : 0;
 }
 
-/* The one with the highest priority; at a change it falls behind all. */
+/* The thread with the highest priority. At a change point that thread gets the lowest. */
 static struct sim_thread *
 by_priority(struct sim_strategy *s, struct sim_thread *found[], int n)
 {

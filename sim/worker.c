@@ -25,7 +25,7 @@ traces_new(uint64_t schedules)
 	return t;
 }
 
-/* When three quarters are full no new one is counted. */
+/* Stops counting new traces once the table is three quarters full. */
 static void
 note(struct traces *t, uint64_t trace)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload.c: the rounds of a workload; see workload.h. One state for the process, since one
- * simulation runs at a time; handlers touch it in events of core 0's color, or each producer its
- * own part.
+ * workload.c: the rounds of a workload; see workload.h. The process has one state, since one
+ * simulation runs at a time. Events of core 0's color touch it; each producer touches only its own
+ * part.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "workload.h"
 
-/* A core that posts its share of a round, and counts the reports of it. On lines of its own. */
+/* A core that posts its share of a round, and counts the reports on it. It has its own lines. */
 struct producer {
 	_Alignas(64) struct mely_color color;
 	struct mely_event begin, ended;
@@ -32,7 +32,7 @@ static struct {
 	bool running;
 } rounds;
 
-/* Arrays given back, by core: what a handler gets was last touched where it runs. */
+/* Free arrays, by core: a handler gets an array that its own core touched last. */
 static struct spare {
 	_Alignas(64) struct spare_array {
 		struct spare_array *next;

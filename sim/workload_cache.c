@@ -13,7 +13,7 @@
 enum {
 	BYTES = CACHE_WORDS * sizeof(uint32_t),
 	HALF_BYTES = CACHE_HALF * sizeof(uint32_t),
-	INSERTION = 2 /* steps for a word of a run of eight, on average */
+	INSERTION = 2 /* average steps for a word in a run of eight */
 };
 
 struct half {
@@ -30,7 +30,7 @@ struct pile {
 	char *words, *spare; /* one array */
 	int home;
 	uint32_t made, synced, merged; /* As, Cs, second Cs run */
-	atomic_uint away; /* events of this round that did not run at home */
+	atomic_uint away; /* events of this round that ran on another core */
 };
 
 static struct {
@@ -51,7 +51,7 @@ static struct mely_handler c_handler = MELY_HANDLER(cache_c);
 static void
 count_away(struct pile *pile)
 {
-	/* Relaxed: a count of two colors, read when the round has been joined. */
+	/* Relaxed: two colors count in it, and it is read after the join of the round. */
 	if (mely_current_core() != pile->home)
 		atomic_fetch_add_explicit(&pile->away, 1, memory_order_relaxed);
 }
@@ -134,7 +134,7 @@ annotate(struct mely_handler *handler, uint64_t cycles)
 	handler->penalty = 1;
 }
 
-/* Cycles of the machine for what is counted in words. */
+/* Convert the machine's times for a word to cycles for each handler. */
 static void
 compute(const struct sim_machine *m)
 {
@@ -161,7 +161,7 @@ setup(struct mely_runtime *rt, const struct sim_params *params)
 	for (i = 0; i < cache.count; i++) {
 		struct pile *pile = &cache.piles[i];
 
-		/* Neighbors are one core number apart: every second core begins with work. */
+		/* Neighbors have adjacent core numbers: every second core begins with work. */
 		pile->home = 2 * (i / count);
 		sim_must(mely_color_init_on(&pile->color, rt, pile->home), "mely_color_init_on");
 		mely_event_init(&pile->event, &a_handler, pile);
@@ -199,7 +199,7 @@ end(struct sim_tally *tally)
 		    pile->synced != CACHE_HALVES * n || pile->merged != n)
 			sim_wrong("an event did not run exactly once a round", 0);
 		tally->events += CACHE_EVENTS;
-		/* Relaxed, both: pairs with count_away; the round is over. */
+		/* Relaxed, both: pairs with count_away; the round has ended. */
 		tally->away_events += atomic_load_explicit(&pile->away, memory_order_relaxed);
 		atomic_store_explicit(&pile->away, 0, memory_order_relaxed);
 		sim_home(&pile->color, pile->home);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload_penalty.c: microbench/penalty.c for the simulated machine. An A writes an array, its Bs
- * read a slice each: every line once, and a number of cycles for each word.
+ * workload_penalty.c: microbench/penalty.c for the simulated machine. An A writes an array; each of
+ * its Bs reads one slice: every line once, and a number of cycles for each word.
  */
 #include <stdlib.h>
 

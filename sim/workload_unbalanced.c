@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * workload_unbalanced.c: microbench/unbalanced.c for the simulated machine. With several
- * producers each has the events of one, on its own core.
+ * workload_unbalanced.c: microbench/unbalanced.c for the simulated machine. Each of several
+ * producers posts as many events as a single one would, on its own core.
  */
 #include <stdlib.h>
 

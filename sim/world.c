@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * world.c: a program's course: make the runtimes and colors, post before the runs, run each
- * runtime on a thread of its own while other threads post, wait until nothing moves, stop, look
- * whether everything is accounted for, free.
+ * world.c: runs a program: make the runtimes and colors, post before the runs, run each runtime on
+ * its own thread while other threads post, wait until all threads are idle, stop, check that every
+ * event is accounted for, free.
  */
 #include "world.h"
 
@@ -134,7 +134,7 @@ run_runtime(void *arg)
 					sim_fail("mely_run_once_for failed");
 				(void)sim_block(NULL, sim_now_ps() + 200000000);
 			}
-			/* Where it has not yet begun, the first one begins it. */
+			/* If the run has not begun yet, the first mely_run_once_for begins it. */
 			do {
 				promise_stop(wr, plan->discard ? MELY_STOP_DISCARD :
 				    MELY_STOP_DRAIN);
@@ -166,7 +166,7 @@ stop(struct world_runtime *wr, const struct runtime_plan *plan)
 		promise_stop(wr, plan->discard ? MELY_STOP_DISCARD : MELY_STOP_DRAIN);
 }
 
-/* A second run is stopped when it is idle again. */
+/* Stop a second run after it is idle again. */
 static void
 stop_all(const struct program *p)
 {
@@ -216,7 +216,7 @@ first_thread(void *arg)
 	for (i = 0; i < p->runtimes; i++) {
 		struct mely_runtime *rt = world.runtime[i].rt;
 
-		world.runtime[i].rt = NULL; /* no more looks at it */
+		world.runtime[i].rt = NULL; /* check_structure skips it from now on */
 		must(mely_runtime_free(rt), "mely_runtime_free");
 	}
 	for (i = 0; i < p->colors; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a message is posted to another color, and only then marked as sent.
- * Twin: the mark is made before the post.
+ * Fault: the sender posts a message to another color, and only then marks it as sent.
+ * Twin: the sender marks the message before the post.
  * expect: on_send on_deliver heap
  */
 #include "fault.h"

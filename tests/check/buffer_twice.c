@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a reader hands its only buffer on to a writer of another color, and fills it again
- * while the writer may still have it.
- * Twin: the writer hands the buffer back, and only then is it filled again.
+ * Fault: a reader passes its only buffer to a writer of another color, and fills it again while
+ * the writer may still use it.
+ * Twin: the writer returns the buffer, and only then does the reader fill it again.
  * expect: on_fill on_write buffer
  */
 #include "fault.h"

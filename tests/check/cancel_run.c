@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: the owner of a job cancels its event from another color and takes the job back at
- * once, whatever mely_event_cancel said; the job had been taken to run.
- * Twin: the worker says in the owner's color that the job is over, and only then is it touched.
+ * Fault: the owner of a job cancels its event from another color and reuses the job at once,
+ * ignoring the result of mely_event_cancel; but the job was about to run.
+ * Twin: the worker posts the end of the job to the owner's color; only then does the owner use it.
  * expect: on_job on_give_up job
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: the end of a child is put down in the job by the color that watches all children,
- * while the job's own color looks whether it is over.
- * Twin: the child is watched in the job's color.
+ * Fault: the color that watches all children writes the end of a child into its job, while the
+ * job's own color reads whether the child has ended.
+ * Twin: the job's color watches the child.
  * expect: on_child on_look heap
  */
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: connections are accepted in color 0 and put on a list; each leaves the list in its own
- * color.
- * Twin: the leaving, too, is an event of color 0.
+ * Fault: color 0 accepts connections and puts them on a list; each connection removes itself from
+ * the list in its own color.
+ * Twin: the removal, too, is an event of color 0.
  * expect: on_accept on_close connections
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: the event that says that a color has drained to half its high-water mark is posted to
- * the consumer's color, and there sets the producer going again by hand.
- * Twin: the drained event goes to the producer's color.
+ * Fault: the event that reports that a color has drained to half its high-water mark is posted to
+ * the consumer's color, and restarts the producer from there.
+ * Twin: the drained event is posted to the producer's color.
  * expect: on_produce on_drained state
  */
 #include "fault.h"

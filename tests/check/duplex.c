@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fault: the read watcher and the write watcher of one socket have different colors, and both
- * move bytes in the same ring.
+ * move bytes in the same ring buffer.
  * Twin: both watchers have the connection's color.
  * expect: on_readable on_writable heap
  */

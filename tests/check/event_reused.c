@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a parcel is its own event. Its sender sees that the event is no longer queued and
- * takes it for its own again, with the parcel around it; but its handler may just have begun.
- * Twin: the receiver sends the parcel back.
+ * Fault: a parcel contains its own event. The sender sees that the event is no longer queued and
+ * reuses the event and the parcel; but the handler may have just begun.
+ * Twin: the receiver posts the parcel back.
  * expect: on_send on_receive post
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: two colors write one log. Between the one's access and the other's both post to the
- * same third color: its queue's lock is taken and given by both, but orders neither.
- * Twin: the log belongs to the third color, and what is written travels in the posts.
+ * Fault: two colors write one log. Between their accesses both post to the same third color: both
+ * take and release the lock of its queue, but that orders neither.
+ * Twin: the log belongs to the third color, and the posts carry the entries.
  * expect: on_first on_second entries
  */
 #include "fault.h"

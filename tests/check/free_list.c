@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: requests come from a free list that every color takes from and gives back to.
- * Twin: each color has a free list of its own.
+ * Fault: all colors take requests from one free list and return them to it.
+ * Twin: each color has its own free list.
  * expect: on_request on_request lists
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a line of text is given to two colors; the one that prints it frees it, though the
- * other may still count its letters.
- * Twin: the last of the two, by a join counter, frees it.
+ * Fault: two colors share a line of text; the color that prints it frees it, though the other
+ * may still count its letters.
+ * Twin: a join counter finds the last of the two, which frees it.
  * expect: on_print on_count heap
  */
 #include "fault.h"

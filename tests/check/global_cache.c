@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: every connection looks things up in one cache and adds what is missing, each in its own
- * color.
- * Twin: the cache has a color; a look-up is an event to it, and the answer one back.
+ * Fault: every connection, in its own color, looks up items in one cache and adds the missing
+ * ones.
+ * Twin: the cache has a color; a request is an event to that color, the answer an event back.
  * expect: on_request on_request cache
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: the settings are read in by an event posted at the head of its color, "so it comes
- * before everything"; it comes before its own color's tails, not before other colors.
- * Twin: what needs the settings has the same color.
+ * Fault: an event posted at the head of its color reads the settings, "so it runs before
+ * everything"; it runs before the other events of its color, not before those of other colors.
+ * Twin: the events that need the settings have the same color.
  * expect: on_settings on_serve settings
  */
 #include "fault.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a helper thread (mely_work) sums up the numbers of a color while the color goes on
- * adding to them.
+ * Fault: a helper thread (mely_work) sums up the numbers of a color while the color still adds
+ * numbers.
  * Twin: the helper gets a copy.
  * expect: on_add sum_up table
  */

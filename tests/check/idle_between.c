@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: one color writes a number and is idle ever after; many colors come and go; a new one
- * reads the number. Long ago is no order.
- * Twin: the writer posts the first of the many, and each the next, the last one the reader.
+ * Fault: one color writes a number and is idle ever after; many other colors run; a new color
+ * reads the number. The time between them does not order the accesses.
+ * Twin: the writer posts to the first of the many, each posts to the next, the last to the reader.
  * expect: on_write on_read number
  */
 #include "fault.h"

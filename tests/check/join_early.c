@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a worker reports to the join counter before it has put down its part; the joined event
- * adds up parts that are still being written.
- * Twin: the part first, then the report.
+ * Fault: a worker reports to the join counter before it writes its part; the joined event adds up
+ * parts that the workers still write.
+ * Twin: the worker writes its part first, then reports.
  * expect: on_part on_total parts
  */
 #include "fault.h"

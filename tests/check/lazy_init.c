@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a table is made by whoever needs it first, in whatever color that is.
- * Twin: main makes it, before the first event is posted.
+ * Fault: the first handler that needs a table makes it, in any color.
+ * Twin: main makes the table before it posts the first event.
  * expect: on_use on_use squares
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: an account has a color object. Somebody posts to "its id": mely_color_id of an object
- * is 0, which is the default color.
- * Twin: the post goes to the object.
+ * Fault: an account has a color object. A client posts to "its id": mely_color_id of an object is
+ * 0, the id of the default color.
+ * Twin: the client posts to the object.
  * expect: on_deposit on_withdraw account
  */
 #include "fault.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a thread of the program posts a message and goes on writing in it.
- * Twin: it writes first, then posts.
+ * Fault: a thread that is not a core posts a message and keeps writing to it.
+ * Twin: the thread writes first, then posts.
  * expect: on_message sender heap
  */
 #include <pthread.h>

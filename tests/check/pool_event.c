@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: A posts to B; then C, in the memory of the same event from the pool, posts to D.
- * A and D share a number. That the event went through the pool orders neither.
- * Twin: B, and not C, posts to D.
+ * Fault: A posts to B; then C posts to D, and its event reuses the same memory from the pool. A
+ * and D share a number. The event's way through the pool does not order them.
+ * Twin: B posts to D, instead of C.
  * expect: on_a on_d number
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a producer posts "fill" to one color and then "use" to another, and takes it that the
+ * Fault: a producer posts "fill" to one color and then "use" to another, and assumes that the
  * first post runs first.
- * Twin: "fill", when it is through, posts "use".
+ * Twin: "fill" posts "use" when it is done.
  * expect: on_fill on_use heap
  */
 #include "fault.h"

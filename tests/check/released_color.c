@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a guest with a color object gives itself back in its last handler, and is freed,
- * while a watchman of another color still has a pointer to it.
- * Twin: the watchman, who is the last to look at the guest, tells it to go.
+ * Fault: a guest with a color object releases it in its last handler and is freed, while a
+ * watchman in another color still has a pointer to the guest.
+ * Twin: the watchman reads the guest last, and then posts to it that it may go.
  * expect: on_gone on_watch heap
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: two colors are pinned to one core, "so they never run in parallel"; the day the pin is
- * taken off, or a color goes elsewhere, they do.
- * Twin: what must not run in parallel has one color.
+ * Fault: two colors are pinned to one core, "so they never run in parallel"; as soon as a pin is
+ * removed or a color is pinned elsewhere, they do.
+ * Twin: events that must not run in parallel have the same color.
  * expect: on_ping on_pong hits
  */
 #include "fault.h"

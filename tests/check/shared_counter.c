@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: events of two colors count in one global, as if a color were a lock.
- * Twin: both count in the same color.
+ * Fault: events of two colors increment one global counter, as if each color were a lock for it.
+ * Twin: all events have the same color.
  * expect: on_apple on_pear fruits
  */
 #include "fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a signal's handler sets a plain flag in its color, and the workers look at it in
- * theirs: an event of Mely is no asynchronous signal handler, but no other color either.
- * Twin: the signal is watched in the color of the worker.
+ * Fault: the event of a signal sets a plain flag in its color, and the worker reads the flag in
+ * another. The event is not an asynchronous signal handler, but its color is not ordered with it.
+ * Twin: the worker's color watches the signal.
  * expect: on_signal on_work leaving
  */
 #include <signal.h>

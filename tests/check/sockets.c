@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: two connections, each with its color, share the time of the last request. The one
- * writes to its socket after it, the other reads from its own before: two descriptors that have
- * nothing to do with each other.
+ * Fault: two connections, each with its own color, share the time of the last request. The first
+ * sets it and then writes to its socket; the second reads its socket and then the time. The two
+ * sockets are not connected, so they order nothing.
  * Twin: each connection has its own time.
  * expect: on_reply on_request last
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: a timer of color 0 prints a counter that the connections count in their own color;
+ * Fault: a timer of color 0 prints a counter that the connections increment in their own color;
  * "it is only statistics".
- * Twin: the counter is an atomic, for which no color is needed.
+ * Twin: the counter is atomic, and needs no color.
  * expect: on_request on_report requests
  */
 #include "fault.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fault: input on a connection counts in its color; the timer that looks for idle connections
- * has a color of its own and resets the count.
+ * Fault: a connection counts its input in its color; the timer that finds idle connections has
+ * another color and resets the count.
  * Twin: the timer has the connection's color.
  * expect: on_input on_tick conn
  */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What ./serve and ./check share: Debian packages, and builds below build/. Sourced by bash in the
-# top directory of the source; the caller has set `say` and runs with set -u.
+# Shared by ./serve and ./check: Debian packages, and builds below build/. Bash sources this file in
+# the top directory of the source; the caller defines `say` and runs with set -u.
 
 jobs=$(nproc 2>/dev/null || echo 2)
 
@@ -9,17 +9,17 @@ packages_serve="autoconf automake libtool make gcc libc6-dev libhwloc-dev libev-
 	libgoogle-perftools-dev cmark-gfm mandoc"
 # The rest of the build.
 packages_build="$packages_serve g++ libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev"
-# And the tests. Never what the benchmarks compare with: see microbench/install-peers.
+# The tests. The peers of the benchmarks are not here: see microbench/install-peers.
 packages_check="clang libclang-rt-14-dev llvm libcmocka-dev libglib2.0-dev pkgconf curl python3
 	man-db git xz-utils file spin tmux"
 packages_full="lcov valgrind"
 
-# install_missing PACKAGE...: install those that are not there; quick when all are.
+# install_missing PACKAGE...: install the missing ones; fast if none is missing.
 install_missing()
 {
 	local missing=() package sudo=
 	if ! command -v dpkg-query >/dev/null 2>&1; then
-		say "not a Debian: assuming that these, or their like, are installed: $*"
+		say "not a Debian system: assuming that the equivalents of these are installed: $*"
 		return 0
 	fi
 	for package in "$@"; do
@@ -31,7 +31,7 @@ install_missing()
 	[ ${#missing[@]} -eq 0 ] && return 0
 	if [ "$(id -u)" -ne 0 ]; then
 		if ! command -v sudo >/dev/null 2>&1; then
-			echo "missing, and neither root nor sudo: apt-get install ${missing[*]}" >&2
+			echo "missing packages, neither root nor sudo: apt-get install ${missing[*]}" >&2
 			return 1
 		fi
 		sudo=sudo
@@ -42,14 +42,14 @@ install_missing()
 	    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
 		"${missing[@]}"; } >build/install.log 2>&1 </dev/null; then
 		tail -n 20 build/install.log >&2
-		echo "the packages could not be installed; see build/install.log" >&2
+		echo "cannot install the packages; see build/install.log" >&2
 		return 1
 	fi
-	# What configure did not find before may be there now.
+	# configure may find now what it did not find before.
 	rm -f build/configured-with build/*/configured-with
 }
 
-# make_configure: configure and the Makefile.in, when they are missing or older than their sources.
+# make_configure: make configure and Makefile.in if they are missing or older than their sources.
 make_configure()
 {
 	local source
@@ -70,7 +70,7 @@ make_configure()
 	fi
 }
 
-# configure_in DIR ARGUMENT...: an out-of-tree build directory, configured as asked.
+# configure_in DIR ARGUMENT...: configure an out-of-tree build directory with these arguments.
 configure_in()
 {
 	local dir=$1 top wanted had
@@ -80,7 +80,7 @@ configure_in()
 	had=$(cat "$dir/configured-with" 2>/dev/null)
 	[ -e "$dir/config.status" ] && [ "$had" = "$wanted" ] && return 0
 	mkdir -p "$dir"
-	# Objects of another configuration would be taken for good.
+	# make would keep objects of another configuration.
 	if [ -e "$dir/Makefile" ]; then
 		(cd "$dir" && make -k clean) >/dev/null 2>&1
 	fi

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# docs-run.sh [DOCUMENT...]: what the documentation, or these of its pages, quotes holds:
-#   ```c FILE    the block is made of excerpts of FILE, in its order; a line "..." parts them
-#   ```sh run    the block is run, with set -e, in a scratch directory of its document, against
-#                the library as installed; `examples/` is there, and compat/examples as `compat/`
+# docs-run.sh [DOCUMENT...]: checks quotations, commands, links and names in all documents, or in the
+# given ones:
+#   ```c FILE    the block consists of excerpts of FILE, in its order, separated by lines "..."
+#   ```sh run    the block runs, with set -e, in the document's scratch directory, against an
+#                installed library; it contains `examples/`, and compat/examples as `compat/`
 #   ```sh run if FILE...
-#                the same where all of these are below the prefix of the installation: configure
-#                leaves out what it finds no libraries for
-#   ```sh        may hold only commands of the list below, which tests can not run in a test
-#   links        lead to files that exist, in the sources and in the HTML made of them
+#                like run, but skipped unless all these files exist below the prefix of the
+#                installation: configure leaves out parts whose libraries it does not find
+#   ```sh        contains only the commands listed in unrunnable, which a test cannot run
+#   links        lead to existing files, in the sources and in the HTML made from them
 #   `names`      mely_x and melyint_x, and file names with a folder, exist in the tree
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -24,7 +25,7 @@ complain()
 	failures=$((failures + 1))
 }
 
-# blocks FILE DIR: each fenced block into DIR/N, what follows its fence into DIR/N.info.
+# blocks FILE DIR: write each fenced block to DIR/N, and the text after its fence to DIR/N.info.
 blocks()
 {
 	mkdir -p "$2"
@@ -36,7 +37,7 @@ blocks()
 		inside { print >name }' "$1"
 }
 
-# excerpt BLOCK FILE: is the block made of runs of lines of the file, in its order?
+# excerpt BLOCK FILE: does the block consist of runs of lines of the file, in its order?
 excerpt()
 {
 	awk '
@@ -59,7 +60,7 @@ excerpt()
 		END { while (k && run[k] == "") k--; flush(); exit bad || !total }' "$2" "$1"
 }
 
-# links FILE: relative links that lead nowhere.
+# links FILE: prints broken relative links.
 links()
 {
 	local link bad=0
@@ -74,7 +75,7 @@ links()
 
 folders='mely|mely-gantt|compat|include|tests|examples|docs|man|microbench|webserver'
 
-# known FILE: names in backquotes that are nowhere in the sources.
+# known FILE: prints names in backquotes that do not exist in the sources.
 known()
 {
 	local name bad=0
@@ -93,13 +94,13 @@ known()
 	return $bad
 }
 
-# unrunnable BLOCK: lines of a block that is not run which are none of the known few.
+# unrunnable BLOCK: prints lines that are not among the commands which no test can run.
 unrunnable()
 {
 	! grep -vE '^(\./(serve|check)( .*)?|git clone .*|cd mely|microbench/.*|#.*|)$' "$1"
 }
 
-# html_links DIR: links between the pages of the built documentation that lead nowhere.
+# html_links DIR: prints broken links between the pages of the built documentation.
 html_links()
 {
 	local bad=0 page link
@@ -118,7 +119,7 @@ printf 'one\ntwo\nthree\nfour\n' >"$scratch/file"
 printf 'one\ntwo\n...\nfour\n' >"$scratch/right"
 printf 'two\nfour\n' >"$scratch/wrong"
 printf 'three\n...\none\n' >"$scratch/disordered"
-excerpt "$scratch/right" "$scratch/file" || complain "excerpt refuses what is one"
+excerpt "$scratch/right" "$scratch/file" || complain "excerpt refuses an excerpt"
 excerpt "$scratch/wrong" "$scratch/file" >/dev/null && complain "excerpt accepts a gap"
 excerpt "$scratch/disordered" "$scratch/file" >/dev/null && complain "excerpt accepts disorder"
 printf '[x](nowhere.md) `mely_nothing_such` `mely/nothing.c`\n' >"$scratch/canary.md"
@@ -138,7 +139,7 @@ install_library()
 {
 	[ "$installed" = yes ] && return
 	installed=yes
-	# The make that runs the tests must not tell this one what to do.
+	# The make that runs the tests must not pass its options to this one.
 	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 	make -C "$build" install DESTDIR="$scratch/dest" >"$scratch/install.log" 2>&1 || {
 		tail -n 20 "$scratch/install.log"
@@ -151,8 +152,8 @@ install_library()
 	find "$prefix" \( -name 'mely*.pc' -o -name mely-compat-config \) \
 	    -exec sed -i "s#^prefix=.*#prefix=$prefix#" {} +
 	mkdir -p "$scratch/bin"
-	# The compiler of the build, with its instruments, under the name that everyone types.
-	# Neither may find itself.
+	# The compiler of the build, with its instrumentation flags, under its usual name. Use its
+	# full path, so that the script does not call itself.
 	: "${CC:=$(command -v cc)}" "${CXX:=$(command -v c++)}"
 	printf '#!/bin/sh\nexec %s %s -Wl,-rpath,%s/lib "$@"\n' "$CC" \
 	    "${INSTRUMENT_FLAGS:-}" "$prefix" >"$scratch/bin/cc"
@@ -168,7 +169,7 @@ run_block()
 	    timeout 600 bash -eu "$1" </dev/null) >"$1.out" 2>&1
 }
 
-# all_there [if FILE...]: are they below the prefix?
+# all_there [if FILE...]: do the files exist below the prefix?
 all_there()
 {
 	local file
@@ -204,7 +205,7 @@ for doc in "$@"; do
 		'sh run' | 'sh run if '*)
 			[ -n "$build" ] || continue
 			install_library
-			# Not quoted: the files are words. None for 'sh run'.
+			# Not quoted, because the files are words; 'sh run' has none.
 			all_there ${info#sh run} || {
 				left_out=$((left_out + 1))
 				continue
@@ -218,7 +219,7 @@ for doc in "$@"; do
 			unrunnable "$block" || complain "$doc: commands above are not run" ;;
 		text|make) ;;
 		*)
-			complain "$doc: a block of no known kind: '$info'" ;;
+			complain "$doc: a block of unknown kind '$info'" ;;
 		esac
 	done
 	links "$doc" || complain "$doc: links"
@@ -228,11 +229,11 @@ for command in ./serve ./check; do
 	"$command" --help | grep -q "^usage: $command" || complain "$command --help"
 done
 if [ -n "$build" ] && [ -e "$build/docs/html/index.html" ]; then
-	html_links "$build/docs/html" || complain "links between the pages of HTML"
+	html_links "$build/docs/html" || complain "broken links between HTML pages"
 fi
 [ "$some" -gt 0 ] || [ "$quoted" -ge 5 ] || complain "only $quoted quotations were found"
 [ -z "$build" ] || [ "$ran" -ge 1 ] || complain "no command was run"
 
 [ "$failures" -eq 0 ] && echo "documents: $quoted quotations, $ran blocks of commands," \
-    "$left_out left out of this build: well"
+    "$left_out left out of this build: fine"
 [ "$failures" -eq 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs every example and compares what it prints. The echo server is driven with many
-# connections at once, ended by their number and by SIGTERM.
+# Runs every example and compares its output. The echo server gets many connections at the same
+# time; it ends after a number of connections, or by SIGTERM.
 set -u
 dir=${top_builddir:-$(pwd)}/examples
 scratch=$(mktemp -d) || exit 1
@@ -31,7 +31,7 @@ compare()
 	fi
 }
 
-# A comparison that could not fail would prove nothing.
+# A comparison that cannot fail would prove nothing.
 if [ "$(failures=0; compare canary a b >/dev/null; echo $failures)" != 1 ]; then
 	fail "the comparison does not see a difference"
 fi
@@ -49,7 +49,7 @@ tick 1
 tick 2
 tick 3
 nothing has happened for 30 ms: stop"
-	# A core that stands still for 30 ms is a program in which nothing happens: then once more.
+	# If the machine stalls a core for 30 ms, the program stops early: then try again.
 	for _ in 1 2 3 4 5; do
 		got=$(run timers)
 		[ "$got" = "$wanted" ] && break
@@ -65,7 +65,7 @@ nothing has happened for 30 ms: stop"
 		compare "embed-glib on $cores" "5 ticks, 5 posts" "$(run embed-glib)"
 	fi
 	compare "embedded on $cores" "100 parcels were seen 100000 times" "$(run embedded)"
-	# Colored right; what the other one lacks is for the color checker to find.
+	# Correctly colored; tests/check/example.sh runs the other variant.
 	compare "missing-color on $cores" "5 guests said 50 lines" "$(run missing-color --colored)"
 	printf 'abc' > "$scratch/three"
 	: > "$scratch/none"
@@ -97,7 +97,7 @@ start_echo()
 	exit 1
 }
 
-# One connection: a line comes back, then another.
+# talk N: one connection; each of three lines must come back before the next is sent.
 talk()
 {
 	local line i
@@ -120,7 +120,7 @@ done
 for pid in $pids; do
 	wait "$pid" || fail "a connection did not get its lines back"
 done
-# More than fits into the buffers of a socket, written before any of it is read.
+# Write more than fits into a socket's buffers before reading any of it.
 head -c 3000000 /dev/urandom > "$scratch/sent"
 exec 3<>"/dev/tcp/127.0.0.1/$port"
 cat "$scratch/sent" >&3 &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A program outside of the tree builds against an installed copy, with what pkg-config says, in C
-# and in C++, shared and static; only what is promised is installed; uninstall takes it away.
+# A program outside the tree builds against an installed copy with the flags from pkg-config, in C
+# and in C++, shared and static; only the promised files are installed; uninstall removes them.
 set -u
 src=${top_srcdir:?} build=${top_builddir:?}
 scratch=$(mktemp -d) || exit 1
@@ -21,7 +21,7 @@ fail()
 	exit 1
 }
 
-# The make that runs the tests must not tell the inner one what to do.
+# The make that runs the tests must not pass its options to the inner one.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 make -s -C "$build" install DESTDIR="$dest" > "$scratch/log" 2>&1 ||
 	{ tail -20 "$scratch/log"; fail "make install"; }
@@ -32,12 +32,12 @@ libdir=$(find "$dest" -name 'libmely.so' -printf '%h\n')
 [ -n "$libdir" ] || fail "no libmely.so is installed"
 [ -f "$libdir/libmely.a" ] || fail "no libmely.a is installed"
 
-# Headers: the public ones and no others.
+# Headers: exactly the public ones.
 installed=$(cd "$(dirname "$(find "$dest" -path '*/include/mely/mely.h')")" && ls)
 public=$(cd "$src/include/mely" && ls)
 [ "$installed" = "$public" ] || fail "headers installed: $installed; public: $public"
 
-# Exported symbols: mely_* and nothing else.
+# Exported symbols: only mely_*.
 foreign=$(nm -D --defined-only "$libdir/libmely.so" | awk '{ print $3 }' |
 	grep -vE '^mely_|^_(init|fini|edata|end)$|^__(asan|tsan|ubsan|odr|gcov|bss_start)')
 [ -z "$foreign" ] || fail "libmely.so exports $foreign"
@@ -50,7 +50,7 @@ pkg()
 version=$(sed -n 's/^#define MELY_VERSION_STRING "\(.*\)"/\1/p' "$src/include/mely/base.h")
 [ "$(pkg --modversion)" = "$version" ] || fail "mely.pc says version $(pkg --modversion)"
 cflags=$(pkg --cflags) && libs=$(pkg --libs) && static=$(pkg --static --libs) ||
-	fail "pkg-config does not like mely.pc"
+	fail "pkg-config refuses mely.pc"
 
 expected=$(printf 'hello %d\n' 1 2 3 4 5 6 7 8 9 10)
 try()
@@ -59,7 +59,7 @@ try()
 	shift
 	"$@" -o "$scratch/hello" > "$scratch/log" 2>&1 || { cat "$scratch/log"; fail "$what"; }
 	[ "$(cd / && LD_LIBRARY_PATH=$libdir "$scratch/hello")" = "$expected" ] ||
-		fail "$what: the program prints something else"
+		fail "$what: the program's output differs"
 	echo "ok $what"
 }
 
@@ -72,7 +72,7 @@ cc=${CC:-cc} cxx=${CXX:-c++}
 	sed -i 's/int \*n = arg;/int *n = static_cast<int *>(arg);/' "$scratch/hello.cc"
 	try "C11, shared" $cc $INSTRUMENT_FLAGS -std=c11 -Wall -Wextra -Werror $cflags \
 	    "$scratch/hello.c" $libs -pthread
-	# Of ours the archive, of others what there is.
+	# The archive of our library; other libraries shared or static, as found.
 	try "C11, static" $cc $INSTRUMENT_FLAGS -std=c11 -Wall -Wextra -Werror $cflags \
 	    "$scratch/hello.c" "$libdir/libmely.a" \
 	    $(printf '%s\n' $static | grep -v '^-lmely$') -pthread
@@ -82,7 +82,7 @@ cc=${CC:-cc} cxx=${CXX:-c++}
 	fi
 }
 
-# ---- compat: an old program, in C++98, with the flags of mely-compat-config and of pkg-config ----
+# ---- compat: an old C++98 program, with the flags of mely-compat-config and of pkg-config --------
 
 config=$(find "$dest" -name mely-compat-config)
 if [ -n "$config" ]; then
@@ -123,7 +123,7 @@ if [ -n "$config" ]; then
 	    pkg-config --cflags --libs mely-compat-mely) -pthread -Wl,-rpath-link,"$libdir"
 fi
 
-# ---- compat, dialect "async": what is installed, and a program by both ways ----
+# ---- compat, dialect "async": the installed files, and a program built in both ways ----
 
 if [ -n "$config" ] && [ -f "$libdir/libmely-compat-async.so" ]; then
 	directory=$dest$(sh "$config" --dialect=async --includedir)
@@ -131,7 +131,7 @@ if [ -n "$config" ] && [ -f "$libdir/libmely-compat-async.so" ]; then
 	public=$(cd "$src/compat/include/async" && ls ./*.h)
 	[ "$installed" = "$public" ] || fail "dialect async has: $installed; not: $public"
 	[ "$(cd "$directory/sfslite" && ls ./*.h)" = "$public" ] || fail "sfslite/ lacks headers"
-	# The names of libasync, and what its headers call; not the parts behind them.
+	# Only the names of libasync and the functions that its headers call are exported.
 	foreign=$(nm -D --defined-only "$libdir/libmely-compat-async.so" | awk '{ print $3 }' |
 		grep -E '^_Z(T[A-Z]|GV|Z)?N?K?(10melycompat|St|9__gnu_cxx)|IN10melycompat')
 	[ -z "$foreign" ] || fail "libmely-compat-async.so exports $foreign"

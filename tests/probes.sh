@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every probe that docs/probes.md lists is in the library with as many arguments and a semaphore,
-# has an example there, and the other way round. Skipped where the library was made without.
+# Every probe that docs/probes.md lists has an example there, and exists in the library with the
+# same number of arguments and a semaphore; the page lists every probe of the library. Skipped where
+# the library has no probes.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${top_builddir:-$PWD}
@@ -23,8 +24,8 @@ documented()
 	    awk -F '|' '{ print $1, split($2, words, ",") }' | sort
 }
 
-# compiled LIBRARY: the same of what is in it. A place may be there more than once. The arguments
-# are like 8@%rax -4@16(%rsp,%rbx,8).
+# compiled LIBRARY: the same lines for the probes in it. A probe may have several places. The
+# arguments are like 8@%rax -4@16(%rsp,%rbx,8).
 compiled()
 {
 	readelf -n "$1" 2>/dev/null | awk '
@@ -39,24 +40,24 @@ for file in "$build"/mely/.libs/libmely.so "$build"/mely/.libs/libmely.a; do
 	[ -e "$file" ] && { library=$file; break; }
 done
 [ -n "$library" ] || { echo "no library below $build/mely/.libs"; exit 1; }
-# The compiler's own package needs it.
+# The compiler's package depends on binutils.
 command -v readelf >/dev/null || { echo "no readelf (Debian package binutils)"; exit 2; }
 
 compiled "$library" >"$scratch/compiled"
 documented "$page" >"$scratch/documented"
 [ "$(wc -l <"$scratch/documented")" -ge 7 ] || complain "probes.md lists too few probes"
 if [ ! -s "$scratch/compiled" ]; then
-	echo "FAIL: none is in $library"
+	echo "FAIL: $library has no probes"
 	exit 1
 fi
 diff "$scratch/documented" "$scratch/compiled" ||
-    complain "< in docs/probes.md, > in $library: name and number of arguments"
+    complain "name and number of arguments differ (< docs/probes.md, > $library)"
 while read -r name _; do
 	grep -q "^    bpftrace -e .*libmely.so:mely:$name " "$page" ||
 	    complain "no example of $name"
 done <"$scratch/documented"
 
-# Canary: a probe more, or an argument less, is noticed.
+# Canary: a missing argument is noticed.
 sed 's/^| `mely:wake` | core, by/| `mely:wake` | core/' "$page" >"$scratch/page"
 documented "$scratch/page" | diff -q - "$scratch/compiled" >/dev/null &&
     complain "a missing argument is not noticed"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# libmely-check: each public function is either called on the runtime's fiber, that is renamed in
-# mely/check/names.h and defined in mely/check/calls.c, or named in the former's comment
-# as one that only looks.
+# libmely-check: each public function is either called on the runtime's fiber (renamed in
+# mely/check/names.h and defined in mely/check/calls.c), or listed in the comment of names.h as a
+# function that only reads.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 scratch=$(mktemp -d) || exit 1
@@ -15,7 +15,7 @@ complain()
 	failures=$((failures + 1))
 }
 
-# functions HEADER...: the names of what is marked MELY_API.
+# functions HEADER...: the names of the functions marked MELY_API.
 functions()
 {
 	cat "$@" | tr '\n\t' '  ' |
@@ -23,7 +23,7 @@ functions()
 	    sed -E 's/.*[ *](mely_[a-z0-9_]+)\($/\1/' | sort -u
 }
 
-# missing A B: lines of A that are not in B; false when there are any.
+# missing A B: prints lines of A that are not in B; false if there are any.
 missing()
 {
 	! comm -23 "$1" "$2" | grep .
@@ -40,17 +40,17 @@ tr '\n' ' ' <"$top/mely/check/calls.c" |
 sort -u "$scratch/renamed" "$scratch/looking" >"$scratch/known"
 
 missing "$scratch/api" "$scratch/known" ||
-    complain "functions above: neither renamed nor said to look only, in ${names##*/}"
-missing "$scratch/known" "$scratch/api" || complain "names above: no public functions"
-missing "$scratch/renamed" "$scratch/called" || complain "functions above: renamed, not defined"
-missing "$scratch/called" "$scratch/renamed" || complain "functions above: defined, not renamed"
+    complain "functions above: neither renamed nor listed as reading only, in ${names##*/}"
+missing "$scratch/known" "$scratch/api" || complain "names above: not public functions"
+missing "$scratch/renamed" "$scratch/called" || complain "functions above: renamed but not defined"
+missing "$scratch/called" "$scratch/renamed" || complain "functions above: defined but not renamed"
 
-# Canary: a function that nobody thought of is found.
+# Canary: a new function is found.
 printf '/** x */\nMELY_API int mely_canary(void);\n' >"$scratch/canary.h"
 functions "$top"/include/mely/*.h "$scratch/canary.h" >"$scratch/with-canary"
 if missing "$scratch/with-canary" "$scratch/known" >/dev/null; then
-	complain "a function that is not checked is not noticed"
+	complain "a new function that is neither renamed nor listed is not noticed"
 fi
 
-[ "$failures" -eq 0 ] && echo "color check: $(wc -l <"$scratch/renamed") calls: well"
+[ "$failures" -eq 0 ] && echo "color check: $(wc -l <"$scratch/renamed") calls: fine"
 [ "$failures" -eq 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Public headers: each compiles alone as C11 and as C++17 without a warning; what is inside the
-# library can not be reached with the flags a program gets.
+# Public headers: each compiles alone as C11 and as C++17 without a warning; with its usual flags a
+# program cannot include the library's internal headers.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${top_builddir:-$top}
@@ -31,7 +31,7 @@ for header in "$top"/include/mely/*.h; do
 	grep -q "include/mely/$name" "$top/Makefile.am" || complain "Makefile.am lacks $name"
 done
 
-# The C++ interface: alone, in the oldest and the newest language that it is for.
+# The C++ interface compiles alone, with the oldest and the newest standard that it supports.
 if command -v "${cxx%% *}" >/dev/null 2>&1; then
 	printf '#include <mely/mely.hpp>\n#include <mely/mely.hpp>\nint x;\n' >"$scratch/x.cc"
 	for standard in c++17 c++20; do
@@ -40,7 +40,7 @@ if command -v "${cxx%% *}" >/dev/null 2>&1; then
 	done
 fi
 
-# The canary of the loop above: a header that needs another is refused.
+# The canary of the loop above: a header that needs another header is refused.
 mkdir -p "$scratch/mely"
 printf 'struct mely_canary { size_t size; };\n' >"$scratch/mely/canary.h"
 printf '#include <mely/canary.h>\nint x;\n' >"$scratch/x.c"
@@ -48,10 +48,10 @@ if $cc -std=c11 -I"$scratch" $flags "$scratch/x.c" 2>/dev/null; then
 	complain "a header that does not compile alone is accepted"
 fi
 
-# A program may include what is public ...
+# A program may include public headers ...
 printf '#include <mely/mely.h>\nint x;\n' >"$scratch/x.c"
 $cc -std=gnu11 $flags "$scratch/x.c" || complain "<mely/mely.h> does not compile"
-# ... and nothing else, by either way of asking.
+# ... and no others, however it spells their names.
 internal=0
 for header in "$top"/mely/*/*.h "$top"/mely/*/*/*.h; do
 	name=${header#"$top/mely/"}
@@ -67,5 +67,5 @@ for header in "$top"/mely/*/*.h "$top"/mely/*/*/*.h; do
 done
 [ "$internal" -gt 0 ] || complain "no internal header was tried"
 
-[ "$failures" -eq 0 ] && echo "headers: well"
+[ "$failures" -eq 0 ] && echo "headers: fine"
 [ "$failures" -eq 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Manual pages: every public function has a page of its name, and a prototype there that names it;
-# no page speaks of a function that is not; mandoc finds nothing to complain of.
+# Manual pages: every public function is in the NAME section and the synopsis of a page; no page
+# documents a function that does not exist; mandoc has no complaints.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 scratch=$(mktemp -d) || exit 1
@@ -14,7 +14,7 @@ complain()
 	failures=$((failures + 1))
 }
 
-# functions HEADER...: the names of what is marked MELY_API.
+# functions HEADER...: the names of the functions marked MELY_API.
 functions()
 {
 	cat "$@" | tr '\n\t' '  ' |
@@ -22,20 +22,20 @@ functions()
 	    sed -E 's/.*[ *](mely_[a-z0-9_]+)\($/\1/' | sort -u
 }
 
-# documented PAGE...: the names in the synopses.
+# documented PAGE...: the functions in the synopses.
 documented()
 {
 	sed -nE 's/^\.F[no] "?([^" ]* \**)?(mely_[a-z0-9_]+).*/\2/p' "$@" |
 	    sort -u
 }
 
-# named PAGE...: what the NAME sections list, that is the names that man finds a page by.
+# named PAGE...: the functions in the NAME sections, by which man finds a page.
 named()
 {
 	sed -nE 's/^\.Nm (mely_[a-z0-9_]+).*/\1/p' "$@" | sort -u
 }
 
-# missing A B: lines of A that are not in B; false when there are any.
+# missing A B: prints lines of A that are not in B; false if there are any.
 missing()
 {
 	! comm -23 "$1" "$2" | grep .
@@ -50,16 +50,16 @@ missing "$scratch/api" "$scratch/synopses" || complain "functions above: in no s
 missing "$scratch/api" "$scratch/names" || complain "functions above: in no NAME section"
 grep -v '_fn$' "$scratch/synopses" >"$scratch/synopses-api"
 missing "$scratch/synopses-api" "$scratch/api" ||
-    complain "functions above: documented, but not there"
+    complain "functions above: documented but not declared"
 
-# Canary: a function that nobody documented is found.
+# Canary: an undocumented function is found.
 printf '/** x */\nMELY_API int\nmely_canary(void);\n' >"$scratch/canary.h"
 functions "$top"/include/mely/*.h "$scratch/canary.h" >"$scratch/with-canary"
 if missing "$scratch/with-canary" "$scratch/synopses" >/dev/null; then
 	complain "an undocumented function is not noticed"
 fi
 
-# The build installs a page under each of the names.
+# The build installs every page.
 if [ -e "$top/man/man.am" ]; then
 	for page in "$top"/man/*.[137]; do
 		grep -q "man/${page##*/}" "$top/man/man.am" ||
@@ -73,12 +73,12 @@ if command -v mandoc >/dev/null 2>&1; then
 	    complain "lint accepts its canary"
 	for page in "$top"/man/*.[137] "$top"/webserver/*.1; do
 		[ -e "$page" ] || continue
-		# What depends on the pages installed, or on the name of the system, is not ours.
+		# Ignore messages that depend on the installed pages or on the system's name.
 		mandoc -T lint -W style "$page" 2>&1 | grep -v -e 'referenced manual not found' \
 		    -e 'operating system explicitly' -e 'RCS id missing' -e 'outdated mandoc.db' &&
 		    complain "mandoc -T lint ${page##*/}"
 	done
 fi
 
-[ "$failures" -eq 0 ] && echo "manual pages: $(wc -l <"$scratch/api") functions: well"
+[ "$failures" -eq 0 ] && echo "manual pages: $(wc -l <"$scratch/api") functions: fine"
 [ "$failures" -eq 0 ]

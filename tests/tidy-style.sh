@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The house style as far as a script can see it. Every checker is first tried on a canary that it
-# must refuse; a checker that lets its canary pass is itself a failure.
+# The house style, as far as a script can check it. Every checker first runs on a canary that it
+# must refuse; a checker that accepts its canary is itself a failure.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${top_builddir:-}
@@ -16,7 +16,7 @@ complain()
 	failures=$((failures + 1))
 }
 
-# ---- the checkers: each takes files, prints what is wrong, and is false when there is any ------
+# ---- the checkers: each takes files, prints the faults, and is false if there are any ----------
 
 file_length()
 {
@@ -37,8 +37,8 @@ line_length()
 	return $bad
 }
 
-# A function's brace stands alone in the first column, and so does its end. So does a class's, which
-# is as long as it has to be.
+# The braces of a function stand alone in the first column. So do those of a class, whose length has
+# no limit.
 function_length()
 {
 	awk 'FNR == 1 { open = 0; class = 0 }
@@ -75,13 +75,13 @@ no_volatile()
 	    grep -vE '^[^:]*:[0-9]+:[[:blank:]]*(/?\*|//)|sig_atomic_t|__asm__'
 }
 
-# Programs see public headers only.
+# Programs include public headers only.
 public_only()
 {
 	! grep -nE '#[[:blank:]]*include[[:blank:]]*["<](\.\./)+mely/' "$@" /dev/null
 }
 
-# listed DIRECTORY FRAGMENT: what is in the directory and what the build lists are the same.
+# listed DIRECTORY FRAGMENT: the build lists exactly the files of the directory.
 listed()
 {
 	local dir=$1 fragment=$2 bad=0 file name
@@ -93,13 +93,13 @@ listed()
 	done
 	for file in $(grep -oE 'mely/[a-z0-9_/]+\.[ch]' "$fragment" | sort -u); do
 		[ -e "$dir/${file#mely/}" ] && continue
-		echo "$fragment lists $file, which is not"
+		echo "$fragment lists $file, which does not exist"
 		bad=1
 	done
 	return $bad
 }
 
-# exported NM_OUTPUT: dynamic symbols all begin with mely_.
+# exported NM_OUTPUT: all dynamic symbols begin with mely_.
 exported()
 {
 	awk 'NF >= 2 && $NF !~ /^mely_/ { print $NF ": exported"; bad = 1 } END { exit bad }' "$1"
@@ -141,7 +141,7 @@ mkdir "$scratch/mely"
 touch "$scratch/mely/unlisted.c"
 printf 'x = mely/gone.c\n' >"$scratch/mely.am"
 
-# ---- what they are run on ----------------------------------------------------------------------
+# ---- the files to check ------------------------------------------------------------------------
 
 shopt -s nullglob globstar
 library=(mely/**/*.[ch] include/mely/*.h)
@@ -168,7 +168,7 @@ listed mely mely/mely.am || complain listed
 
 check exported "$scratch/nm"
 check crossing "$scratch/nm"
-# Instruments bring names of their own.
+# Instrumented code defines other names.
 if [ -n "$build" ] && [ -z "${INSTRUMENT_FLAGS:-}" ]; then
 	archive=$build/mely/.libs/libmely.a
 	shared=$build/mely/.libs/libmely.so
@@ -184,5 +184,5 @@ if [ -n "$build" ] && [ -z "${INSTRUMENT_FLAGS:-}" ]; then
 	fi
 fi
 
-[ "$failures" -eq 0 ] && echo "style: ${#sources[@]} sources, ${#scripts[@]} scripts: well"
+[ "$failures" -eq 0 ] && echo "style: ${#sources[@]} sources, ${#scripts[@]} scripts: fine"
 [ "$failures" -eq 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Counters and settings are typed once: headers and manual pages agree with mely/counters.def and
-# life/knobs.def. In a copy of the tree, one more row is one more counter everywhere.
+# Counters and settings are defined once: headers and manual pages agree with mely/counters.def and
+# life/knobs.def. A row added in a copy of the tree adds a counter everywhere.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${top_builddir:-$top}
@@ -16,13 +16,13 @@ complain()
 	failures=$((failures + 1))
 }
 
-# tables ARGUMENT...: man/tables, in the copy.
+# tables ARGUMENT...: run man/tables in the copy.
 tables()
 {
 	top_srcdir=$copy "$copy/man/tables" "$@" >"$scratch/out" 2>&1
 }
 
-# again: a new copy of what man/tables reads and writes.
+# again: make a new copy of the files that man/tables reads and writes.
 copy=$scratch/copy
 again()
 {
@@ -41,15 +41,15 @@ while read -r field; do
 	    complain "mely_config(3) does not describe $field"
 done < <(sed -n '/^struct mely_config {/,/^};/s/.*[ *]\([a-z_]*\);$/\1/p' "$top/man/mely_config.3")
 
-# Canaries: a row that no document knows, another default, a member that has no row.
+# Canaries: an undocumented row, another default, a member without a row.
 sed -i '/^MELY_COUNTER(stalls/a MELY_COUNTER(canaries, ns, "Time of canaries.")' \
     "$copy/include/mely/counters.def"
 tables --check && complain "a new counter is not noticed"
 tables || complain "man/tables fails"
-tables --check || complain "man/tables does not write what it checks"
+tables --check || complain "man/tables --check refuses what man/tables writes"
 grep -q '^\.It Fa canaries$' "$copy/man/mely_stats.3" || complain "no canaries in mely_stats(3)"
 
-# The copied row is a member that cores count and that both texts show.
+# The added row becomes a member of the counters, and both texts show it.
 cat >"$scratch/show.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,5 +97,5 @@ again
 sed -i 's/^\tuint32_t stall_ms;/\tuint32_t canary_ms;\n&/' "$copy/include/mely/runtime.h"
 tables --check && complain "a member without a row is not noticed"
 
-[ "$failures" -eq 0 ] && echo "tables of counters and settings: well"
+[ "$failures" -eq 0 ] && echo "tables of counters and settings: fine"
 [ "$failures" -eq 0 ]

@@ -37,7 +37,7 @@ on_give_up(void *arg)
 	struct job *j = arg;
 
 	if (!my_turn(1)) {
-		/* Not yet the case that goes wrong: the job has not begun. */
+		/* The job has not begun: a cancel now would be correct. */
 		MUST(mely_post(owner, &give_up, j));
 		return;
 	}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The checker names what examples/missing-color lacks, on one core as on many, and is silent when
-# the color is there; for every way in which a program can get at the checker: linked with its
-# archive, or with a shared libmely in whose place mely-check puts it; of clang and of gcc.
+# The checker names the missing color of examples/missing-color on any number of cores, and reports
+# nothing when the color is present. Tried for every way in which a program can use the checker:
+# linked with its archive, or with a shared libmely that mely-check replaces; by clang and by gcc.
 set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir/build/color-check}"
@@ -25,7 +25,7 @@ fail()
 	failures=$((failures + 1))
 }
 
-# verdict STATUS WHAT PROGRAM ARGUMENT...: of the checker, and what the program prints.
+# verdict STATUS WHAT PROGRAM ARGUMENT...: compare the checker's status and the program's output.
 verdict()
 {
 	local wanted=$1 what=$2 status
@@ -36,10 +36,10 @@ verdict()
 	grep -q 'ended with status 0$' "$scratch/out" ||
 		{ fail "$what: the program failed"; return; }
 	grep -q '^5 guests said 50 lines$' "$scratch/out" ||
-		fail "$what: prints something else"
+		fail "$what: the program's output differs"
 }
 
-# both WHAT PROGRAM: without the color, and with it.
+# both WHAT PROGRAM: run without the color, and with it.
 both()
 {
 	local cores before=$failures
@@ -62,7 +62,7 @@ both()
 both "the example as built" "$top_builddir/examples/missing-color"
 
 for cc in clang gcc; do
-	command -v $cc >/dev/null || { echo "no $cc: left out"; continue; }
+	command -v $cc >/dev/null || { echo "$cc not found: skipped"; continue; }
 	for how in check shared; do
 		library=-lmely
 		[ $how = check ] && library=-lmely-check
@@ -73,8 +73,8 @@ for cc in clang gcc; do
 		both "$cc, $library" "$scratch/$cc-$how"
 	done
 done
-# libmely, as it is, says nothing of colors: what is found is the checker's doing.
+# Plain libmely reports nothing about colors: the reports above come from the checker.
 TSAN_OPTIONS=exitcode=66 MELY_CORES=1 "$scratch/clang-shared" >"$scratch/out" 2>&1 ||
-	fail "one core without the checker: something else is reported"
+	fail "one core without the checker: ThreadSanitizer reports a race"
 
 [ "$failures" -eq 0 ]

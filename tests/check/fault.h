@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fault.h: what the programs with a seeded fault of coloring share. Each is built twice: as it
- * is, with the fault, and with -DFIXED as its correct twin. The line "expect:" in a program's
- * comment names the two handlers and the object that the checker must name (tests/check/
- * faults.sh).
+ * fault.h: shared by the programs with a seeded coloring fault. Each is built twice: as it is,
+ * with the fault, and with -DFIXED as its correct twin. The line "expect:" in a program's
+ * comment lists the two handlers and the object that the checker must name
+ * (tests/check/faults.sh).
  *
- * Nothing here orders two colors: the end is a join counter, of which only the last event, in
- * color 0, learns; and turn is relaxed, so that a program can see to it that one handler comes
- * after another in time without coming after it by any promise of the runtime.
+ * Nothing here orders two colors. A join counter ends the program, and only its last event, in
+ * color 0, learns of the end. The turn is relaxed: a program can make one handler run after
+ * another in time, without a promise of the runtime that orders the two.
  */
 #ifndef MELY_FAULT_H
 #define MELY_FAULT_H
@@ -24,7 +24,7 @@ static struct mely_runtime *rt;
 static struct mely_join fault_parts;
 static _Atomic int fault_turn;
 
-/* A call of the library that can not go wrong here. */
+/* A call of the library that cannot fail here. */
 #define MUST(call) \
 	do { \
 		int rc_ = (call); \
@@ -45,7 +45,7 @@ on_over(void *arg)
 static struct mely_handler fault_over = MELY_HANDLER(on_over);
 static struct mely_event fault_end = MELY_EVENT(&fault_over, NULL);
 
-/* First call of main: a runtime that stops when done has been called so many times. */
+/* First call of main: make a runtime that stops after done was called parts times. */
 static inline void
 begin(unsigned parts)
 {
@@ -73,7 +73,7 @@ run(void)
 	return 0;
 }
 
-/* The color of an id, with a name for people. */
+/* The color of an id, with a name for reports. */
 static inline struct mely_color *
 color(uint32_t id, const char *name)
 {
@@ -84,16 +84,16 @@ color(uint32_t id, const char *name)
 	return c;
 }
 
-/* In time only: what has the turn n comes after take_turn(n). */
+/* Orders in time only: code with turn n runs after take_turn(n). */
 static inline void
 take_turn(int n)
 {
-	/* relaxed: must order nothing; see above */
+	/* relaxed: must not order anything; see above */
 	atomic_store_explicit(&fault_turn, n, memory_order_relaxed);
 }
 
-/* Sleeps a little when it is not: ThreadSanitizer's memory of the past is finite, and who asks
- * again and again fills it. */
+/* Is it turn n? Sleeps a little if not: ThreadSanitizer's history is finite, and a busy loop would
+ * fill it. */
 static inline int
 my_turn(int n)
 {

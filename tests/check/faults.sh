@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The programs with a seeded fault of coloring: the checker finds each, and names the two handlers
-# and the object that the program says it must ("expect:"); it is silent about each twin. On one
-# core, on two and on four. MELY_TEST_LONG=1: ten times.
+# The programs with a seeded coloring fault: the checker finds each fault and names the two handlers
+# and the object in the program's line "expect:"; it reports nothing for the twin. Runs each program
+# on one, two and four cores; with MELY_TEST_LONG=1 ten times.
 #
 #     faults.sh [NAME...]
 set -u
@@ -10,7 +10,7 @@ set -u
 : "${top_builddir:=$top_srcdir/build/color-check}"
 export src=$top_srcdir/tests/check build=$top_builddir
 export cc=${CC:-clang} include=$top_srcdir/include instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
-# The archive of libmely-check, and what it needs besides.
+# The archive of libmely-check, and the libraries it needs.
 export library=$build/mely/.libs/libmely-check.a libs='-lhwloc -lev -lpthread'
 export check=$build/mely-check/mely-check
 export runs=1
@@ -22,7 +22,7 @@ unset MELY_CORES TSAN_OPTIONS
 
 [ -e "$library" ] || { echo "no $library: configure with --enable-color-check"; exit 2; }
 
-# try TWIN: run it with the name, cores and run of one; sets status and log.
+# try TWIN: run the program with name, cores and run as set in one(); sets status and log.
 try()
 {
 	log=$scratch/$name-$1-$cores-$run
@@ -30,7 +30,7 @@ try()
 	status=$?
 }
 
-# bad WHAT: that went wrong; always false.
+# bad WHAT: report a failure; always false.
 bad()
 {
 	cat "$log"
@@ -38,13 +38,13 @@ bad()
 	return 1
 }
 
-# one NAME: build both and run them; a line for each run that went wrong, and one at the end.
+# one NAME: build and run the program and its twin; prints a line for each failed run, or "ok".
 one()
 {
 	local name=$1 a b object wanted twin cores run status log bad=0
 	read -r a b object < <(sed -n 's/^ \* expect: //p' "$src/$name.c")
 	if [ -z "${object:-}" ]; then
-		echo "FAIL $name: its comment expects nothing"
+		echo "FAIL $name: its comment has no complete line expect:"
 		return
 	fi
 	case $object in
@@ -62,9 +62,9 @@ one()
 	for cores in 1 2 4; do
 		for run in $(seq "$runs"); do
 			{ try FAULT; [ $status -eq 1 ] && grep -qE "$wanted" "$log"; } ||
-				bad "not found" || bad=1
+				bad "the fault is not found" || bad=1
 			{ try FIXED; [ $status -eq 0 ] && grep -q 'status 0$' "$log"; } ||
-				bad "its twin" || bad=1
+				bad "its twin fails or is reported" || bad=1
 		done
 	done
 	[ $bad -eq 0 ] && echo "ok $name: found, and its twin is silent"

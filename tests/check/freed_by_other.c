@@ -56,7 +56,7 @@ on_print(void *arg)
 	char *line = arg;
 
 	if (!my_turn(1)) {
-		/* So that the program does not come to grief, only its coloring. */
+		/* Wait until the other color has counted, so that the free does no harm. */
 		MUST(mely_post(printer, &print, line));
 		return;
 	}

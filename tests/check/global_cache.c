@@ -9,7 +9,7 @@
 
 enum { CONNECTIONS = 6, KEYS = 4 };
 
-static int cache[KEYS]; /* 0: not there */
+static int cache[KEYS]; /* 0: missing */
 static struct mely_color *cache_color;
 
 struct connection {
@@ -39,7 +39,7 @@ on_answer(void *arg)
 
 static struct mely_handler answer = MELY_HANDLER(on_answer);
 
-/* The fault: in the connection's color. The twin: in the cache's. */
+/* Runs in the connection's color (fault) or in the cache's color (twin). */
 static void
 on_request(void *arg)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the guide quotes of the color checker, run against the libraries of the build:
-# tests/docs-run.sh, which needs an installed one, leaves it out where the checker is not built.
+# Runs the guide's commands for the color checker against the libraries of the build.
+# tests/docs-run.sh, which uses an installed library, skips them where the checker is not built.
 set -u
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -34,4 +34,4 @@ done
 	echo "FAIL: $ran blocks about mely-check in the guide"
 	exit 1
 }
-echo "$ran blocks: well"
+echo "$ran blocks: fine"

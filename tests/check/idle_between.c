@@ -25,7 +25,7 @@ on_read(void *arg)
 
 static struct mely_handler read_it = MELY_HANDLER(on_read);
 
-/* Each color wakes the next, and the last one the reader. */
+/* Each color posts to the next, and the last one to the reader. */
 static void
 on_pass(void *arg)
 {

@@ -15,7 +15,7 @@ struct guest {
 static struct mely_color *watchman;
 static int seen;
 
-/* No more event of the guest will come: its memory is the program's. */
+/* The guest's color has no more events: the program may free its memory. */
 static void
 on_gone(void *arg)
 {
@@ -31,7 +31,7 @@ on_last(void *arg)
 {
 	struct guest *guest = arg;
 
-	/* In the fault: later than the watchman, so that the program comes to no grief. */
+	/* The fault releases the color after the watchman's access, so no crash follows. */
 	if (my_turn(1))
 		mely_color_release(&guest->color, on_gone, guest);
 	else

@@ -20,7 +20,7 @@ on_reply(void *arg)
 	last[0] = 1;
 	if (write(first[0], "reply", 5) != 5)
 		exit(2);
-	/* Only now does the other connection have something to read, for all it knows. */
+	/* The other connection must read only after this, in time. */
 	take_turn(1);
 	done();
 }

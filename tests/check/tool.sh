@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# mely-check itself, in every configuration: what it makes of saved reports of clang's and gcc's
-# ThreadSanitizer, what it refuses, and that a program's status, signals and reports come through.
-# The programs here are scripts; what runs under the checker is for faults.sh.
+# mely-check itself, in every configuration: how it summarizes saved reports of clang's and gcc's
+# ThreadSanitizer, what it refuses, and that it passes on a program's status, signals and reports.
+# The programs here are scripts; faults.sh runs real programs under the checker.
 set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir/build}"
@@ -21,7 +21,7 @@ fail()
 	failures=$((failures + 1))
 }
 
-# expect STATUS PATTERN ARGUMENT...: the tool ends so, and says so in one of its lines.
+# expect STATUS PATTERN ARGUMENT...: mely-check ends with STATUS and prints a line like PATTERN.
 expect()
 {
 	local wanted=$1 pattern=$2 status
@@ -36,14 +36,14 @@ expect()
 	fi
 }
 
-# script NAME TEXT: a program
+# script NAME TEXT: write a program
 script()
 {
 	printf '#!/bin/sh\n%s\n' "$2" >"$1"
 	chmod +x "$1"
 }
 
-# A comparison that could not fail would prove nothing.
+# A comparison that cannot fail would prove nothing.
 if [ "$(failures=0; expect 0 'no such line' --version >/dev/null; echo $failures)" != 1 ]; then
 	fail "the comparison does not see a difference"
 fi
@@ -76,11 +76,11 @@ expect 3 'ended with status 3$' --status ./three
 expect 0 'ended by signal 9' ./killed
 expect 137 'ended by signal 9' --status ./killed
 expect 0 'ended with status 4$' --children sh -c 'exit 4'
-# An argument that looks like an option of ours is the program's.
+# An argument after the program's name belongs to the program, even if it looks like an option.
 script args 'echo "$*"; exit 0'
 expect 0 '^--json -x$' ./args --json -x
 
-# SIGTERM reaches the program, and is summed up.
+# SIGTERM reaches the program, and mely-check reports how the program ended.
 script waiting 'trap "exit 5" TERM; echo up; while :; do sleep 0.1; done'
 "$check" ./waiting >out 2>&1 &
 tool=$!
@@ -89,7 +89,7 @@ until grep -q up out || ! kill -0 $tool 2>/dev/null; do
 done
 kill -TERM $tool
 wait $tool
-grep -q 'ended with status 5$' out || { cat out; fail "SIGTERM is not handed on"; }
+grep -q 'ended with status 5$' out || { cat out; fail "SIGTERM is not passed on"; }
 
 # ---- saved reports -----------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ for summary in "$saved"/*.summary; do
 	if diff "$summary" out; then
 		echo "ok $name"
 	else
-		fail "$name is summed up in another way"
+		fail "$name: the summary differs"
 	fi
 	if command -v python3 >/dev/null; then
 		"$check" --json --output out.json --reports "$saved/$name.report"
@@ -114,18 +114,18 @@ for fault in summary["faults"]:
     for side in fault["sides"]:
         assert side["handler"] and side["verb"] and side["stack"]
 EOF
-			fail "$name: the JSON"
+			fail "$name: the JSON differs from the summary"
 	fi
 done
 
-# Half a report, and noise: read as far as it goes, for each length.
+# A truncated report of any length, and noise, do not make it fail.
 report=$(ls "$saved"/*.report | head -n 1)
 for length in $(seq 1 97 "$(wc -c <"$report")"); do
 	head -c "$length" "$report" >half
 	"$check" --json --reports half >out 2>&1
 	[ $? -le 1 ] || { cat out; fail "a report of $length bytes"; }
 done
-# Names that are not UTF-8: the JSON is valid all the same.
+# The JSON is valid even if names are not UTF-8.
 LC_ALL=C sed 's/room/r\xff\xc0m/g' "$saved/gcc-room.report" >bytes
 "$check" --json --output out.json --reports bytes
 python3 -c 'import json; assert "r\ufffd\ufffdm" in json.dumps(json.load(open("out.json",
@@ -133,12 +133,12 @@ python3 -c 'import json; assert "r\ufffd\ufffdm" in json.dumps(json.load(open("o
 head -c 100000 /dev/urandom >noise
 "$check" --reports noise >out 2>&1 || fail "noise is accepted as a report"
 
-# What a program reports is found where the sanitizer is told to put it; --log keeps it.
+# mely-check finds a program's report at the path it gives to the sanitizer; --log keeps the report.
 script racy 'at=$(printf %s "$TSAN_OPTIONS" | sed "s/.*log_path='\''\([^'\'']*\)'\''.*/\1/")
 cp "'"$report"'" "$at.$$"; exit 6'
 expect 1 'ended with status 6$' --status ./racy
 expect 1 '^ +1\. ' --log kept ./racy
-cmp -s kept "$report" || fail "--log keeps something else"
+cmp -s kept "$report" || fail "--log keeps another text"
 left=$(find "$scratch" -name 'mely-check.*')
 [ -z "$left" ] || fail "left behind: $left"
 

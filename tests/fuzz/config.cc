@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.cc: fuzz target for what dialect "async" of compat makes of bytes from elsewhere: files of
- * options (parseargs, conftab, convertint), armor, hexadecimal, UTF-8.
+ * config.cc: fuzz target for the parsers of compat's dialect "async": files of options (parseargs,
+ * conftab, convertint), armor, hexadecimal, UTF-8.
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of
- * the directories of the command line, so that the corpus is a test in every build.
+ * With --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of the
+ * directories on the command line, so that the corpus is a test in every build.
  *
- * What is checked of any input: what is read, written out anew, reads the same; what is refused
+ * Checks for every input: accepted input, written and read again, is unchanged; refused input
  * changes nothing; values stay within their bounds.
  */
 #include "parseopt.h"
@@ -20,7 +20,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not assert: it says which file and line. */
+/* Unlike assert, on in every build. */
 #define REQUIRE(condition) \
 	do { \
 		if (!(condition)) { \
@@ -56,7 +56,7 @@ protected:
 	}
 };
 
-/* The words as a line that reads the same. */
+/* The words as a line that parses to the same words. */
 static str
 line_of(const vec<str> &words)
 {
@@ -186,7 +186,7 @@ check_utf8(const str &s)
 
 	REQUIRE(is_utf8(fixed) && fixed.len() <= s.len());
 	REQUIRE(wide.err() == !is_utf8(s) && wide.len() <= s.len());
-	/* What came before the error is UTF-8, too. */
+	/* The text before the error is UTF-8, too. */
 	str begin = wide.to_utf8();
 	REQUIRE(begin.len() <= s.len() && memcmp(begin, s, begin.len()) == 0);
 	REQUIRE((fixed == s) == !wide.err() || memchr(s, '?', s.len()) != NULL);
@@ -219,7 +219,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #include "corpus.h"
 
-/* Every beginning of it, and with each byte changed in some ways. */
+/* Try every prefix, and the input with each byte changed in several ways. */
 static void
 try_input(uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * corpus.h: a fuzz target without libFuzzer: main puts the files of a corpus, and what try_input
- * makes of each, through it. Also for C++.
+ * corpus.h: runs a fuzz target without libFuzzer: main passes it the files of a corpus and the
+ * variations that try_input makes of each. Also for C++.
  */
 #ifndef MELY_TESTS_CORPUS_H
 #define MELY_TESTS_CORPUS_H
@@ -13,7 +13,7 @@
 
 enum { CORPUS_INPUT_MAX = 1 << 20 };
 
-/* An input and, if the target wants, variations of it. May change data. */
+/* Run the target on an input and, at its choice, on variations of it. May change data. */
 static void try_input(uint8_t *data, size_t size);
 
 static inline int
@@ -54,8 +54,8 @@ corpus_path(const char *path)
 	return files;
 }
 
-/* All of the files and directories that are named; fewer than at_least are a failure: a corpus that
- * is not found must not pass for a test. */
+/* Run the target on all files and directories on the command line. Fewer files than at_least are a
+ * failure: a missing corpus must not count as a passed test. */
 static inline int
 corpus_main(int argc, char **argv, int at_least)
 {

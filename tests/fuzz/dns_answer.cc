@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_answer.cc: fuzz target for what name servers send (compat/async/dns_answer.cc). The first byte
- * says what had been asked for, the rest is the answer.
+ * dns_answer.cc: fuzz target for the answers of name servers (compat/async/dns_answer.cc). The first
+ * byte selects the question, the rest is the answer.
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of
- * the directories of the command line, so that the corpus is a test in every build.
+ * With --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of the
+ * directories on the command line, so that the corpus is a test in every build.
  *
- * What is checked of any input: no error and records come together; names end within the bounds of
- * names; hints belong to targets; there are not more records than bytes for them.
+ * Checks for every input: an error never comes with records; names are within the limit; hints
+ * belong to targets; there are not more records than the bytes can hold.
  */
 #include <arpa/nameser.h>
 #include <cstdio>
@@ -22,7 +22,7 @@ using melycompat::dns_answer;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not assert: it has to hold in builds without debugging too. */
+/* Unlike assert, on in every build. */
 #define REQUIRE(condition) \
 	do { \
 		if (!(condition)) { \
@@ -77,7 +77,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	type = types[data[0] % 3];
-	/* A copy that ends, for the sanitizers, right behind the bytes that may be read. */
+	/* A copy that ends after the readable bytes, so that sanitizers detect a read beyond. */
 	copy.reset(new unsigned char[size - 1]);
 	std::memcpy(copy.get(), data + 1, size - 1);
 	melycompat::dns_parse(copy.get(), size - 1, type, &answer);
@@ -89,7 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #include "corpus.h"
 
-/* Every beginning of it, and with each byte changed in some ways. */
+/* Try every prefix, and the input with each byte changed in several ways. */
 static void
 try_input(uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
  * http_head.c: fuzz target for request heads, and for the paths, dates and tags in them.
  *
  * With --enable-fuzz (clang) this is a libFuzzer target; otherwise main runs it on the files and
- * directories of the command line, so that the corpus is a test in every build.
+ * directories on the command line, so that the corpus is a test in every build.
  *
  * For every input: parsing it whole and in two pieces gives the same result, wherever the cut; a
  * complete head ends with an empty line, has no byte that framing forbids, and contains all its
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		} \
 	} while (0)
 
-/* A copy that ends after the bytes that may be read, so that sanitizers see a read too far. */
+/* A copy that ends after the readable bytes, so that sanitizers detect a read beyond them. */
 static char *
 padded(const char *text, size_t len, int fill)
 {
@@ -108,7 +108,7 @@ check_head(const char *text, int head, const struct http_request *req)
 		char out[HTTP_TARGET_MAX + 2];
 		size_t n;
 
-		/* A path that is called plain is in normal form, and not hidden. */
+		/* A path marked plain is in normal form, and not hidden. */
 		REQUIRE(http_path_normal(text + req->path.at, req->path.len, out, &n) == 0);
 		REQUIRE(n == req->path.len && memcmp(out, text + req->path.at, n) == 0);
 	}

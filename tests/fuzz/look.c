@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look.c: fuzz target for looks (mely/stats.h) as mely-top gets them from a socket: what
- * mely_stats_check accepts, all that mely-top does with a look can be done with.
+ * look.c: fuzz target for snapshots (mely/stats.h) as mely-top gets them from a socket: mely-top can
+ * process every snapshot that mely_stats_check accepts.
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target, whose inputs are made from a look at a
- * runtime. Otherwise main takes such a look and runs the target on it, on its beginnings, and on it
- * with bytes changed at random, the same ones each time.
+ * With --enable-fuzz (clang) it is a libFuzzer target, whose inputs derive from a snapshot of a
+ * runtime. Otherwise main takes such a snapshot and runs the target on it, on its prefixes, and on
+ * copies with bytes changed at random, the same ones in each run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,8 +61,8 @@ use(const struct mely_stats *now, const struct mely_stats *before)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct mely_stats *before; /* the last that was accepted */
-	/* Of just this size, so that the sanitizers see what is read behind it. */
+	static struct mely_stats *before; /* the last accepted one */
+	/* Exactly this size, so that the sanitizers detect a read beyond it. */
 	struct mely_stats *look = malloc(size > 0 ? size : 1);
 
 	if (look == NULL)
@@ -104,7 +104,7 @@ on_last(void *arg)
 static struct mely_handler event = MELY_HANDLER(on_event);
 static struct mely_handler last = MELY_HANDLER_WITH(on_last, 1000, 10, 0);
 
-/* A look at a runtime that has run, with colors that wait. */
+/* A snapshot of a runtime that has run, with waiting colors. */
 static struct mely_stats *
 real(void)
 {
@@ -140,7 +140,7 @@ next(uint64_t *state)
 	return *state;
 }
 
-/* A few words and bytes of it are others; most often in the head, where the offsets are. */
+/* Change a few words and bytes, most often in the head, which contains the offsets. */
 static void
 spoil(uint8_t *data, size_t size, uint64_t *state)
 {
@@ -166,7 +166,7 @@ spoil(uint8_t *data, size_t size, uint64_t *state)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
-/* Nothing that does not begin as a look does gets far. */
+/* Start from a snapshot: other inputs are refused early. */
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
@@ -200,7 +200,7 @@ main(void)
 	if (copy == NULL)
 		return 1;
 	LLVMFuzzerTestOneInput((const uint8_t *)look, size);
-	/* What the library made it accepts. */
+	/* The library accepts its own snapshot. */
 	if (accepted != 1) {
 		fputs("a look of the library's own is refused\n", stderr);
 		return 1;
@@ -211,7 +211,7 @@ main(void)
 		fputs("the beginning of a look is accepted\n", stderr);
 		return 1;
 	}
-	/* The longest interval there is, more than a double can tell from 2^64 ns. */
+	/* The longest possible interval; as a double it rounds to 2^64 ns. */
 	memcpy(copy, look, size);
 	((struct mely_stats *)copy)->made_ns = 0;
 	((struct mely_stats *)copy)->taken_ns = UINT64_MAX;
@@ -229,7 +229,7 @@ main(void)
 	    (unsigned long long)accepted);
 	free(copy);
 	mely_stats_free(look);
-	/* Some were spoiled where it does no harm, and some where it does. */
+	/* Some changes must be harmless, and some must be refused. */
 	return accepted > 10 && accepted < ROUNDS ? 0 : 1;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.c: fuzz target for what the two ends of the live socket send each other: the line that a
- * client asks with (mely/look/live/request.c), and the line before an answer (mely-top/head.c).
+ * request.c: fuzz target for the messages on the live socket: the line of a client's request
+ * (mely/look/live/request.c), and the line before an answer (mely-top/head.c).
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of
- * the directories of the command line, so that the corpus is a test in every build.
+ * With --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of the
+ * directories on the command line, so that the corpus is a test in every build.
  *
- * What is checked of any input: a request that is understood ends with its newline, within the
- * limit, and is printable; no beginning of it is understood; written out anew it reads the same.
+ * Checks for every input: an accepted request ends with its newline, within the limit, and is
+ * printable; no shorter prefix of it is accepted; formatted and parsed again it is unchanged.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not assert: it has to hold in builds without debugging too. */
+/* Unlike assert, on in every build. */
 #define REQUIRE(condition) \
 	do { \
 		if (!(condition)) { \
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		} \
 	} while (0)
 
-/* A copy that ends, for the sanitizers, right behind the bytes that may be read. */
+/* Parses a copy that ends after the readable bytes, so that sanitizers detect a read beyond them. */
 static int
 parse(const uint8_t *data, size_t size, struct melyint_request *request)
 {
@@ -42,7 +42,7 @@ parse(const uint8_t *data, size_t size, struct melyint_request *request)
 	return result;
 }
 
-/* A request as a client would write it. */
+/* Format the request as a client would write it, and parse it again. */
 static void
 check_anew(const struct melyint_request *request)
 {
@@ -97,7 +97,7 @@ check_head(const uint8_t *data, size_t size)
 		return;
 	REQUIRE(length <= LINK_MOST);
 	snprintf(anew, sizeof anew, "mely/1 %-5s %10zu\n", ok ? "ok" : "error", length);
-	/* Only leading zeros may be told from blanks. */
+	/* Only leading zeros may differ: they become blanks. */
 	REQUIRE(memcmp(anew, head, 13) == 0 && strtoul(head + 13, NULL, 10) == length);
 }
 
@@ -113,7 +113,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #include "corpus.h"
 
-/* Every beginning of it, and with each byte changed in some ways. */
+/* Try every prefix, and the input with each byte changed in several ways. */
 static void
 try_input(uint8_t *data, size_t size)
 {

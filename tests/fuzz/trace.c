@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c: fuzz target for what mely-gantt reads, raw traces and JSON, and for what it makes of
- * them.
+ * trace.c: fuzz target for the input of mely-gantt, raw traces and JSON, and for its output.
  *
- * Built with --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files
- * and directories of the command line, so that the corpus is a test in each build.
+ * With --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files and
+ * directories on the command line, so that the corpus is a test in every build.
  *
- * For any input: a refusal has a place and a reason; the picture is well-formed XML as far as tags,
- * entities and characters go, and no longer than the pixels allow; the JSON of a raw trace is JSON
- * that mely-gantt reads, with as many slices as the picture of the raw trace.
+ * For every input: a refusal names a place and a reason; the tags, entities and characters of the
+ * picture are well-formed XML, and its length is limited by the pixels; mely-gantt can read the JSON
+ * of a raw trace, which has as many slices as the raw trace.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,13 +25,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
 	INPUT_MAX = 1 << 16,
-	/* Of any input of that length, and as many rows as it can name. */
+	/* The limit for any input of this length, with as many rows as it can name. */
 	PICTURE_MAX = 8 << 20,
 	DEPTH_MAX = 8,
 	TAG_MAX = 16
 };
 
-/* Not assert, which -DNDEBUG turns off. */
+/* Unlike assert, on in every build. */
 #define REQUIRE(condition) \
 	do { \
 		if (!(condition)) { \
@@ -53,7 +52,7 @@ take_member(void *context, const char *key, struct json_object *value)
 	return gantt_json_member(context, key, value);
 }
 
-/* From "<" to behind ">"; the names of open elements are in stack. */
+/* Check a tag and return the end of it; stack contains the names of the open elements. */
 static const char *
 check_tag(const char *at, char stack[][TAG_MAX], int *depth)
 {
@@ -105,7 +104,7 @@ check_picture(const char *text, size_t size)
 		at++;
 	}
 	REQUIRE(depth == 0);
-	/* No attribute begins with something that is not a number. */
+	/* No attribute begins with NaN or infinity. */
 	REQUIRE(strstr(text, "=\"nan") == NULL && strstr(text, "=\"-nan") == NULL);
 	REQUIRE(strstr(text, "=\"inf") == NULL && strstr(text, "=\"Mnan") == NULL);
 }
@@ -161,7 +160,7 @@ slices(const struct gantt_trace *trace)
 	return n;
 }
 
-/* The JSON of raw, read back, has what the trace has. */
+/* The JSON of raw, read back, has the same contents as the trace. */
 static void
 check_json(struct gantt_raw *raw, const struct gantt_trace *trace)
 {
@@ -224,7 +223,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 #include "corpus.h"
 
-/* The input, its beginnings, and the input with one byte changed, for many bytes. */
+/* Try the input, its prefixes, and the input with one byte changed, for many bytes. */
 static void
 try_input(uint8_t *data, size_t size)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * busy.c: a program to look at, for the tests of the live view. Every core is in a handler that
- * does not return, and colors wait behind them, until standard input ends.
+ * busy.c: a program to watch, for the tests of the live view. Until standard input ends, every core
+ * is in a handler that does not return, and colors wait behind the handlers.
  *
  *   busy [--cores N] [--waiting N] [--idle] [--socket PATH] [--runtimes N] [--flow]
  *
- * --waiting: so many colors, "waiting 0" and so on, with three events each; --idle: no core has
- * anything to do; --flow: events flow all the time, no handler is long. It prints one line, "ready
- * PID PATH", once all that is so; PATH is "-" when there is no socket.
+ * --waiting: N colors, "waiting 0" and so on, with three events each; --idle: no core has work;
+ * --flow: events run all the time and no handler is long. When this state is reached it prints one
+ * line, "ready PID PATH"; PATH is "-" if there is no socket.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -47,7 +47,7 @@ static struct mely_handler spin = MELY_HANDLER(on_spin);
 static struct mely_handler nothing = MELY_HANDLER(on_nothing);
 static struct mely_handler flow;
 
-/* One event that is always under way, on its own color and, every so often, on another. */
+/* An event that always posts itself again to its color and, now and then, posts to another. */
 static void
 on_flow(void *arg)
 {
@@ -67,7 +67,7 @@ die(const char *what, int error)
 	exit(1);
 }
 
-/* A color for each core, pinned, with a handler that stays. */
+/* Pin a color to each core, with a handler that does not return. */
 static void
 occupy(struct mely_runtime *rt)
 {
@@ -97,7 +97,7 @@ await_handlers(int n)
 		usleep(1000);
 }
 
-/* Behind the handlers that stay. */
+/* Queue colors behind the handlers that do not return. */
 static void
 queue(struct mely_runtime *rt, int waiting)
 {
@@ -137,7 +137,7 @@ start(const struct mely_config *config, const char *socket, pthread_t *thread)
 	if (error != 0)
 		die("runtime", error);
 	if (socket != NULL)
-		(void)mely_socket_open(rt, socket); /* it has been said, the program goes on */
+		(void)mely_socket_open(rt, socket); /* the library reports an error; the program goes on */
 	error = pthread_create(thread, NULL, run, rt);
 	if (error != 0)
 		die("thread", -error);

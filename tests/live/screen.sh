@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The view of mely-top in a terminal: what is drawn at several sizes, the keys, and the ends. The
-# terminal is tmux's; without it the test is skipped. Waits for what must come, however long.
+# The view of mely-top in a terminal: its contents at several sizes, the keys, and how it ends. tmux
+# provides the terminal; without tmux the test is skipped. Waits patiently for expected contents.
 set -u
 build=${top_builddir:?}
 top=$build/mely-top/mely-top
 [ -x "$top" ] || { echo "no $top"; exit 2; }
-# Right to skip: no other test needs tmux, and ./check, which CI runs, installs it.
+# It is right to skip: no other test needs tmux, and ./check, which CI runs, installs it.
 command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
 scratch=$(mktemp -d) || exit 1
-# Of the handlers that do not return the library would tell on stderr.
+# Otherwise the library would report the handlers that do not return on stderr.
 export XDG_RUNTIME_DIR=$scratch MELY_SOCKET=1 MELY_STALL_MS=0 MELY_AGE_MS=0
 failures=0
 server=mely-test-$$
@@ -35,7 +35,7 @@ screen()
 	tmux -L "$server" capture-pane -p -t top
 }
 
-# shows PATTERN: until the screen has it; false after a long time.
+# shows PATTERN: wait until the screen shows it; false after a long time.
 shows()
 {
 	local i
@@ -46,7 +46,7 @@ shows()
 	return 1
 }
 
-# start FD CORES ARGUMENT...: a program to look at, whose standard input is FD. Sets pid.
+# start FD ARGUMENT...: start a program to watch, whose standard input ends with FD. Sets pid.
 start()
 {
 	local fd=$1
@@ -62,7 +62,7 @@ start()
 # view WIDTH HEIGHT PID
 view()
 {
-	# tmux is not to keep open what the programs wait for the end of.
+	# tmux must not inherit the descriptors whose end the programs wait for.
 	tmux -L "$server" -f /dev/null new-session -d -s top -x "$1" -y "$2" \
 	    "TERM=screen-256color $top --interval 0.2 $3; echo status \$?; exec sleep 1000" \
 	    7>&- 8>&-
@@ -105,7 +105,7 @@ keys c
 shows 'longest colors first' || complain "no other order of colors"
 keys n
 shows 'handlers by name' || complain "no other order of handlers"
-# It follows the terminal, whatever its size.
+# The view follows the size of the terminal.
 tmux -L "$server" resize-window -t top -x 30 -y 8
 shows '^CORES' || complain "nothing in a small terminal"
 tmux -L "$server" resize-window -t top -x 200 -y 60
@@ -113,11 +113,11 @@ shows '^  1 .* 3 +[0-9.]+m?s .*|^2004 waiting 4' || complain "nothing in a large
 shows '5 waiting$|waiting 4 ' || complain "not all colors in a large terminal"
 leave
 
-# It ends with the program, and says so.
+# The view ends with the program, and reports that.
 view 80 24 "$pid"
 shows '^CORES' || complain "no second view"
 exec 7>&-
-shows "process $pid has ended" || complain "the program's end is not told"
+shows "process $pid has ended" || complain "the program's end is not reported"
 shows '^status 0' || complain "the program's end is an error"
 tmux -L "$server" kill-session -t top
 
@@ -128,13 +128,13 @@ view 80 24 "$pid"
 shows '^CORES .* 1-[0-9]+ of 256' || complain "no part of 256 cores"
 shows '^  0 \[.*  1 \[.*  2 \[.*  3 \[' || complain "cores are not side by side"
 keys End
-shows '255 \[' || complain "the last core can not be seen"
+shows '255 \[' || complain "the last core cannot be seen"
 keys Home
-shows '^  0 \[' || complain "the first core can not be seen again"
+shows '^  0 \[' || complain "the first core cannot be seen again"
 tmux -L "$server" resize-window -t top -x 320 -y 80
 shows '255 \[' || complain "not all of 256 cores in a large terminal"
 leave
 exec 8>&-
 
-[ "$failures" -eq 0 ] && echo "screen: well"
+[ "$failures" -eq 0 ] && echo "screen: fine"
 [ "$failures" -eq 0 ]

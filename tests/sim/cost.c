@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost table of the simulation: caches, lines and their ways from one to another. */
+/* The cost table of the simulation: caches, lines, and transfers between caches. */
 #include "unit.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { CPUS = 8 };
 
-/* Addresses are only names; nothing is read there. */
+/* Addresses are only names; no test reads memory there. */
 #define BASE UINT64_C(0x7f0000000000)
 
 static const struct sim_machine *machine;
@@ -38,7 +38,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Every access long after the last, so no cpu waits. */
+/* Each access is long after the last one, so no cpu waits. */
 static uint64_t
 cycles(int cpu, uint64_t line, enum sim_cost_kind kind)
 {
@@ -93,7 +93,7 @@ neighbors_write(void **state)
 	assert_int_equal(cycles(0, 5, SIM_COST_RMW), machine->hit[1]);
 }
 
-/* A store goes on by itself; an atomic operation waits for those before it. */
+/* A store does not stop its cpu; an atomic operation waits for the stores before it. */
 static void
 stores(void **state)
 {
@@ -118,7 +118,7 @@ capacity(void **state)
 		(void)cycles(0, i, SIM_COST_READ);
 	for (i = 0; i < lines / 2; i++)
 		again += cycles(0, i, SIM_COST_READ) != 0;
-	/* Sets are hashed: a few may have more than their ways. */
+	/* Sets are hashed: a few may get more lines than they have ways. */
 	assert_true(again < lines / 10);
 	for (i = 0; i < lines * 4; i++)
 		(void)cycles(0, 1000 + i, SIM_COST_READ);
@@ -138,7 +138,7 @@ streams(void **state)
 	one = sim_cost_access(cost, 0, now, (void *)(uintptr_t)BASE, SIM_COST_READ);
 	ps = sim_cost_range(cost, 1, 2 * now, (void *)(uintptr_t)(BASE + 4096 * 8), 1024,
 	    SIM_COST_READ);
-	/* 16 lines: the first for the whole way, the others prefetched. */
+	/* 16 lines: the first at the full price, the others prefetched. */
 	assert_in_range(ps, one + 15 * sim_cost_cycles(cost, machine->memory_stream) - 10000,
 	    one + 15 * sim_cost_cycles(cost, machine->memory_stream) + 10000);
 }
@@ -154,7 +154,7 @@ waiting(void **state)
 	first = sim_cost_access(cost, 0, now, at, SIM_COST_RMW);
 	second = sim_cost_access(cost, 2, now, at, SIM_COST_RMW);
 	third = sim_cost_access(cost, 4, now, at, SIM_COST_RMW);
-	/* At the same moment: one after another. */
+	/* Accesses at the same time are served one after another. */
 	assert_true(second > first + first / 2);
 	assert_true(third > second + first / 2);
 }
@@ -199,7 +199,7 @@ addresses_do_not_count(void **state)
 	}
 }
 
-/* 256 cpus, three levels: no cache of one may be missed when another writes. */
+/* 256 cpus, three levels: a write must invalidate the copies in all other caches. */
 static void
 large(void **state)
 {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The hunt: a number of schedules of each scheduler, always the same ones, none of which may fail;
-# and a seed is a trace, wherever the program and its memory lie. MELY_TEST_LONG=1: a hundred times
-# as many.
+# The hunt: runs a number of schedules of each scheduler, always the same ones, none of which may
+# fail; and a seed always gives the same trace, wherever the program and its memory lie. With
+# MELY_TEST_LONG=1 a hundred times as many.
 set -u
 build=${top_builddir:?}
 failures=0
@@ -14,7 +14,7 @@ complain()
 	failures=$((failures + 1))
 }
 
-# trace PROGRAM SEED [PREFIX...]: what a replay prints last.
+# trace PROGRAM SEED [PREFIX...]: the last two lines of a replay.
 trace()
 {
 	local program=$1 seed=$2
@@ -31,7 +31,7 @@ for program in mely-sim mely-sim-libasync; do
 	done
 done
 
-# What ran before in the same process does not matter.
+# The result does not depend on earlier runs in the same process.
 digest()
 {
 	"$build/sim/mely-sim" hunt --seed 1 --schedules 500 --jobs "$1" |
@@ -42,7 +42,7 @@ second=$(digest 3)
 [ -n "$first" ] && [ "$first" = "$second" ] ||
 	complain "500 seeds are $first in one process and $second in three"
 
-# hunt PROGRAM SCHEDULES LEAST: the median of the shared accesses must be that at least.
+# hunt PROGRAM SCHEDULES LEAST: the median number of shared accesses must be at least LEAST.
 hunt()
 {
 	local program=$1 schedules=$2 least=$3 report median
@@ -57,9 +57,9 @@ hunt()
 hunt mely-sim "100000$many" 300
 hunt mely-sim-libasync "10000$many" 300
 
-# A wrong word is said, and is exit status 2.
+# An invalid argument gives exit status 2.
 "$build/sim/mely-sim" hunt --schedules many 2>/dev/null
-[ $? -eq 2 ] || complain "a wrong number is accepted"
+[ $? -eq 2 ] || complain "an invalid number is accepted"
 "$build/sim/mely-sim" replay 2>/dev/null
 [ $? -eq 2 ] || complain "a replay without a seed is accepted"
 

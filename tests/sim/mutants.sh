@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The mutation check of the hunt: faults of one line, put one at a time into a copy of the library,
-# each of which the simulation must find within a bounded number of schedules.
+# The mutation check of the hunt: puts faults of one line, one at a time, into a copy of the library.
+# The simulation must find each within a bounded number of schedules.
 set -u
 
 usage()
@@ -98,9 +98,9 @@ awk -v dir="$scratch" '
 	out != "" { print > out }
 	END { print n + 0 > (dir "/count") }' "$list"
 
-# plant FAULT DIRECTORY: a copy of the library's sources with the fault. A line of the fault that
-# begins with a blank is there to find the place, "-" is the line that goes, "+" what comes instead;
-# together they must fit in exactly one place.
+# plant FAULT DIRECTORY: make a copy of the library's sources with the fault. In the fault, a line
+# that begins with a blank only finds the place, "-" removes a line, "+" adds one; together they must
+# match exactly one place.
 plant()
 {
 	local file
@@ -134,7 +134,7 @@ plant()
 			for (i = place + old; i <= n; i++) print line[i]
 		}' "$1" "$src/mely/$file" >"$2/$file.new" || return 1
 	mv "$2/$file.new" "$2/$file"
-	# A header is seen by all of them.
+	# A header affects all sources.
 	case $file in
 	*.h) mapfile -t changed < <(find "$2" -name '*.c' -not -path "$2/fifo/*" \
 	    -not -path "$2/check/*") ;;
@@ -177,7 +177,7 @@ hunt()
 	rm -rf "$dir"
 }
 
-# unit FAULT: do the unit tests notice it? They should not.
+# unit FAULT: do the unit tests notice the fault? They should not.
 unit()
 {
 	local dir=${1%.fault} what file object test noticed=
@@ -190,7 +190,7 @@ unit()
 	cp "$build/mely/.libs/libmely.a" "$dir/libmely.a"
 	for file in "${changed[@]}"; do
 		object=$(ar t "$dir/libmely.a" | grep -E "(^|-)$(basename "$file" .c)\.o\$")
-		# The flags are a command line, and are to be split.
+		# The flags are a command line: split them.
 		# shellcheck disable=SC2086
 		[ -z "$object" ] || { $unit_flags -c "$file" -o "$dir/$object" &&
 		    ar r "$dir/libmely.a" "$dir/$object"; } >>"$dir/log" 2>&1 || {
@@ -241,7 +241,7 @@ END
 	(cd "$build" && make -s mely/libmely.la) >"$scratch/log" 2>&1 ||
 		{ cat "$scratch/log"; exit 1; }
 	cd "$build" || exit 1
-	# Unfaulted they must pass.
+	# Without a fault they must pass.
 	for all in $unit_tests; do
 		# shellcheck disable=SC2086
 		if ! $unit_flags -c -o "$scratch/$all.o" "$src/tests/unit/$all.c" \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Predictions: the same seed gives the same figures, with addresses where they may be; another gives
-# others; the rows of the paper's tables come in the paper's order as far as the documentation says
-# that they do (docs/internals/prediction.md). Virtual time: no load of the machine shows in it.
+# Predictions: the same seed gives the same figures, at any addresses; another seed gives others; the
+# rows of the paper's tables are in the paper's order as far as docs/internals/prediction.md says so.
+# Time is virtual: the load of the machine does not matter.
 set -u
 predict="${top_builddir:-.}/sim/mely-sim predict"
 scratch=$(mktemp -d) || exit 1
@@ -15,7 +15,7 @@ complain()
 	failures=$((failures + 1))
 }
 
-# run BENCHMARK CONFIGS OPTION...: one JSON object a line into $scratch/out.
+# run BENCHMARK CONFIGS OPTION...: writes one JSON object on each line of $scratch/out.
 run()
 {
 	local benchmark=$1 configs=$2
@@ -24,13 +24,13 @@ run()
 	    complain "$benchmark $configs: exit $?"
 }
 
-# value CONFIG KEY: from the last run.
+# value CONFIG KEY: a value of the last run.
 value()
 {
 	sed -n "s/.*\"config\": \"$1\",.*\"$2\": \([0-9.e+-]*\)[,}].*/\1/p" "$scratch/out"
 }
 
-# more CONFIG FACTOR CONFIG KEY: the first has more than FACTOR times the value of the second.
+# more CONFIG FACTOR CONFIG KEY: the first CONFIG has more than FACTOR times the value of the second.
 more()
 {
 	local a b
@@ -40,7 +40,7 @@ more()
 	    complain "$4: $1 has $a, not more than $2 times the $b of $3"
 }
 
-# Twice the same, byte for byte.
+# Two runs are identical, byte for byte.
 run unbalanced mely-base-ws,libasync-ws --colors 3000 --seed 7
 cp "$scratch/out" "$scratch/first"
 PADDING=$(printf '%2000s' '') run unbalanced mely-base-ws,libasync-ws --colors 3000 --seed 7
@@ -68,14 +68,14 @@ run cache-efficient libasync,mely-base-ws,locality --rounds 4
 more locality 0.9 mely-base-ws events_s
 more mely-base-ws 4 libasync cache_misses
 
-# What can be wrong on the command line.
+# Invalid command lines.
 for bad in "--benchmark none" "--config none" "--topology none" "--cores 9" "--cores 0" "--seed x" \
     "--set none=1" "--machine none" "--rounds 0" "extra"; do
 	# shellcheck disable=SC2086
 	$predict $bad >/dev/null 2>"$scratch/err"
 	status=$?
 	[ $status -eq 2 ] || complain "$bad: exit $status, not 2"
-	[ "$(wc -l <"$scratch/err")" -eq 1 ] || complain "$bad: not one line of complaint"
+	[ "$(wc -l <"$scratch/err")" -eq 1 ] || complain "$bad: not one line of error message"
 done
 $predict --help | grep -q -- --producers || complain "--help"
 

@@ -31,7 +31,7 @@ install_missing()
 	[ ${#missing[@]} -eq 0 ] && return 0
 	if [ "$(id -u)" -ne 0 ]; then
 		if ! command -v sudo >/dev/null 2>&1; then
-			echo "missing packages, neither root nor sudo: apt-get install ${missing[*]}" >&2
+			echo "not root, and no sudo: run apt-get install ${missing[*]}" >&2
 			return 1
 		fi
 		sudo=sudo

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# docs-run.sh [DOCUMENT...]: checks quotations, commands, links and names in all documents, or in the
-# given ones:
+# docs-run.sh [DOCUMENT...]: checks quotations, commands, links and names in all documents, or in
+# the given ones:
 #   ```c FILE    the block consists of excerpts of FILE, in its order, separated by lines "..."
 #   ```sh run    the block runs, with set -e, in the document's scratch directory, against an
 #                installed library; it contains `examples/`, and compat/examples as `compat/`

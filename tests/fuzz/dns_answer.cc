@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dns_answer.cc: fuzz target for the answers of name servers (compat/async/dns_answer.cc). The first
- * byte selects the question, the rest is the answer.
+ * dns_answer.cc: fuzz target for the answers of name servers (compat/async/dns_answer.cc). The
+ * first byte selects the question, the rest is the answer.
  *
  * With --enable-fuzz (clang) it is a libFuzzer target; otherwise main runs it on the files of the
  * directories on the command line, so that the corpus is a test in every build.

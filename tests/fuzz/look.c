@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look.c: fuzz target for snapshots (mely/stats.h) as mely-top gets them from a socket: mely-top can
- * process every snapshot that mely_stats_check accepts.
+ * look.c: fuzz target for snapshots (mely/stats.h) as mely-top gets them from a socket: mely-top
+ * can process every snapshot that mely_stats_check accepts.
  *
  * With --enable-fuzz (clang) it is a libFuzzer target, whose inputs derive from a snapshot of a
  * runtime. Otherwise main takes such a snapshot and runs the target on it, on its prefixes, and on
@@ -202,7 +202,7 @@ main(void)
 	LLVMFuzzerTestOneInput((const uint8_t *)look, size);
 	/* The library accepts its own snapshot. */
 	if (accepted != 1) {
-		fputs("a look of the library's own is refused\n", stderr);
+		fputs("the library's own snapshot is refused\n", stderr);
 		return 1;
 	}
 	for (n = 0; n < size; n += n < sizeof *look ? 1 : 61)

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		} \
 	} while (0)
 
-/* Parses a copy that ends after the readable bytes, so that sanitizers detect a read beyond them. */
+/* Parses a copy that ends after the readable bytes: sanitizers detect a read beyond them. */
 static int
 parse(const uint8_t *data, size_t size, struct melyint_request *request)
 {

@@ -6,8 +6,8 @@
  * directories on the command line, so that the corpus is a test in every build.
  *
  * For every input: a refusal names a place and a reason; the tags, entities and characters of the
- * picture are well-formed XML, and its length is limited by the pixels; mely-gantt can read the JSON
- * of a raw trace, which has as many slices as the raw trace.
+ * picture are well-formed XML, and its length is limited by the pixels; mely-gantt can read the
+ * JSON of a raw trace, which has as many slices as the raw trace.
  */
 #include <stdbool.h>
 #include <stdint.h>

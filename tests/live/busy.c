@@ -47,7 +47,7 @@ static struct mely_handler spin = MELY_HANDLER(on_spin);
 static struct mely_handler nothing = MELY_HANDLER(on_nothing);
 static struct mely_handler flow;
 
-/* An event that always posts itself again to its color and, now and then, posts to another. */
+/* Posts itself again to its color each time and, now and then, to another color. */
 static void
 on_flow(void *arg)
 {

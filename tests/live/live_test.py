@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The live socket and mely-top, against a program whose cores are all in a handler that does not
-return: what is asked is answered, what is garbage is turned away, and the program is as before."""
+"""The live socket and mely-top, against a program in which every core is in a handler that does not
+return: requests are answered, garbage is refused, and the program is not disturbed."""
 import json
 import os
 import re
@@ -29,7 +29,7 @@ check = client.Checks()
 
 
 class Program(client.Program):
-    """A busy program with a socket in a directory of this test's own."""
+    """A busy program with a socket in this test's directory."""
 
     def __init__(self, run, *args, env=None, cwd=None):
         env = {"XDG_RUNTIME_DIR": run, "MELY_SOCKET": "1", "MELY_STALL_MS": "0",
@@ -130,7 +130,7 @@ def dump(program, text):
               "the dump tells what core %d runs" % i, text)
     for i in range(5):
         check(re.search(r"color %d \(waiting %d\): core \d+, 3 events waiting" % (2000 + i, i),
-                        text), "the dump tells of color %d" % (2000 + i), text)
+                        text), "the dump lists color %d" % (2000 + i), text)
     check("mely " in text and "process %d" % program.pid in text, "the dump's first line", text)
 
 
@@ -161,7 +161,7 @@ def half_requests(program):
     s = program.connect()
     s.sendall(b"stats col")
     t = program.connect()
-    # Nobody waits for the rest: others are answered, and this one is dropped in the end.
+    # The program does not wait for the rest: it answers others, and drops this one in the end.
     check((program.ask(b"version\n") or "closed")[0] == "ok", "answers beside half a request")
     check(closed(s), "half a request is dropped")
     check(closed(t), "a client that says nothing is dropped")
@@ -184,14 +184,14 @@ def many_clients(program):
         else:
             busy += 1
     check(good >= CLIENTS, "as many clients as there is room for", (good, busy))
-    check(good + busy == 40, "the others are told", (good, busy))
+    check(good + busy == 40, "the others learn that it is busy", (good, busy))
     for s in clients:
         s.close()
     check((program.ask(b"version\n") or "closed")[0] == "ok", "answers after many clients")
 
 
 def never_reads(program):
-    """Asks and asks for what is long, and takes nothing of it."""
+    """Requests long answers again and again, and reads none of them."""
     s = program.connect()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     s.setblocking(False)
@@ -208,13 +208,13 @@ def never_reads(program):
           (1000 * (time.monotonic() - began)))
     s.setblocking(True)
     s.settimeout(PATIENCE)
-    time.sleep(6)  # as long as it gets, and more
+    time.sleep(6)  # longer than the time limit of a client
     check(closed(s), "one that does not read is dropped")
     s.close()
 
 
 def no_descriptors(program):
-    """The program has as many descriptors as it may: whoever comes waits until it has one."""
+    """The program has no free descriptor: a new client waits until there is one."""
     fds = os.listdir("/proc/%d/fd" % program.pid)
     soft, hard = resource.prlimit(program.pid, resource.RLIMIT_NOFILE)
     resource.prlimit(program.pid, resource.RLIMIT_NOFILE, (max(map(int, fds)) + 1, hard))
@@ -251,7 +251,7 @@ def once(run, program):
     check(result.returncode == 0 and result.stderr == "", "--once", result)
     for i in range(2):
         check(re.search(r"^ +%d \[#+ *\] *\d+%% .* on_spin +[0-9.]+m?s$" % i, result.stdout, re.M),
-              "what core %d is in is drawn" % i, result.stdout)
+              "the handler of core %d is drawn" % i, result.stdout)
     check(re.search(r"^on_spin +0 .* \d+\.\d%", result.stdout, re.M),
           "a handler that has never ended is listed", result.stdout)
     check("2000 waiting 0" in result.stdout, "a waiting color is drawn", result.stdout)
@@ -272,7 +272,7 @@ def once(run, program):
     result = top(run, "--prometheus", str(program.pid))
     check(result.returncode == 0 and result.stdout.startswith("# "), "--prometheus",
           result.stdout[:200])
-    # The only one: found without a name.
+    # With only one program running, mely-top finds it without a name.
     result = top(run, "--dump")
     check(result.returncode == 0 and "process %d" % program.pid in result.stdout, "finds it",
           result)
@@ -364,7 +364,7 @@ def squatted():
 
 
 def places(run):
-    """A path of the program's own, relative or not, is found by the process' number."""
+    """mely-top finds a path that the program chose, relative or not, by the process' number."""
     with tempfile.TemporaryDirectory() as scratch:
         for path in (os.path.join(scratch, "own.sock"), "relative.sock"):
             with Program(run, "--cores", "1", "--waiting", "0", env={"MELY_SOCKET": path},
@@ -379,7 +379,7 @@ def places(run):
                     check(second.end() == 0, "... and the program goes on")
                 check(program.end() == 0, "exit status")
             check(not os.path.exists(os.path.join(scratch, path)), "removed at the end")
-        # Killed: what it leaves is taken over.
+        # Another program takes over the socket of a killed one.
         path = os.path.join(scratch, "left.sock")
         for _ in range(2):
             with Program(run, "--cores", "1", "--waiting", "0",
@@ -428,7 +428,7 @@ def main():
                 other_user(run, program)
             check(program.process.poll() is None, "the program runs on")
             check(program.end() == 0, "its exit status")
-            check(not os.path.exists(program.path), "the socket is gone")
+            check(not os.path.exists(program.path), "the socket is removed")
         with Program(run, "--waiting", "3000") as program:
             never_reads(program)
             text = program.ask(b"dump\n")[1].decode()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The mutation check of the hunt: puts faults of one line, one at a time, into a copy of the library.
-# The simulation must find each within a bounded number of schedules.
+# The mutation check of the hunt: puts faults of one line, one at a time, into a copy of the
+# library. The simulation must find each within a bounded number of schedules.
 set -u
 
 usage()
@@ -99,8 +99,8 @@ awk -v dir="$scratch" '
 	END { print n + 0 > (dir "/count") }' "$list"
 
 # plant FAULT DIRECTORY: make a copy of the library's sources with the fault. In the fault, a line
-# that begins with a blank only finds the place, "-" removes a line, "+" adds one; together they must
-# match exactly one place.
+# that begins with a blank only finds the place, "-" removes a line, "+" adds one; together they
+# must match exactly one place.
 plant()
 {
 	local file

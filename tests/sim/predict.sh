@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Predictions: the same seed gives the same figures, at any addresses; another seed gives others; the
-# rows of the paper's tables are in the paper's order as far as docs/internals/prediction.md says so.
-# Time is virtual: the load of the machine does not matter.
+# Predictions: the same seed gives the same figures, at any addresses; another seed gives others;
+# the rows of the paper's tables are in the paper's order as far as docs/internals/prediction.md
+# says so. Time is virtual: the load of the machine does not matter.
 set -u
 predict="${top_builddir:-.}/sim/mely-sim predict"
 scratch=$(mktemp -d) || exit 1
@@ -30,7 +30,7 @@ value()
 	sed -n "s/.*\"config\": \"$1\",.*\"$2\": \([0-9.e+-]*\)[,}].*/\1/p" "$scratch/out"
 }
 
-# more CONFIG FACTOR CONFIG KEY: the first CONFIG has more than FACTOR times the value of the second.
+# more A FACTOR B KEY: configuration A has more than FACTOR times the value of B.
 more()
 {
 	local a b

@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Is this a trace that Perfetto and Chrome show as it is meant?
+"""Do Perfetto and Chrome show this trace correctly?
 
 usage: check.py [--any] [--summary] FILE...
        check.py --canaries FILE
 
-Both programs read almost anything without a complaint, and drop or bend what does not fit. So
-this is strict: each rule below is one whose breach loses a slice, a name, a counter or an arrow in
+Both programs read almost anything without an error, and drop or change what does not fit. So this
+checker is strict: a trace that breaks a rule below loses a slice, a name, a counter or an arrow in
 one of the two.
 
   form       the fields that a phase must have, and their types
-  nesting    slices of a row lie side by side or one within the other
-  arrows     each id has one start and one end, not back in time, each on a slice that, sorted by
-             time as the readers do, is open there
-  counters   numbers, and a name of its own for each row: counters belong to the process
+  nesting    two slices of a row are disjoint, or one contains the other
+  arrows     each id has one start and one end, not earlier than the start; each lies on a slice
+             that is open there when the events are sorted by time, as the readers do
+  counters   numbers, and a different name for each row: counters belong to the process
 
-and those of docs/internals/trace.md, left out with --any:
+and the rules of docs/internals/trace.md, which --any skips:
 
-  rows       core 0 up, then "outside"; where which kinds of slices may be
+  rows       cores from 0 up, then "outside"; the kinds of slices that each may have
   steals     an arrow from a slice of the victim to one of the thief, of one color
-  exclusion  events of one color do not overlap in time, wherever they ran
-  the rest   otherData, and what it counts
+  exclusion  events of one color do not overlap in time, on any core
+  the rest   otherData, and its counts
 
-With --canaries, FILE is broken in many ways, one after the other, and each must be refused.
+With --canaries, the program breaks FILE in many ways, one at a time, and must refuse each.
 """
 import copy
 import json
@@ -32,14 +32,14 @@ from decimal import Decimal
 
 LINES_SHOWN = 20
 FLOWS = {'s', 't', 'f'}
-# What the format defines; of these Mely writes M X i C s f.
+# The phases of the format; Mely writes M X i C s f.
 PHASES = set('BEXiICbneSTpFstfNODMVvRcP')
 SIDE_BY_SIDE = {'event', 'sleep', 'poll', 'steal'}
 CATEGORIES = SIDE_BY_SIDE | {'stolen', 'post'}
 
 
 class Findings:
-    """What is wrong, of which the first lines are shown."""
+    """The faults found; only the first lines are shown."""
 
     def __init__(self):
         self.lines = []
@@ -87,7 +87,7 @@ class Trace:
     def one(self, number, event):
         where = f'{self.path}: event {number}'
         if not isinstance(event, dict):
-            self.found.add(where, 'is no object')
+            self.found.add(where, 'is not an object')
             return
         where = f'{where} ({event.get("ph")} {event.get("cat", "")} {event.get("name")!r})'
         event = dict(event, where=where, number=number)
@@ -105,7 +105,7 @@ class Trace:
 
 
 def form(event):
-    """The fields of one event; returns what is wrong. Adds at, end."""
+    """Check the fields of one event; returns the fault, or None. Adds at and end."""
     phase = event.get('ph')
     if not isinstance(phase, str) or phase not in PHASES or len(phase) != 1:
         return 'no known phase'
@@ -114,7 +114,7 @@ def form(event):
     if not is_int(event.get('pid')) or not 0 <= event['pid'] < 1 << 31:
         return 'no pid'
     if 'args' in event and not isinstance(event['args'], dict):
-        return 'args is no object'
+        return 'args is not an object'
     if phase == 'M':
         return form_of_metadata(event)
     if not is_int(event.get('tid')) or not 0 <= event['tid'] < 1 << 31:
@@ -126,13 +126,13 @@ def form(event):
         return 'no time (ts)'
     event['at'] = nanoseconds(event['ts'])
     if event['at'] is None:
-        return 'a time (ts) that is no whole nanosecond'
+        return 'a time (ts) that is not a whole nanosecond'
     if phase == 'X':
         if not is_number(event.get('dur')) or event['dur'] < 0:
             return 'no duration (dur)'
         ns = nanoseconds(event['dur'])
         if ns is None:
-            return 'a duration (dur) that is no whole nanosecond'
+            return 'a duration (dur) that is not a whole nanosecond'
         event['end'] = event['at'] + ns
     elif phase in FLOWS:
         return form_of_flow(event)
@@ -156,7 +156,7 @@ def form_of_metadata(event):
         if not is_int(args.get('sort_index')):
             return 'no args.sort_index'
     else:
-        return 'metadata that nobody reads'
+        return 'metadata that no program reads'
     return None
 
 
@@ -166,7 +166,7 @@ def form_of_flow(event):
         try:
             key = int(key, 16)
         except ValueError:
-            return 'an id that is no number'
+            return 'an id that is not a number'
     if not is_int(key) or not 0 <= key < 1 << 64:
         return 'no id'
     event['key'] = (event['cat'], event['name'], key)
@@ -255,7 +255,7 @@ def other_data(trace):
     lost = other.get('lost')
     if not isinstance(lost, list) or not all(is_int(n) and n >= 0 for n in lost) \
             or len(lost) != other['cores'] + 1:
-        found.add(where, 'lost is no array of a number for each row')
+        found.add(where, 'lost is not an array with a number for each row')
         return None
     for event in trace.events:
         if event.get('end', event.get('at', 0)) > other['length_ns']:
@@ -278,7 +278,7 @@ def mely_rows(trace, cores, names):
         if category not in CATEGORIES:
             found.add(where, 'a slice of no known category')
         elif event['tid'] == cores and category != 'post':
-            found.add(where, 'on the row of threads that are no core')
+            found.add(where, 'on the row of threads that are not cores')
         elif category in ('event', 'steal', 'stolen') and not isinstance(args.get('color'), str):
             found.add(where, 'no color')
         elif category == 'poll' and not is_int(args.get('found')):
@@ -409,9 +409,9 @@ def canaries(whole):
         broken('no time', field('X', 'event', 'ts', '12.000')),
         broken('whole nanosecond', field('X', 'event', 'ts', Decimal('12.0005'))),
         broken('no duration', field('X', 'event', 'dur', None)),
-        broken('args is no object', field('X', 'event', 'args', 7)),
+        broken('args is not an object', field('X', 'event', 'args', 7)),
         broken('no id', field('s', 'post', 'id', None)),
-        broken('that is no number', field('s', 'post', 'id', 'post 7')),
+        broken('that is not a number', field('s', 'post', 'id', 'post 7')),
         broken('binds to the next', field('f', 'post', 'bp', None)),
         broken('no arrow ends', field('s', 'post', 'bp', 'e')),
         broken('without numbers', field('C', None, 'args', {'colors': '2'})),
@@ -427,10 +427,10 @@ def canaries(whole):
         broken('no name for row', lambda e, _: e.remove(e[1])),
         broken('is not named', lambda e, _: e[1].update(args={'name': 'corn 0'})),
         broken('no cores', other('cores', None)),
-        broken('lost is no array', other('lost', [0])),
+        broken('lost is not an array', other('lost', [0])),
         broken('after the end', other('length_ns', 1000)),
         broken('of no known category', field('X', 'poll', 'cat', 'look')),
-        broken('that are no core', field('X', 'sleep', 'tid', 2)),
+        broken('that are not cores', field('X', 'sleep', 'tid', 2)),
         broken('no color', field('X', 'event', 'args', {})),
         broken('overlaps event', lambda e, _: e.append(dict(first(e, 'X', 'event'),
                                                             dur=Decimal('0.5')))),

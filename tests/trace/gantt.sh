@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The checker of traces refuses what it must, mely-gantt draws what is in a trace, and its picture
-# and its JSON agree on traces of real programs.
+# The checker of traces refuses broken traces, mely-gantt draws the contents of a trace, and its
+# picture and its JSON agree on traces of real programs.
 set -eu
 here=$top_srcdir/tests/trace
 gantt=$top_builddir/mely-gantt/mely-gantt
@@ -11,8 +11,8 @@ trap 'rm -rf "$scratch"' EXIT
 python3 "$here/check.py" --canaries "$here/example.json"
 python3 "$here/gantt_test.py" "$gantt"
 
-# traced NAME PROGRAM...: the trace of a program keeps all rules as JSON, and a picture of the trace
-# and one of the JSON have as many events and steals.
+# traced NAME PROGRAM...: the JSON of a program's trace obeys all rules, and the pictures made from
+# the trace and from the JSON have the same events and steals.
 traced()
 {
 	local file=$scratch/$1 counts text

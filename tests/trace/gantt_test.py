@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gantt_test.py PROGRAM: what mely-gantt draws is what is in the trace, and what it refuses."""
+"""gantt_test.py PROGRAM: mely-gantt draws the contents of a trace, and refuses bad input."""
 import json
 import os
 import re
@@ -71,7 +71,7 @@ def arrows(picture):
 
 
 def merged(picture):
-    """By name: how many slices the merged columns stand for."""
+    """The number of slices that the merged columns represent, by name."""
     counts = {}
     for path in picture.iter(f'{SVG}path'):
         found = re.fullmatch(r'(.*)\n([\d,]+) too short for this picture.*', title(path) or '')
@@ -90,7 +90,7 @@ class Picture(unittest.TestCase):
         self.assertEqual(arrows(picture), ['1 steal by core 1 from core 0, at 18.4 µs'])
         self.assertIn('2 cores, 100 µs, 4 events, 1 steal', texts(picture))
         self.assertIn('example', texts(picture))
-        # Threads that are no core have no slices, and no row.
+        # Threads that are not cores have no slices, and no row.
         self.assertNotIn('outside', texts(picture))
         self.assertFalse([t for t in texts(picture) if 'lost' in t])
 
@@ -136,7 +136,7 @@ class Picture(unittest.TestCase):
             self.assertEqual(counts, wanted)
 
     def test_height_of_columns(self):
-        """Many short slices fill as much of a column as they take of its time."""
+        """Many short slices fill a column in proportion to their time."""
         trace = trace_of([slice_of(i, 0.25, 'a') for i in range(100000)])
         picture = draw(trace)
         bar = max(float(r.get('height')) for r in picture.iter(f'{SVG}rect')
@@ -251,7 +251,7 @@ class Picture(unittest.TestCase):
 
 class Refused(unittest.TestCase):
     def refused(self, text, where):
-        """One line with the place; status 1, and no half of a picture."""
+        """An error prints one line with the place, status 1, and no partial picture."""
         done = run('-', stdin=text)
         self.assertEqual(done.returncode, 1, text[:80])
         self.assertEqual(done.stdout, b'')

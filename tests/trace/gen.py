@@ -6,8 +6,8 @@ usage: gen.py [--seed N] [--events N] [--cores N] [--handlers N] [--colors N] [-
               [--lost N] [--name TEXT]
 
 The same seed gives the same bytes. Cores run batches of a color in turn; a core without work
-looks at the poller, sleeps, or steals. It is no simulation of the scheduler, only something to
-read and to draw, of any size.
+polls, sleeps, or steals. The trace does not simulate the scheduler: it is only data of any size to
+read and to draw.
 """
 import argparse
 import json
@@ -65,7 +65,7 @@ class Writer:
 
 
 class Core:
-    """One row. Its events run on colors of its own, so that no two rows run one color at once."""
+    """One row. Each row has its own colors, so two rows never run the same color at once."""
 
     def __init__(self, number, options, rng, writer):
         self.number, self.options, self.rng, self.writer = number, options, rng, writer
@@ -103,7 +103,7 @@ class Core:
                          f'"name":"core {self.number} queue","args":{{"colors":{depth}}}')
 
     def pause(self, steals):
-        """A look at the poller, then sleep, or a steal."""
+        """Poll, then sleep or steal."""
         rng, writer, scale = self.rng, self.writer, self.options.event_ns
         length = rng.randint(200, 2000)
         writer.slice(self.number, self.now, length, 'poll', 'poll',
@@ -147,7 +147,7 @@ def main():
         share = options.events // options.cores + (number < options.events % options.cores)
         while core.ran < share:
             core.batch(share - core.ran)
-            # The first core is busy, the others look for work.
+            # The first core is busy, the others search for work.
             if rng.random() < (0.02 if number == 0 else 0.15):
                 core.pause(steals=number > 0)
         length = max(length, core.now)

@@ -1,4 +1,4 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The page that shows traces says what is in them.
+# The page that shows traces describes them correctly.
 exec python3 "$top_srcdir/tests/trace/show.py" --test

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bycolor.c: the watchers of each color: every one is visited, also while others end, walks do not
- * disturb each other, and the last to leave reports the end; from the table up to the calls of the
- * library, whose cores are played by one thread.
+ * bycolor.c: the watchers of each color: a walk visits every one, also while others end; walks do
+ * not disturb each other; the last watcher that leaves reports the end. Tests the table and the
+ * library's calls; one thread plays all cores.
  */
 #include <errno.h>
 

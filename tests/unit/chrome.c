@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome.c: what mely-gantt makes of a raw trace: which post is that of which event, the names of
- * colors at their time, text that is JSON whatever it was; and which files it refuses.
+ * chrome.c: mely-gantt's reading of raw traces: it pairs posts and events, finds the name of a
+ * color at each time, makes any text valid JSON, and refuses bad files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ read_file(struct gantt_raw *raw, struct gantt_raw_fault *fault)
 	return ok;
 }
 
-/* Ends the file, and pairs what is in it. */
+/* Ends the file, and pairs its posts and events. */
 static struct gantt_pairs
 paired(struct gantt_raw *raw)
 {
@@ -303,13 +303,13 @@ text_is_utf8(void **state)
 	check_clean("\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
 	check_clean("\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 	check_clean("\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
-	/* a text that has no 0 in its room */
+	/* a text without a terminating 0 */
 	cut = utf8_clean("ab\xe2\x82\xac", 4);
 	assert_string_equal(cut, "ab\xef\xbf\xbd\xef\xbf\xbd");
 	free(cut);
 }
 
-/* The line of the JSON that has this in it, up to its end; free it. */
+/* The line of the JSON that contains part; the caller frees it. */
 static char *
 line_with(struct gantt_raw *raw, const char *part)
 {

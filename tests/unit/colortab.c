@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * color/table.c: the table of colors by id: exact for every pattern of ids, bounded in bytes per
- * idle id; a trim gives everything back, except colors that are held.
+ * color/table.c: the table of colors by id: it finds the right color for every pattern of ids, uses
+ * bounded bytes per idle id, and a trim frees everything except colors that are held.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ struct pattern {
 static void
 exact_and_small(void **state)
 {
-	/* The lowest 16384 ids are always found by index: their memory comes on top. */
+	/* The lowest 16384 ids are always found by index: add their memory. */
 	enum { IDS = 50000, DENSE_AREA = 16384 * 64 };
 	static const struct pattern patterns[] = {
 		{0, 1, 64 + 8}, {0xffff0000u, 1, 160}, {0, 64, 160}, {0, 0x9e3779b1u, 160},

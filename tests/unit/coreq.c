@@ -82,7 +82,7 @@ every_priority(void **state)
 	assert_int_equal(q.levels, 0);
 }
 
-/* Unlink from anywhere, in a random order, and compare with the set of colors that must be left. */
+/* Unlink from anywhere, in a random order, and compare with the set of colors that must remain. */
 static void
 random_order(void **state)
 {
@@ -109,7 +109,7 @@ random_order(void **state)
 	}
 }
 
-/* The highest is always ready again: the lowest runs after a bounded number of batches. */
+/* A color of the highest priority is always ready: the lowest still runs after bounded batches. */
 static void
 passed_over_has_its_turn(void **state)
 {

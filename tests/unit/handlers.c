@@ -83,7 +83,7 @@ pairs(void **state)
 	assert_null(melyint_handler_entry(MELYINT_NO_HANDLER));
 }
 
-/* A thread may give a number under a lock for which a dlopen under way waits. */
+/* A thread may assign a number under a lock for which a running dlopen waits. */
 static void
 symbols_are_for_readers(void **state)
 {
@@ -102,7 +102,7 @@ symbols_are_for_readers(void **state)
 	assert_int_equal(asked, before);
 }
 
-/* As if the thread that gave the number were held up before it made the entry ready. */
+/* As if the thread that assigned the number stopped before it made the entry ready. */
 static void
 found_before_it_is_ready(void **state)
 {

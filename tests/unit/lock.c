@@ -101,8 +101,8 @@ held_elsewhere(struct witness *witness)
 	return witness->held;
 }
 
-/* Developer builds say only to the holder that it holds the lock; release builds, to every
- * thread. */
+/* In developer builds only the holder sees that it holds the lock; in release builds every thread
+ * does. */
 static void
 witness_names_the_holder(void **state)
 {
@@ -130,7 +130,7 @@ witness_names_the_holder(void **state)
 }
 
 #ifdef MELY_DEVELOPER
-/* A child that drops a lock which it does not hold, or takes one twice, aborts with a line. */
+/* A child that drops a lock it does not hold, or takes one twice, prints a line and aborts. */
 static void
 abuse(bool twice)
 {

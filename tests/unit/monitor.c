@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * monitor.c: the background thread: when its steps are looked at, that it rests while all cores
- * sleep, and its life with the runtime's. What is waited for has no limit but the alarm.
+ * monitor.c: the background thread: it runs its steps in time, rests while all cores sleep, and
+ * starts and ends with the runtime. Only the alarm limits a wait.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,13 +23,13 @@ enum { CORES = 2, HANG_S = 60 };
 static struct mely_runtime *rt;
 static pthread_t runner;
 
-/* A step that counts its looks. */
+/* A step that counts its calls. */
 struct probe {
 	struct melyint_step step;
 	_Atomic uint64_t looks, bytes;
-	uint64_t every_ns;     /* asked for; MELYINT_STEP_NEVER */
-	uint64_t looks_left;   /* then it is over */
-	struct probe *adds;    /* at its first look */
+	uint64_t every_ns;     /* its period, or MELYINT_STEP_NEVER */
+	uint64_t looks_left;   /* calls until it ends */
+	struct probe *adds;    /* at its first call */
 };
 
 static uint64_t
@@ -151,9 +151,9 @@ static void
 not_without_steps(void **state)
 {
 	(void)state;
-	/* Nothing of the runtime's own asks for it either. */
+	/* Remove the runtime's own steps, too. */
 	rt->look.monitor->steps = NULL;
-	if (MELY_LOAD(&rt->look.monitor->wakefd, relaxed) >= 0) /* nobody runs */
+	if (MELY_LOAD(&rt->look.monitor->wakefd, relaxed) >= 0) /* it runs for another reason */
 		skip();
 	start();
 	assert_int_equal(monitors(), 0);
@@ -173,7 +173,7 @@ descriptors_times_and_calls(void **state)
 	ends_soon.looks_left = 3;
 	assert_int_equal(pipe(ends), 0);
 	reads.step.fd = ends[0];
-	/* One before the run, one in it, one by a step. */
+	/* Add one step before the run, one during it, and one from a step. */
 	assert_int_equal(melyint_monitor_add(rt, &reads.step), 0);
 	start();
 	await_looks(&reads, 1);
@@ -194,7 +194,7 @@ descriptors_times_and_calls(void **state)
 	assert_int_equal(atomic_load(&ends_soon.looks), 3);
 	stop();
 	assert_int_equal(monitors(), 0);
-	/* They are there in the next run, too. */
+	/* They run in the next run, too. */
 	looks = atomic_load(&ticks.looks);
 	start();
 	await_looks(&ticks, looks + 2);
@@ -239,13 +239,13 @@ rests_while_all_sleep(void **state)
 	start();
 	for (round = 0; round < 10; round++) {
 		await_rest();
-		/* Woken by somebody else, it does not look at what is of interest only when cores
-		 * are awake, unless that is due since it went to rest. */
+		/* After another wake-up it does not run the steps for awake cores, unless they
+		 * became due since it went to rest. */
 		others = atomic_load(&asleep.looks);
 		melyint_monitor_wake(rt);
 		await_looks(&asleep, others + 1);
 		looks = atomic_load(&awake.looks);
-		/* A core awakes and stays awake: it goes on looking. */
+		/* A core wakes and stays awake: the monitor runs these steps again. */
 		atomic_store(&let_go, false);
 		atomic_store(&held, false);
 		assert_int_equal(mely_post_id(rt, (uint32_t)round, &hold, NULL), 0);
@@ -259,7 +259,7 @@ rests_while_all_sleep(void **state)
 	stop();
 }
 
-static _Atomic uint64_t seldom_ns; /* asked for by it */
+static _Atomic uint64_t seldom_ns; /* the period of on_seldom */
 
 static uint64_t
 on_seldom(struct melyint_step *step, uint64_t now_ns)
@@ -270,7 +270,7 @@ on_seldom(struct melyint_step *step, uint64_t now_ns)
 	return now_ns + atomic_load(&seldom_ns);
 }
 
-/* One that wants to be looked at once in an hour does not hold up another when a core awakes. */
+/* A step with a period of an hour does not delay another step when a core wakes. */
 static void
 goes_by_the_shortest_period(void **state)
 {
@@ -286,7 +286,7 @@ goes_by_the_shortest_period(void **state)
 	start();
 	await_looks(&seldom, 1);
 	await_rest();
-	/* A millisecond later both are due, and looked at when it is woken, but not again. */
+	/* A millisecond later both are due: the next wake-up runs them, but only once. */
 	atomic_store(&seldom_ns, 3600 * UINT64_C(1000000000));
 	looks = atomic_load(&seldom.looks);
 	nap();
@@ -327,7 +327,7 @@ is_left_behind_by_a_fork(void **state)
 
 	(void)state;
 	assert_int_equal(melyint_monitor_add(rt, &ticks.step), 0);
-#ifndef MELYINT_TSAN /* can not follow a fork of a process with threads */
+#ifndef MELYINT_TSAN /* cannot follow a fork of a process with threads */
 	start();
 	await_looks(&ticks, 1);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poller.c: what another core may do with a poller: it keeps a wake-up that it finds, leaves a held
- * poller alone, serves its timers; and when a core counts as stuck. One thread plays the cores.
+ * poller.c: the use of a poller by another core: that core keeps a wake-up it finds, leaves a held
+ * poller alone, and runs its timers; and when a core counts as stuck. One thread plays the cores.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ wake_up_is_kept(void **state)
 	assert_true(melyint_poller_relieve(one, two));
 	melyint_self = two;
 	melyint_poller_sleep(two, UINT64_MAX);
-	/* Once only. */
+	/* Only once. */
 	assert_false(two->fixed.poller->woken);
 }
 
@@ -98,7 +98,7 @@ held_is_left_alone(void **state)
 	assert_int_equal(counted(&one->counters.polls), 1);
 	assert_int_equal(counted(&one->counters.readiness), 1);
 	assert_int_equal(counted(&two->counters.polls), 0);
-	/* Nothing more to find. */
+	/* A second poll finds nothing. */
 	melyint_self = two;
 	assert_int_equal(melyint_poller_look(two), 0);
 }
@@ -173,7 +173,7 @@ stuck_from_when(void **state)
 	assert_true(stuck > 0);
 	melyint_self = one;
 	MELY_COUNT(&two->counters.batches, 1);
-	/* Not busy: it may sleep for any time. */
+	/* A core that is not busy may sleep for any time. */
 	melyint_stuck_look(one, t, true);
 	melyint_stuck_look(one, t + 10 * stuck, true);
 	assert_int_equal(counted(taken), 0);

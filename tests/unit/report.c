@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c: lines of reports: what does not fit, numbers for people, how often they are said; the
- * names of functions and of system calls.
+ * report.c: lines of reports: text that does not fit, readable numbers, limits on repetition; names
+ * of functions and of system calls.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ lines_are_cut(void **state)
 	assert_true(line.used < MELYINT_LINE);
 	assert_int_equal(line.used, strlen(line.text));
 	assert_string_equal(line.text + line.used - 3, "...");
-	/* All that comes before is as it was. */
+	/* The text before it is unchanged. */
 	for (i = 0; (size_t)i < line.used - 4; i++)
 		assert_int_equal(line.text[i], text[i % 10]);
 	melyint_line_add(&line, "more");
@@ -186,7 +186,7 @@ calls_on_sockets(void **state)
 	close(pair[1]);
 }
 
-/* A stderr that nobody reads holds nobody up; the next line says what got lost. */
+/* A full stderr does not block a thread; the next line reports how much was lost. */
 static void
 to_nobody(void **state)
 {

@@ -82,7 +82,7 @@ many_at_once(void **state)
 	melyint_slots_fini(&slots);
 }
 
-/* After the last generation the slot is never used again, so that no id comes twice. */
+/* After the last generation the slot is never used again, so that every id is unique. */
 static void
 generations_run_out(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * socket.c: where the live socket may be, what is taken over and what is not, and who is answered.
+ * socket.c: where the live socket may be, which files it replaces, and which users it answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 enum { NOBODY = 65534, TAKERS = 8 };
 
-static char base[64]; /* a directory of this test's own */
+static char base[64]; /* this test's directory */
 
 static int
 begin(void **state)
@@ -84,7 +84,7 @@ directory_is_made_and_checked(void **state)
 	(void)state;
 	assert_int_equal(melyint_socket_directory(dir), 0);
 	assert_int_equal(mode_of(dir), 0700);
-	assert_int_equal(melyint_socket_directory(dir), 0); /* it is there already */
+	assert_int_equal(melyint_socket_directory(dir), 0); /* it exists already */
 	assert_int_equal(chmod(dir, 0750), 0);
 	assert_int_equal(melyint_socket_directory(dir), -EPERM);
 	assert_int_equal(chmod(dir, 0701), 0);
@@ -102,7 +102,7 @@ directory_is_made_and_checked(void **state)
 	umask(mask);
 }
 
-/* Somebody has put a directory where ours would be. */
+/* Another user made a directory where ours would be. */
 static void
 squatter_is_not_trusted(void **state)
 {
@@ -113,7 +113,7 @@ squatter_is_not_trusted(void **state)
 	assert_int_equal(mkdir(in_base("run/mely"), 0777), 0);
 	assert_int_equal(chmod(in_base("run/mely"), 0777), 0);
 	setenv("XDG_RUNTIME_DIR", in_base("run"), 1);
-	/* The other default is used instead, not this. */
+	/* The library uses the other default instead. */
 	assert_int_equal(melyint_socket_listen(&s, NULL), 0);
 	assert_int_not_equal(strncmp(s.path, base, strlen(base)), 0);
 	melyint_socket_close(&s);
@@ -140,7 +140,7 @@ mode_and_end(void **state)
 	melyint_socket_close(&s);
 	assert_int_equal(access(in_base("a.sock"), F_OK), -1);
 	assert_int_equal(s.fd, -1);
-	melyint_socket_close(&s); /* once more is nothing */
+	melyint_socket_close(&s); /* a second close does nothing */
 }
 
 static void
@@ -166,7 +166,7 @@ stale_is_taken_over(void **state)
 	close(s.fd); /* as when its process is killed: the file stays */
 	assert_int_equal(dial(in_base("c.sock")), -ECONNREFUSED);
 	assert_int_equal(melyint_socket_listen(&t, in_base("c.sock")), 0);
-	/* The first one's end does not remove what is another's now. */
+	/* The end of the first one does not remove the file, which is another's now. */
 	s.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	melyint_socket_close(&s);
 	assert_true(dial(in_base("c.sock")) >= 0);
@@ -174,7 +174,7 @@ stale_is_taken_over(void **state)
 	assert_int_equal(access(in_base("c.sock"), F_OK), -1);
 }
 
-/* While another looks at what is there, nobody removes it. */
+/* While one process checks the file, no other removes it. */
 static void
 lock_keeps_others_out(void **state)
 {
@@ -198,7 +198,7 @@ lock_keeps_others_out(void **state)
 	melyint_socket_close(&t);
 }
 
-/* Wait for the go, take it, tell whether it was had, and stay until the end. */
+/* Wait for the go, listen, report whether that succeeded, and stay until the end. */
 static void
 take_it(const char *path, int go, int told, int end)
 {
@@ -215,7 +215,7 @@ take_it(const char *path, int go, int told, int end)
 	_exit(0);
 }
 
-/* Of many at once one has what was stale, and it is the one that answers. */
+/* Of many processes at the same time one takes over a stale socket, and that one answers. */
 static void
 one_of_many_takes_over(void **state)
 {
@@ -291,7 +291,7 @@ bad_places(void **state)
 	assert_int_equal(s.fd, -1);
 }
 
-/* A child's end of what it has from its parent leaves the file. */
+/* A child that closes its parent's socket leaves the file. */
 static void
 child_leaves_it(void **state)
 {
@@ -311,8 +311,8 @@ child_leaves_it(void **state)
 	melyint_socket_close(&s);
 }
 
-/* At the default place several runtimes of a process get different names, and what dead processes
- * have left there goes. */
+/* At the default place several runtimes of a process get different names, and the files of dead
+ * processes are removed. */
 static void
 default_names(void **state)
 {
@@ -356,7 +356,7 @@ credentials(void **state)
 	assert_false(melyint_socket_admits(1000, 0));
 }
 
-/* Another user who could open the file, were its mode otherwise, is turned away. */
+/* The socket refuses another user, even one that the file's mode would admit. */
 static void
 other_user_is_turned_away(void **state)
 {

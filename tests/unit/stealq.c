@@ -65,7 +65,7 @@ highest_interval_first(void **state)
 	end();
 }
 
-/* put returns whether the color is worth more to thieves than before. */
+/* put returns whether the color rose to a higher interval. */
 static void
 put_says_whether_it_rose(void **state)
 {

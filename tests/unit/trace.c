@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.c: rings of records, read while they are written. tests/unit/chrome.c has what mely-gantt
- * makes of them.
+ * trace.c: rings of records, read while they are written. tests/unit/chrome.c tests mely-gantt's
+ * reading of them.
  */
 #include <pthread.h>
 #include <string.h>
@@ -32,7 +32,7 @@ setup(void **state)
 	return 0;
 }
 
-/* All that the ring still has, as write.c copies it. */
+/* Copy all records that the ring still contains, like write.c. */
 static uint64_t
 copy(const struct melyint_ring *ring, struct melyint_record *to, uint64_t *lost)
 {
@@ -96,7 +96,7 @@ oldest_are_lost(void **state)
 		assert_int_equal(n, total < RECORDS ? total : RECORDS);
 		assert_int_equal(n + lost, total);
 	}
-	/* A trace that begins now has none of them. */
+	/* A trace that begins now contains none of them. */
 	rings[0].from = MELY_LOAD(&rings[0].head, relaxed); /* one thread */
 	assert_int_equal(copy(&rings[0], records, &lost), 0);
 	assert_int_equal(lost, 0);

@@ -14,7 +14,7 @@
 #include "core/weight.h"
 
 enum { ALL = MELY_STEAL_TIME_LEFT | MELY_STEAL_PENALTY | MELY_STEAL_MEASURE | MELY_STEAL_LEARN };
-enum { FULL = MELYINT_WEIGH_PENALTY_MEASURED_LEARNED }; /* what follows from these */
+enum { FULL = MELYINT_WEIGH_PENALTY_MEASURED_LEARNED }; /* the weighing with all of ALL */
 
 static struct mely_runtime *rt;
 static struct mely_handler handler;
@@ -142,7 +142,7 @@ unknown_is_sampled(void **state)
 	assert_false(ev._flags & MELYINT_EV_SAMPLE);
 }
 
-/* A sample stays in the runtime, and the handler untouched, until the next event is in hand. */
+/* A sample stays in the runtime, and the handler unchanged, until the next event begins. */
 static void
 sample_waits(void **state)
 {
@@ -212,7 +212,7 @@ penalty_is_bounded(void **state)
 	for (i = 0; i < 1000; i++)
 		melyint_sample_away(&handler, UINT32_MAX);
 	assert_int_equal(melyint_weight_penalty(FULL, &handler), 1000);
-	/* The annotation wins, and nothing is learned with learning switched off. */
+	/* The annotation wins, and with learning switched off a penalty is not learned. */
 	handler.penalty = 5;
 	assert_int_equal(melyint_weight_penalty(FULL, &handler), 5);
 	handler.penalty = 0;

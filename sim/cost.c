@@ -164,7 +164,7 @@ sim_cost_new(struct sim_cost **out, const struct sim_machine *machine,
 	}
 	connect(cost);
 	for (i = 0; i < shape->cpus; i++)
-		memset(cost->cpus[i].streams, 0xff, sizeof(cost->cpus[i].streams)); /* no line has this number */
+		memset(cost->cpus[i].streams, 0xff, sizeof(cost->cpus[i].streams)); /* no line */
 	*out = cost;
 	return 0;
 no_memory:

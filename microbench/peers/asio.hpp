@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // asio.hpp: an io_context run by a pool of threads, as in Boost.Asio's threading and strand
-// documentation; what both kinds of strand share.
+// documentation; shared by both kinds of strand.
 #ifndef PEER_ASIO_HPP
 #define PEER_ASIO_HPP
 

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# build.sh SRCDIR OUTDIR: build the peers that can be built here, and name the others and what they
-# need. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers, LIBS the
-# allocator that our own programs are linked with. Never part of an ordinary build: make peers.
+# build.sh SRCDIR OUTDIR: build the peers whose requirements are installed, and list the others with
+# their requirements. SRCDIR is the top of the source tree. CC, CXX and GO may name other compilers,
+# LIBS the allocator that our own programs link. Never part of an ordinary build: make peers.
 set -eu
 
 src=${1:?usage: build.sh SRCDIR OUTDIR}
@@ -56,7 +56,7 @@ else
 fi
 if command -v "${GO:-go}" >/dev/null 2>&1; then
 	echo "peers: go-channel"
-	# Without the network: the program needs no module but Go's own.
+	# Without the network: the program needs only Go's own modules.
 	(cd "$here/go" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local CGO_ENABLED=0 \
 		"${GO:-go}" build -o "$out/go-channel" .)
 else

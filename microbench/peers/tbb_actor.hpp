@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// tbb_actor.hpp: the usual actor on oneTBB: a concurrent_queue as mailbox, a flag that says
-// whether a task is under way for it, and a task that runs at most a batch and is spawned again
-// while something is left. The workers are those of an arena; the main thread is none of them.
+// tbb_actor.hpp: the usual actor on oneTBB: a concurrent_queue as mailbox, a flag that shows
+// whether the actor has a task, and a task that runs at most a batch and is spawned again while
+// the mailbox is not empty. The workers are those of an arena, without the main thread.
 #include <atomic>
 
 #include <oneapi/tbb/concurrent_queue.h>

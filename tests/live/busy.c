@@ -137,7 +137,7 @@ start(const struct mely_config *config, const char *socket, pthread_t *thread)
 	if (error != 0)
 		die("runtime", error);
 	if (socket != NULL)
-		(void)mely_socket_open(rt, socket); /* the library reports an error; the program goes on */
+		(void)mely_socket_open(rt, socket); /* the library reports the error */
 	error = pthread_create(thread, NULL, run, rt);
 	if (error != 0)
 		die("thread", -error);

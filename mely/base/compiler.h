@@ -12,6 +12,12 @@
 
 #define MELY_LIKELY(x) __builtin_expect(!!(x), 1)
 #define MELY_UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* The compiler may rely on cond. */
+#define MELY_ASSUME(cond) \
+	do { \
+		if (!(cond)) \
+			__builtin_unreachable(); \
+	} while (0)
 #define MELY_NOINLINE __attribute__((noinline))
 #define MELY_INLINE static inline __attribute__((always_inline))
 #define MELY_UNUSED __attribute__((unused))

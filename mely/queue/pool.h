@@ -82,15 +82,18 @@ MELY_INLINE struct mely_event *
 melyint_pool_get(struct melyint_pool *pool)
 {
 	uint32_t count = pool->count;
+	struct mely_event *ev;
 
 	if (MELY_UNLIKELY(count == 0))
 		return melyint_pool_get_slow(pool);
 	pool->count = --count;
 	if (MELY_LIKELY(count >= MELYINT_FETCH_AHEAD))
 		MELY_PREFETCH(pool->stock[count - MELYINT_FETCH_AHEAD]);
-	MELY_DEBUG_ASSERT(MELY_PEEK(&pool->stock[count]->_state) == MELYINT_EV_SPARE);
-	melyint_pool_mark(pool->stock[count], MELYINT_EV_CLAIMED);
-	return pool->stock[count];
+	ev = pool->stock[count];
+	MELY_DEBUG_ASSERT(ev != NULL && MELY_PEEK(&ev->_state) == MELYINT_EV_SPARE);
+	MELY_ASSUME(ev != NULL); /* so that callers test only what the slow way returns */
+	melyint_pool_mark(ev, MELYINT_EV_CLAIMED);
+	return ev;
 }
 
 /* Put an event that a get returned, of this or another pool, into the stock. */

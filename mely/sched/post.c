@@ -236,15 +236,17 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 		melyint_stamp(&self->tallies,
 		    MELY_LOAD(&self->pace.turn_ticks, relaxed), ev); /* ours */
 	how = melyint_append_locked(owner, color, ev, flags);
-	woken = owner != self && how != MELYINT_APPEND_DEAD && melyint_wake_locked(owner);
+	if (MELY_UNLIKELY(how >= MELYINT_APPEND_DEAD)) {
+		melyint_lock_drop(&owner->lock);
+		return how == MELYINT_APPEND_DEAD ? -ESTALE : -EINVAL;
+	}
+	woken = owner != self && melyint_wake_locked(owner);
 	melyint_lock_drop(&owner->lock);
 	if (woken)
 		melyint_wake_finish(self, owner);
 	else if (how == MELYINT_APPEND_LINKED)
 		melyint_offer(self, owner);
-	if (MELY_LIKELY(how < MELYINT_APPEND_DEAD))
-		return 0;
-	return how == MELYINT_APPEND_DEAD ? -ESTALE : -EINVAL;
+	return 0;
 }
 
 /* A of NOTE(post) in an observed batch: B of NOTE(observe). */
@@ -433,6 +435,17 @@ post_observed(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler
 	return enqueue_observed(self, self->batch.color, ev, 0);
 }
 
+/* The event could not be posted; to a dead color it is posted again by its id. */
+static MELY_NOINLINE int
+post_id_failed(struct melyint_core *self, uint32_t id, struct mely_event *ev, int error)
+{
+	struct mely_handler *handler = ev->_handler;
+	void *arg = ev->_arg;
+
+	free(ev);
+	return error == -ESTALE ? melyint_post_id_slow(self, self->rt, id, handler, arg, 0) : error;
+}
+
 /* mely_post_id by a core of rt, not to its running color. */
 static MELY_NOINLINE int
 post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler, void *arg,
@@ -447,17 +460,15 @@ post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	if (MELY_UNLIKELY(self->sampling.observe != 0))
 		return post_observed(rt, id, handler, arg);
 	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
-	if (MELY_UNLIKELY(color == NULL))
+	/* An empty pool goes there, too: with no call before post_inside, few registers are saved. */
+	if (MELY_UNLIKELY(color == NULL || self->pool.count == 0))
 		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
 	ev = melyint_pool_get(&self->pool);
-	if (MELY_UNLIKELY(ev == NULL))
-		return -ENOMEM;
 	fill(ev, handler, arg, 0);
 	error = post_inside(self, color, ev, 0);
 	if (MELY_LIKELY(error == 0))
 		return 0;
-	free(ev);
-	return error == -ESTALE ? melyint_post_id_slow(self, rt, id, handler, arg, 0) : error;
+	return post_id_failed(self, id, ev, error);
 }
 
 /* A of NOTE(post): a pooled event to the running color, whose batch is not observed. */

@@ -460,7 +460,7 @@ post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	if (MELY_UNLIKELY(self->sampling.observe != 0))
 		return post_observed(rt, id, handler, arg);
 	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
-	/* An empty pool goes there, too: with no call before post_inside, few registers are saved. */
+	/* Also with an empty pool: without a call before post_inside, few registers are saved. */
 	if (MELY_UNLIKELY(color == NULL || self->pool.count == 0))
 		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
 	ev = melyint_pool_get(&self->pool);

@@ -370,7 +370,7 @@ released(void)
 	is_found(post_to_released, "of handler 'on_nothing' is posted to color");
 	is_found(post_to_released, "'gone', which was released");
 	is_found(handler_posts_to_released, "which was released");
-	/* Release builds have no way to see these: the memory is gone. */
+	/* Release builds have no way to see these: the memory was freed. */
 	if (DEVELOPER) {
 		is_found(color_outlives_runtime, "belongs to a runtime that was freed");
 		is_found(runtime_is_freed, "was freed");

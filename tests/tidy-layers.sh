@@ -25,7 +25,8 @@ declared()
 		END {
 			while ((i = index(text, "/*")) > 0) {
 				rest = substr(text, i + 2)
-				text = substr(text, 1, i - 1) " " substr(rest, index(rest, "*/") + 2)
+				rest = substr(rest, index(rest, "*/") + 2)
+				text = substr(text, 1, i - 1) " " rest
 			}
 			depth = 0
 			for (i = 1; i <= length(text); i++) {
@@ -109,12 +110,14 @@ check()
 		if ($2 in seams) {
 			split(where[$3], at, " ")
 			for (i in at)
-				if (at[i] != "fifo" && at[i] != from && index(seams[$2], " " at[i] " ") == 0)
+				if (at[i] != "fifo" && at[i] != from &&
+				    index(seams[$2], " " at[i] " ") == 0)
 					print $2 " declares " $3 ", which room " at[i] \
 					    " defines: layers does not name it"
 		} else if (index(where[$3], " " from " ") == 0 &&
 		    !(from == "sched" && index(where[$3], " fifo ") != 0)) {
-			print $2 " declares " $3 ", which room" where[$3] "defines: no seam of layers"
+			print $2 " declares " $3 ", which room" where[$3] \
+			    "defines: no seam of layers"
 		}
 	}
 	END {
@@ -145,7 +148,8 @@ canary "an arrow up from a replacing header" fifo/core/worth.h \
     '/^#include "core/a #include "io/fd.h"' 'fifo/core/worth.h includes io/fd.h'
 canary "an include without a room" sched/run.c '/^#include "core/a #include "run.h"' \
     'sched/run.c includes "run.h"'
-canary "a seam that names the wrong room" layers 's,^seam core/upcalls.h sched,seam core/upcalls.h io,' \
+canary "a seam that names the wrong room" layers \
+    's,^seam core/upcalls.h sched,seam core/upcalls.h io,' \
     'core/upcalls.h declares melyint_post,'
 canary "a seam that layers does not list" layers '/^seam sched\/wait.h/d' \
     'sched/wait.h declares melyint_poller_look,'

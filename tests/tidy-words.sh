@@ -9,8 +9,8 @@ cd "$top" || exit 1
 # PATTERN | what to write instead | a line that the pattern must find. Extended Perl patterns,
 # case is ignored.
 read -r -d '' list <<'END' || :
-\b(whom|whoever|somebody|nobody|anybody)\b(?!/)|name the thread, the core or the caller|whoever looks next
-(?<!people )(?<!those )(?<!anyone )(?<!users )(?<!user )(?<!clients )\bwho\b|name the thread, the core or the caller|by the thread who posts
+\b(whom|whoever|somebody|nobody|anybody)\b(?!/)|name the thread|whoever polls
+(?<!people )(?<!those )(?<!users )(?<!user )\bwho\b|name the thread|the thread who posts
 \bso (many|long)\b|give the number a name|one batch in so many
 \banew\b|again|it is linked anew
 \b(is|are|was|were|be) told\b|learns, reports|the core is told
@@ -19,7 +19,7 @@ read -r -d '' list <<'END' || :
 (?<!there )\b(is|are) no (?!longer|more\b|less|fewer|later|earlier|one\b)|is not a|this is no number
 \bcan not\b|cannot|it can not be stolen
 \bin the place of\b|instead of, on behalf of|in the place of a core
-\b(a|an|each|every|another|second|last|next|own|one) look\b(?! up\b)|snapshot, glance|a look at it
+\b(a|an|each|every|another|second|last|next|own|one) look\b(?!(-| )up\b)|snapshot|a look at it
 \b(be|been) had\b|exist, be available|no memory could be had
 \b(has|have|had) come\b(?! (from|to|with)\b)|arrived|when its time has come
 \b(is|are|was) gone\b|has ended, was freed|when the watcher is gone
@@ -71,7 +71,7 @@ if [ $# -gt 0 ]; then
 	files=("$@")
 else
 	shopt -s nullglob globstar
-	files=(*.md NEWS check serve autogen.sh configure.ac Makefile.am .ci/run .ci/common.sh
+	files=(*.md NEWS check serve autogen.sh configure.ac Makefile.am .ci/*
 		{include,mely,compat,webserver,sim,microbench}/**/*.{h,c,cc,hpp,def,am,sh,py,cpp}
 		{mely-top,mely-gantt,mely-check,examples,tests}/**/*.{h,c,cc,am,sh,py,pml,md,list}
 		{docs,man,webserver}/**/*.{md,sh,1,3,7,am,html}

@@ -2,8 +2,8 @@
 /*
  * mely/live.h: observe a running program: the socket that mely-top attaches to, and the dump.
  *
- * The runtime's background thread serves both while mely_run or mely_run_once_for has the runtime at
- * work, so they answer even while each core is busy in a handler. They stop nothing, and hold no
+ * The runtime's background thread serves both while mely_run or mely_run_once_for has the runtime
+ * at work, so they answer even while each core is busy in a handler. They stop nothing, and hold no
  * core's lock while they make or write text.
  *
  * Environment, read by mely_config_init (mely/runtime.h): MELY_SOCKET, MELY_DUMP_SIGNAL.

@@ -15,20 +15,15 @@
  *     C. Promises that are handed over later than the call: a watcher's start comes before its
  *        events, the reports to a join before the joined event, a stop or a cancel before its
  *        completion, helper work before its completion.
- *     D. Everything before mely_run comes before everything in it, and that before everything after
- *        it.
+ *     D. Everything before mely_run comes before everything in it, and that before what follows.
  *   The runtime's own code orders nothing. It is not instrumented, but ThreadSanitizer knows much
  *   of what it calls (locks, descriptors, memory). So it runs as a fiber of its own, one per
  *   thread, on which ThreadSanitizer ignores all of that: a public call switches to it and back
  *   (enter, leave); a core is always on it, except while a handler runs. Stacks: if colors shared a
  *   core's stack, ThreadSanitizer would see them share their locals. So a batch runs on the stack
  *   of its color.
- *
- * Keys of edges: an event's key is its address; the others are addresses with an offset that no
- * event has (KEY_ below).
  */
 #include "core/hooks.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -44,17 +39,6 @@
 #include "io/kinds.h"
 #include "check/tsan.h"
 #include "io/watch.h"
-
-enum key {
-	KEY_RUN,       /* of a runtime: what came before the run; check/fiber.c follows it */
-	KEY_STARTED,   /* of a watcher: what came before its start */
-	KEY_OVER,      /* of a watcher: what its handler has done */
-	KEY_WORKED,    /* of a runtime: what helpers have done for it */
-	KEY_PASSED,    /* of a runtime: what mely_run_once_for has run */
-	KEY_RELEASED   /* of a color: what came before its release */
-};
-
-#define KEY(object, key) ((const char *)(object) + (key))
 
 /* This thread. */
 static MELY_TLS struct {
@@ -433,8 +417,8 @@ melyint_check_watch_made(struct melyint_watch *w)
 {
 	if (!on() || !here.inside)
 		return;
-	melyint_edge_set(KEY(w, KEY_STARTED), here.program);
-	melyint_edge_set(KEY(w, KEY_OVER), NULL);
+	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_STARTED), here.program);
+	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_OVER), NULL);
 }
 
 void
@@ -442,15 +426,15 @@ melyint_check_watch_gone(struct melyint_watch *w)
 {
 	if (!on() || !here.inside)
 		return;
-	melyint_edge_set(KEY(w, KEY_STARTED), NULL);
-	melyint_edge_set(KEY(w, KEY_OVER), NULL);
+	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_STARTED), NULL);
+	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_OVER), NULL);
 }
 
 void
 melyint_check_watch_over(struct melyint_watch *w)
 {
 	if (on() && here.inside)
-		melyint_edge_follow_key(KEY(w, KEY_OVER), here.program);
+		melyint_edge_follow_key(MELYINT_KEY(w, MELYINT_KEY_OVER), here.program);
 }
 
 void
@@ -460,11 +444,11 @@ melyint_run_watcher(struct melyint_watch *w, void (*fn)(void *arg), void *arg)
 		fn(arg);
 		return;
 	}
-	melyint_edge_follow_key(KEY(w, KEY_STARTED), here.color->fiber);
+	melyint_edge_follow_key(MELYINT_KEY(w, MELYINT_KEY_STARTED), here.color->fiber);
 	call_in_color(fn, arg);
 	if (!on())
 		return;
-	melyint_edge_set(KEY(w, KEY_OVER), here.color->fiber);
+	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_OVER), here.color->fiber);
 	/* What ends with it is posted after it. */
 	here.program = here.color->fiber;
 }
@@ -499,10 +483,10 @@ melyint_run_work(struct melyint_watch *w, const char *name, void (*fn)(void *arg
 	(void)snprintf(label, sizeof label, "helper work (%s)", name);
 	__tsan_set_fiber_name(call.fiber, label);
 	melyint_stack_make(&stack);
-	melyint_edge_follow_key(KEY(w, KEY_STARTED), call.fiber);
+	melyint_edge_follow_key(MELYINT_KEY(w, MELYINT_KEY_STARTED), call.fiber);
 	melyint_stack_call(&stack, run_call, &call);
-	melyint_edge_set(KEY(w, KEY_STARTED), call.fiber);
-	melyint_edge_add(KEY(w->io->rt, KEY_WORKED), call.fiber);
+	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_STARTED), call.fiber);
+	melyint_edge_add(MELYINT_KEY(w->io->rt, MELYINT_KEY_WORKED), call.fiber);
 	melyint_fiber_end(call.fiber);
 	melyint_stack_free(&stack);
 }
@@ -513,7 +497,7 @@ void
 melyint_check_released(struct mely_color *color)
 {
 	if (on() && here.inside)
-		melyint_edge_set(KEY(color, KEY_RELEASED), here.program);
+		melyint_edge_set(MELYINT_KEY(color, MELYINT_KEY_RELEASED), here.program);
 }
 
 void
@@ -536,7 +520,7 @@ melyint_run_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 			fn(arg);
 		return;
 	}
-	released = melyint_edge_take(KEY(color, KEY_RELEASED));
+	released = melyint_edge_take(MELYINT_KEY(color, MELYINT_KEY_RELEASED));
 	if (program != NULL) {
 		cf = melyint_colorfiber_find(color);
 		if (cf != NULL)
@@ -564,7 +548,7 @@ melyint_run_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 void
 melyint_check_run_begin(struct mely_runtime *rt)
 {
-	static bool said; /* once is enough, and twice no harm */
+	static bool said; /* twice does no harm */
 
 	if (__tsan_create_fiber == NULL && !said) {
 		said = true;
@@ -572,7 +556,7 @@ melyint_check_run_begin(struct mely_runtime *rt)
 		    "nothing is checked");
 	}
 	if (on() && here.inside)
-		melyint_edge_set(KEY(rt, KEY_RUN), here.program);
+		melyint_edge_set(MELYINT_KEY(rt, MELYINT_KEY_RUN), here.program);
 }
 
 void
@@ -581,7 +565,7 @@ melyint_check_run_end(struct mely_runtime *rt)
 	if (!on() || !here.inside)
 		return;
 	melyint_colorfiber_end_all(rt, here.entered);
-	melyint_edge_follow_key(KEY(rt, KEY_WORKED), here.entered);
+	melyint_edge_follow_key(MELYINT_KEY(rt, MELYINT_KEY_WORKED), here.entered);
 }
 
 void
@@ -597,11 +581,11 @@ melyint_check_report(struct mely_runtime *rt, bool begins)
 	if (!on())
 		return;
 	if (begins) {
-		melyint_edge_follow_key(KEY(rt, KEY_RUN), here.entered);
+		melyint_edge_follow_key(MELYINT_KEY(rt, MELYINT_KEY_RUN), here.entered);
 		melyint_check_out();
 	} else {
 		melyint_check_in();
-		melyint_edge_add(KEY(rt, KEY_WORKED), here.entered);
+		melyint_edge_add(MELYINT_KEY(rt, MELYINT_KEY_WORKED), here.entered);
 	}
 }
 
@@ -610,7 +594,7 @@ melyint_check_pass(struct mely_runtime *rt, bool begins)
 {
 	if (!on() || !here.inside)
 		return;
-	here.pass = begins ? KEY(rt, KEY_PASSED) : NULL;
+	here.pass = begins ? MELYINT_KEY(rt, MELYINT_KEY_PASSED) : NULL;
 	if (!begins)
-		melyint_edge_follow_key(KEY(rt, KEY_PASSED), here.entered);
+		melyint_edge_follow_key(MELYINT_KEY(rt, MELYINT_KEY_PASSED), here.entered);
 }

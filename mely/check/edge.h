@@ -35,4 +35,17 @@ void melyint_edge_free(struct melyint_edge *edge);
 void melyint_edge_release(long *word, void *fiber);
 void melyint_edge_acquire(const long *word, void *fiber);
 
+/* Keys of edges: an event's key is its address; the others are addresses with an offset that no
+ * event has. */
+enum melyint_edge_key {
+	MELYINT_KEY_RUN,       /* of a runtime: what came before the run; followed by fiber.c */
+	MELYINT_KEY_STARTED,   /* of a watcher: what came before its start */
+	MELYINT_KEY_OVER,      /* of a watcher: what its handler has done */
+	MELYINT_KEY_WORKED,    /* of a runtime: what helpers have done for it */
+	MELYINT_KEY_PASSED,    /* of a runtime: what mely_run_once_for has run */
+	MELYINT_KEY_RELEASED   /* of a color: what came before its release */
+};
+
+#define MELYINT_KEY(object, key) ((const char *)(object) + (key))
+
 #endif

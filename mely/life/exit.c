@@ -19,7 +19,7 @@
 #include "core/runtimes.h"
 #include "life/life.h"
 #include "look/trace/tracer.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 
 enum {
 	REGISTRATIONS_MAX = 16,

@@ -25,7 +25,7 @@
 #include "core/runtimes.h"
 #include "life/life.h"
 #include "look/trace/tracer.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 #include "look/watchdog/stall.h"
 
 static struct mely_runtime *runtimes; /* the first of the list, which is locked around a fork */

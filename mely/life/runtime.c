@@ -21,7 +21,7 @@
 #include "look/watchdog/monitor.h"
 #include "look/trace/observe.h"
 #include "sched/park.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 #include "life/settings.h"
 #include "sched/steal.h"
 #include "look/watchdog/stall.h"

@@ -11,8 +11,8 @@
  *   B. Colors move to the end of the queue during the walk. The walk ends after as many steps as
  *      the queue had colors at the start, and remembers the colors that it has seen. So it may
  *      miss a color, and counts none twice.
- *   C. The running color is in no queue. A core sets core->shown.running under its own lock or, in a
- *      steal, under the victim's, and clears it only under its own. So under that lock the color
+ *   C. The running color is in no queue. A core sets core->shown.running under its own lock or, in
+ *      a steal, under the victim's, and clears it only under its own. So under that lock the color
  *      that core->shown.running names cannot end.
  *   D. Only the core itself may walk the events that it has taken into its batch. So a census first
  *      announces itself (rt->walks.begun). A core that ticks, every millisecond unless its handler

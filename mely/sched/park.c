@@ -37,10 +37,10 @@
  *      its timers. libev holds the timers but cannot wait for them here, so a timerfd in the set
  *      follows the earliest one, also when another thread arms an earlier one (io/due.c).
  *   C. The thread may be computing, so it comes back at an unknown time. Therefore the core never
- *      becomes the sentry of C of NOTE(park), and a waker never gives it the search of B: either would
- *      keep others from waking a core that starts at once. A waker that finds no other sleeper does
- *      wake it, but ends the search itself. While another core is busy and there is no sentry, the
- *      timerfd brings the thread back after a millisecond.
+ *      becomes the sentry of C of NOTE(park), and a waker never gives it the search of B: either
+ *      would keep others from waking a core that starts at once. A waker that finds no other
+ *      sleeper does wake it, but ends the search itself. While another core is busy and there is no
+ *      sentry, the timerfd brings the thread back after a millisecond.
  *   D. A waker marks the core busy. If the thread does not come back, the core counts as stuck
  *      (NOTE(stuck)) and others pull the colors that wait there. A core that relieves it may take
  *      its wake-up out of the set; then it writes the wake-up again, for the program's poll.

@@ -62,7 +62,7 @@ for program in $programs; do
 	name=${program#*/}
 	objects=("$build/tests/${program%/*}"/*-"$name".o)
 	# shellcheck disable=SC2086 # flags are words
-	$cc $INSTRUMENT_FLAGS -o "$scratch/program" "${objects[0]}" \
+	$cc $INSTRUMENT_FLAGS -rdynamic -o "$scratch/program" "${objects[0]}" \
 	    "$build/tests/lib/libtest.a" $library -pthread ||
 		{ echo "FAIL: $program does not link"; failures=$((failures + 1)); continue; }
 	cases=$(sed -n 's/^\tTEST_CASE(\(.*\));$/\1/p' "$src/tests/$program.c")

@@ -206,7 +206,8 @@ main(int argc, char **argv)
 	}
 	for (i = 0; plan.flow && i < plan.runtimes; i++)
 		for (k = 0; k < 8; k++)
-			if (mely_post_id(rts[i], (uint32_t)k, &flow, (void *)(uintptr_t)(k * 8)) != 0)
+			if (mely_post_id(rts[i], (uint32_t)k, &flow,
+				(void *)(uintptr_t)(k * 8)) != 0)
 				exit(1);
 	if (mely_socket_path(rts[0], path, sizeof path) == 0)
 		snprintf(path, sizeof path, "-");

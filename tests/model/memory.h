@@ -16,8 +16,8 @@
  * in the thread's view, that is, happens before. So a missing release or acquire is found as the
  * race that it is: invariant 3, visibility.
  *
- * Locks are those of mely/base/lock.h; lock.pml shows that its few instructions keep what is assumed
- * of them here.
+ * Locks are those of mely/base/lock.h; lock.pml shows that its few instructions keep what is
+ * assumed of them here.
  *
  * A model defines before it includes this:
  *   THREADS         number of threads, 0 up

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stall.c: a handler that runs for longer than its limit is reported and counted: who, where, for
- * how long, and with a backtrace; what is not over its limit is not. A handler goes on until its
- * report is there, so how fast the machine is does not matter.
+ * stall.c: a handler that runs for longer than its limit is reported and counted, with its core,
+ * its time and a backtrace; others are not. A handler runs until its report exists, so the speed of
+ * the machine does not matter.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,6 +36,13 @@ static void
 end(void)
 {
 	test_run_stop(&runner, MELY_STOP_DRAIN);
+}
+
+static void
+end_and_free(void)
+{
+	end();
+	TEST_OK(mely_runtime_free(rt));
 }
 
 /* ---- handlers that take long ----------------------------------------------------------------- */
@@ -108,8 +115,7 @@ spins_on(int cores)
 	atomic_store(&let_go, 1);
 	test_await(&out, 1);
 	TEST_EQ(test_counters(rt).stalls, 1);
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 }
 
 static void
@@ -191,8 +197,7 @@ waiting_for_a_byte(void)
 	TEST_EQ(test_get(&out), 0);
 	TEST_EQ(write(ends[1], "x", 1), 1);
 	test_await(&out, 1);
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -222,8 +227,7 @@ sleeping(void)
 	if (lines_said("on_sleep", ", waiting in clock_nanosleep"))
 		TEST_CHECK(lines_said("on_sleep",
 		    "; no backtrace: the call would not outlast a signal"));
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 }
 
 static void
@@ -348,7 +352,7 @@ limits_of_handlers(void)
 	close(ends[1]);
 }
 
-/* ---- what is no stall ------------------------------------------------------------------------ */
+/* ---- what is not a stall --------------------------------------------------------------------- */
 
 static _Atomic uint64_t longest_ns, too_long;
 
@@ -498,8 +502,7 @@ signal_of_the_program(void)
 	TEST_CHECK(now.sa_handler == on_urgent);
 	TEST_EQ(atomic_load(&caught), 0);
 	atomic_store(&let_go, 1);
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 	TEST_EQ(sigaction(SIGURG, &old, NULL), 0);
 }
 
@@ -524,8 +527,7 @@ signal_blocked(void)
 	TEST_OK(mely_post_id(rt, 1, &blocked, NULL));
 	lines_await("handler on_blocked", "; no backtrace: the thread blocks signal ");
 	atomic_store(&let_go, 1);
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 }
 
 static void
@@ -544,8 +546,7 @@ no_signal(void)
 	TEST_OK(mely_post_id(rt, 1, &spin, NULL));
 	lines_await("handler on_spin", "; no backtrace: stall_signal is 0");
 	atomic_store(&let_go, 1);
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 }
 
 /* ---- where it goes --------------------------------------------------------------------------- */
@@ -577,8 +578,7 @@ to_stderr(void)
 	printf("    %s", line);
 	TEST_CHECK(strncmp(line, "mely: core 0: handler on_spin of color 1 has run for ", 53) == 0);
 	atomic_store(&let_go, 1);
-	end();
-	TEST_OK(mely_runtime_free(rt));
+	end_and_free();
 	close(saved);
 	close(pipes[0]);
 	close(pipes[1]);

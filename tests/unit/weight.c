@@ -258,7 +258,8 @@ switches_mean(void **state)
 	assert_int_equal(weighing_of(both | MELY_STEAL_LEARN),
 	    MELYINT_WEIGH_PENALTY_LEARNED);
 	assert_int_equal(mely_set_stealing(rt, ALL), 0); /* without MELY_STEAL_ON */
-	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), MELYINT_WEIGH_NOT); /* a switch */
+	/* relaxed: a switch */
+	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), MELYINT_WEIGH_NOT);
 	assert_int_equal(mely_set_stealing(rt, MELY_STEAL_ON | ALL), 0);
 	assert_int_equal(MELY_LOAD(&rt->switches.weighing, relaxed), FULL); /* a switch */
 	assert_int_equal(melyint_weighing_plain(FULL), MELYINT_WEIGH_TIME_MEASURED);

@@ -9,7 +9,7 @@
 #include <mely/stats.h>
 
 #include "base/text.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 
 /* A duration with three digits and a unit. */
 struct spell {

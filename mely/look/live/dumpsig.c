@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 
 enum { SIGNALS = 65 };
 

@@ -15,7 +15,7 @@
 #include "core/core.h"
 #include "look/watchdog/monitor.h"
 #include "core/runtimes.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 
 #define DUMP_NS UINT64_C(3000000000) /* for an fd that accepts nothing */
 

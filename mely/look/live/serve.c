@@ -30,7 +30,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "core/core.h"
-#include "look/live/live.h"
+#include "look/live/private.h"
 #include "look/live/request.h"
 #include "look/live/socket.h"
 

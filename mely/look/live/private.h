@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live.h: the live socket of a runtime and its clients, and dumps. The monitor thread drives them:
- * NOTE(serve) in serve.c.
+ * private.h: the live socket of a runtime and its clients, and dumps. The monitor thread drives
+ * them: NOTE(serve) in serve.c.
  */
-#ifndef MELYINT_LOOK_LIVE_LIVE_H
-#define MELYINT_LOOK_LIVE_LIVE_H
+#ifndef MELYINT_LOOK_LIVE_PRIVATE_H
+#define MELYINT_LOOK_LIVE_PRIVATE_H
 
 #include <pthread.h>
 #include <stdbool.h>

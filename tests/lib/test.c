@@ -320,6 +320,13 @@ test_await(_Atomic uint64_t *word, uint64_t value)
 }
 
 void
+test_close(const int *fds, int n)
+{
+	while (n-- > 0)
+		close(fds[n]);
+}
+
+void
 test_spin_ns(uint64_t ns)
 {
 	uint64_t until = mely_now_ns() + ns;

@@ -153,6 +153,8 @@ void test_await(MELY_ATOMIC(uint64_t) *word, uint64_t value);
 void test_add(MELY_ATOMIC(uint64_t) *word, uint64_t n);
 uint64_t test_get(MELY_ATOMIC(uint64_t) *word);
 void test_nap_us(unsigned us);
+/* Close n descriptors. */
+void test_close(const int *fds, int n);
 /* Keep the processor busy. */
 void test_spin_ns(uint64_t ns);
 /* Start a thread; failure ends the program. */

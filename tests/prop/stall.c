@@ -26,8 +26,7 @@ make(int cores, uint32_t stall_ms)
 	struct mely_config config;
 
 	test_config(&config, cores);
-	config.age_ms = 0;
-	config.stall_ms = stall_ms;
+	config.age_ms = 0, config.stall_ms = stall_ms;
 	lines_catch(&config);
 	rt = test_runtime_with(&config);
 }
@@ -198,8 +197,7 @@ waiting_for_a_byte(void)
 	TEST_EQ(write(ends[1], "x", 1), 1);
 	test_await(&out, 1);
 	end_and_free();
-	close(ends[0]);
-	close(ends[1]);
+	test_close(ends, 2);
 }
 
 static void
@@ -273,8 +271,7 @@ waiting_for_a_time(void)
 		end();
 		TEST_OK(mely_runtime_free(rt));
 	}
-	close(ends[0]);
-	close(ends[1]);
+	test_close(ends, 2);
 	sem_destroy(&semaphore);
 }
 
@@ -345,11 +342,8 @@ limits_of_handlers(void)
 	mely_handler_set_stall(&never, 0);
 	mely_handler_set_stall(&brief, 0);
 	mely_handler_set_stall(&on_line, 0);
-	free(one);
-	free(two);
-	free(three);
-	close(ends[0]);
-	close(ends[1]);
+	free(one), free(two), free(three);
+	test_close(ends, 2);
 }
 
 /* ---- what is not a stall --------------------------------------------------------------------- */
@@ -580,8 +574,7 @@ to_stderr(void)
 	atomic_store(&let_go, 1);
 	end_and_free();
 	close(saved);
-	close(pipes[0]);
-	close(pipes[1]);
+	test_close(pipes, 2);
 }
 
 int

@@ -113,6 +113,58 @@ crossing()
 		print $NF ": a global name without a prefix"; bad = 1 } END { exit bad }' "$1"
 }
 
+# Each note that a text cites exists, and has the letters that the text cites: "B and C of NOTE(x)".
+note_letters()
+{
+	awk '
+	function cite(file, text,   name, what, n, i, c)
+	{
+		while (match(text,
+		    /(^|[^A-Za-z])(([A-Z], )*[A-Z],? and )?([A-Z] of )?NOTE\([^)]*\)/)) {
+			what = substr(text, RSTART, RLENGTH)
+			text = substr(text, RSTART + RLENGTH)
+			name = what
+			sub(/^.*NOTE\(/, "", name)
+			sub(/\)$/, "", name)
+			if (!(name in letters)) {
+				print file ": there is no NOTE(" name ")"
+				bad = 1
+				continue
+			}
+			if (what !~ / of NOTE/)
+				continue
+			sub(/ of NOTE.*$/, "", what)
+			gsub(/and|[^A-Z]/, "", what)
+			for (i = 1; i <= length(what); i++) {
+				c = substr(what, i, 1)
+				if (index(letters[name], c) == 0) {
+					print file ": NOTE(" name ") has no " c
+					bad = 1
+				}
+			}
+		}
+	}
+	FNR == 1 { note = ""; files[++n] = FILENAME }
+	# A note begins with its name; a citation that begins a line goes on in lower case.
+	/^ \* NOTE\([^)]*\)(:.*| [A-Z].*)?$/ {
+		note = $0
+		gsub(/^ \* NOTE\(|\).*$/, "", note)
+		letters[note] = letters[note] ""
+	}
+	/\*\// { note = "" }
+	note != "" && /^ \* +[A-Z]\. / { letters[note] = letters[note] substr($2, 1, 1) }
+	{
+		line = $0
+		sub(/^[ \t]*(\/?\*+|#)?[ \t]*/, "", line)
+		texts[FILENAME] = texts[FILENAME] " " line
+	}
+	END {
+		for (i = 1; i <= n; i++)
+			cite(files[i], texts[files[i]])
+		exit bad
+	}' "$@"
+}
+
 # check CHECKER CANARY FILE...: the canary must be refused, the files must pass.
 check()
 {
@@ -137,6 +189,8 @@ printf '/* TO''DO: later */\n' >"$scratch/loose.c"
 printf 'static volatile int x;\n' >"$scratch/volatile.c"
 printf '#include "../mely/core.h"\n' >"$scratch/inside.c"
 printf '0000000000001000 T other_name\n' >"$scratch/nm"
+printf '/*\n * NOTE(x)\n *   A. one\n */\n/* A and B of\n * NOTE(x) */\n' >"$scratch/letter.c"
+printf '/* A of NOTE(nothing) */\n' >"$scratch/note.c"
 mkdir "$scratch/mely"
 touch "$scratch/mely/unlisted.c"
 printf 'x = mely/gone.c\n' >"$scratch/mely.am"
@@ -162,6 +216,9 @@ check white_space "$scratch/white.c" "${sources[@]}" "${scripts[@]}" "${fragment
 check loose_ends "$scratch/loose.c" "${sources[@]}" "${scripts[@]}" "${fragments[@]}"
 check no_volatile "$scratch/volatile.c" "${library[@]}" "${compat[@]}"
 check public_only "$scratch/inside.c" "${programs[@]}"
+check note_letters "$scratch/letter.c"
+check note_letters "$scratch/note.c" "${library[@]}" "${programs[@]}" sim/*.[ch] tests/unit/*.[ch] \
+    tests/prop/*.c tests/io/*.c tests/model/*.pml docs/*.md docs/internals/*.md
 
 listed "$scratch/mely" "$scratch/mely.am" >/dev/null && complain "listed accepts its canary"
 listed mely mely/mely.am || complain listed

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.c: the public functions of libmely-check: those of the library, called on the
- * runtime's fiber. check/names.h gives the library's functions the names melyint_plain_*.
+ * calls.c: the public functions of libmely-check: each calls the library's function of that name on
+ * the runtime's fiber. check/names.h gives the library's functions the names melyint_plain_*.
  */
 #include <mely/mely.h>
 
 #include "core/hooks.h"
 #include "check/tsan.h"
 
-/* What the library reads or writes of the program's, on the program's behalf. */
+/* Memory of the program that the library reads or writes on the program's behalf. */
 #define READS(object) access(object, sizeof *(object), false)
 #define WRITES(object) access(object, sizeof *(object), true)
 #define NOTHING ((void)0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c: the color checker: where each thread is, and its ways from the runtime into functions of
- * the program and back. It defines the hooks of core/hooks.h. Only libmely-check has it, which is
- * compiled with MELYINT_COLOR_CHECK.
+ * check.c: the color checker's hooks of core/hooks.h: where each thread is, and its ways from the
+ * runtime into functions of the program and back. In libmely-check only (MELYINT_COLOR_CHECK).
  *
  * NOTE(colorcheck)
  *   ThreadSanitizer finds accesses that nothing orders, between what it believes to be threads. The
@@ -10,18 +9,19 @@
  *   that the interface promises, and no others (edges: check/edge.h):
  *     A. Events of one color follow one another: they run on the color's one fiber.
  *     B. A post comes before its event: the poster releases an edge that belongs to that event
- *        alone, and the event acquires it. The edge is not tied to the event's memory, which pools
- *        use again: the event would then also acquire what earlier posters have released there.
- *     C. Promises that are handed over later than the call: a watcher's start comes before its
- *        events, the reports to a join before the joined event, a stop or a cancel before its
- *        completion, helper work before its completion.
- *     D. Everything before mely_run comes before everything in it, and that before what follows.
- *   The runtime's own code orders nothing. It is not instrumented, but ThreadSanitizer knows much
- *   of what it calls (locks, descriptors, memory). So it runs as a fiber of its own, one per
- *   thread, on which ThreadSanitizer ignores all of that: a public call switches to it and back
- *   (enter, leave); a core is always on it, except while a handler runs. Stacks: if colors shared a
- *   core's stack, ThreadSanitizer would see them share their locals. So a batch runs on the stack
- *   of its color.
+ *        alone, and the event acquires it. An edge tied to the event's memory, which pools use
+ *        again, would also pass on what earlier posters have released there.
+ *     C. Promises handed over later than the call: a watcher's start comes before its events, the
+ *        reports to a join before the joined event, a stop or a cancel before its completion,
+ *        helper work before its completion.
+ *     D. What precedes mely_run comes before everything in it, and that before what follows it.
+ *   The runtime's own code orders nothing. It is not instrumented, but ThreadSanitizer knows much of
+ *   what it calls (locks, descriptors, memory) and must ignore it. So it runs as a separate fiber,
+ *   one per thread: a public call switches to that fiber and back (enter, leave); a core is always
+ *   on it, except while a handler runs. A batch runs on the stack of its color: on a shared stack,
+ *   ThreadSanitizer would see colors share their locals.
+ *
+ * Keys of edges: an event's address; else an address plus an offset that no event has (edge.h).
  */
 #include "core/hooks.h"
 #include <errno.h>
@@ -32,8 +32,6 @@
 #include "base/assert.h"
 #include "check/edge.h"
 #include "check/fiber.h"
-#include "core/core.h"
-#include "sched/run.h"
 #include "io/state.h"
 #include "io/poller.h"
 #include "io/kinds.h"
@@ -48,6 +46,7 @@ static MELY_TLS struct {
 	void *entered;                 /* the program's fiber that called the runtime */
 	bool inside;                   /* on the runtime's fiber */
 	bool own;                      /* the event in hand is the library's */
+	void (*run)(struct melyint_core *core); /* the batch */
 	bool last_known;
 	bool tls_known;
 	struct melyint_colorfiber *color; /* of the running batch */
@@ -134,9 +133,7 @@ begin_runtime_fiber(void)
 void
 melyint_check_enter(struct melyint_check_where *where)
 {
-	where->program = here.program;
-	where->entered = here.entered;
-	where->inside = here.inside;
+	*where = (struct melyint_check_where){here.program, here.entered, here.inside};
 	if (!on() || here.inside)
 		return;
 	here.entered = here.program = __tsan_get_current_fiber();
@@ -174,8 +171,8 @@ melyint_check_attend(bool begins)
 	here.program = begins ? NULL : here.entered;
 }
 
-/* Not on the runtime's fiber: it may be the second thread that makes ThreadSanitizer give up, and
- * whoever holds locks at a fork must be there afterwards. */
+/* Not on the runtime's fiber: that may be the second thread that makes ThreadSanitizer give up, and
+ * the thread that holds locks at a fork must exist afterwards. */
 void
 melyint_check_fork(bool begins, bool child)
 {
@@ -206,7 +203,7 @@ melyint_check_signal_begin(void)
 	if (on() && here.runtime != NULL) {
 		fiber = __tsan_get_current_fiber();
 		go_to(here.runtime);
-		ignore(true); /* once more: a handler on that fiber begins without */
+		ignore(true); /* once more: a handler on that fiber does not inherit it */
 	}
 	return fiber;
 }
@@ -303,7 +300,7 @@ melyint_check_for_last(bool last)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* fn(arg) as fiber. */
+/* Call fn(arg) as fiber. */
 static void
 call_as(void *fiber, void (*fn)(void *arg), void *arg)
 {
@@ -317,8 +314,8 @@ call_as(void *fiber, void (*fn)(void *arg), void *arg)
 	here.inside = true;
 }
 
-/* What an embedded event says has been read, in its color, for its handler: whoever writes to it
- * without coming after that uses it again too early. By its address alone: it may be gone. */
+/* The color has read the embedded event on behalf of its handler: a write that does not come after
+ * this read uses the event again too early. Uses the address alone: the event may have ended. */
 static void
 read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
 {
@@ -329,7 +326,7 @@ read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
 	melyint_fiber_leave_for(here.runtime);
 }
 
-/* The event in hand, as its color. */
+/* Run the event in hand as its color. */
 static void
 call_in_color(void (*fn)(void *arg), void *arg)
 {
@@ -367,17 +364,10 @@ melyint_run_handler(void (*fn)(void *arg), void *arg)
 		call_in_color(fn, arg);
 }
 
-struct batch {
-	struct melyint_core *core;
-	void (*run)(struct melyint_core *core);
-};
-
 static void
-run_batch(void *arg)
+run_batch(void *core)
 {
-	const struct batch *batch = arg;
-
-	batch->run(batch->core);
+	here.run(core);
 }
 
 void
@@ -385,7 +375,6 @@ melyint_run_batch(struct melyint_core *core, void (*run)(struct melyint_core *co
 {
 	struct mely_color *color = core->batch.color;
 	struct melyint_colorfiber *outer = here.color, *cf;
-	struct batch batch = {core, run};
 
 	if (!on() || color == &core->self_color) {
 		here.color = NULL;
@@ -396,7 +385,8 @@ melyint_run_batch(struct melyint_core *core, void (*run)(struct melyint_core *co
 	}
 	know_tls();
 	cf = here.color = melyint_colorfiber_get(color);
-	melyint_stack_call(&cf->stack, run_batch, &batch);
+	here.run = run;
+	melyint_stack_call(&cf->stack, run_batch, core);
 	if (!on())
 		return;
 	melyint_edge_free(here.post);
@@ -449,7 +439,7 @@ melyint_run_watcher(struct melyint_watch *w, void (*fn)(void *arg), void *arg)
 	if (!on())
 		return;
 	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_OVER), here.color->fiber);
-	/* What ends with it is posted after it. */
+	/* The completion of its stop is posted after it. */
 	here.program = here.color->fiber;
 }
 
@@ -550,11 +540,10 @@ melyint_check_run_begin(struct mely_runtime *rt)
 {
 	static bool said; /* twice does no harm */
 
-	if (__tsan_create_fiber == NULL && !said) {
-		said = true;
+	if (__tsan_create_fiber == NULL && !said)
 		melyint_say("color check: the program was not compiled with -fsanitize=thread: "
 		    "nothing is checked");
-	}
+	said = true;
 	if (on() && here.inside)
 		melyint_edge_set(MELYINT_KEY(rt, MELYINT_KEY_RUN), here.program);
 }
@@ -578,12 +567,10 @@ melyint_check_exit(struct mely_runtime *rt)
 void
 melyint_check_report(struct mely_runtime *rt, bool begins)
 {
-	if (!on())
-		return;
-	if (begins) {
+	if (on() && begins) {
 		melyint_edge_follow_key(MELYINT_KEY(rt, MELYINT_KEY_RUN), here.entered);
 		melyint_check_out();
-	} else {
+	} else if (on()) {
 		melyint_check_in();
 		melyint_edge_add(MELYINT_KEY(rt, MELYINT_KEY_WORKED), here.entered);
 	}

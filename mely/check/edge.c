@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edge.c: see check/edge.h. Memory of spent edges is used again, never given back: a store
- * with release forgets what was there.
+ * edge.c: the table of edges. The memory of spent edges is used again and never freed: a store with
+ * release replaces what was there.
  */
 #include "check/edge.h"
 
@@ -66,8 +66,8 @@ melyint_edge_free(struct melyint_edge *edge)
 
 /* ---- what ThreadSanitizer sees --------------------------------------------------------------- */
 
-/* A visit to a fiber, and the way back to the one before. No signal comes meanwhile: it would wait
- * with the fiber until that runs. */
+/* Visit a fiber, and go back to the one before. Signals are held meanwhile: one that came would
+ * wait with the visited fiber until that runs. */
 struct visit {
 	void *before;
 	uint64_t mask;

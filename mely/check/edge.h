@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edge.h: edges of the color checker: "what this fiber has done so far comes before what that
- * one does from now on". An edge is a word that ThreadSanitizer takes for an atomic; the one fiber
- * stores to it with release, the other loads it with acquire. Edges are found by an address of the
- * runtime's or the program's (the key), which is not touched.
+ * edge.h: edges of the color checker: "what this fiber has done so far comes before what that one
+ * does from now on". An edge is a word that ThreadSanitizer sees as an atomic: one fiber stores to
+ * it with release, the other loads it with acquire. An edge is found by an address of the runtime's
+ * or the program's (its key); the memory at that address is not touched.
  *
  * Any thread, on the runtime's fiber of its thread.
  */
@@ -18,20 +18,20 @@ struct melyint_edge {
 	struct melyint_edge *next; /* of its bucket, or spare */
 };
 
-/* The edge of key comes from fiber alone; NULL: from nobody, and there is none any more. */
+/* The edge of key comes from fiber alone. NULL: remove the edge. */
 void melyint_edge_set(const void *key, void *fiber);
-/* The edge of key comes from fiber, too. */
+/* The edge of key also comes from fiber. */
 void melyint_edge_add(const void *key, void *fiber);
-/* The edge of key, in the table no more; or NULL. */
+/* Take the edge of key out of the table. NULL: there is none. */
 struct melyint_edge *melyint_edge_take(const void *key);
-/* fiber comes after it. NULL edges are no edges. */
+/* fiber comes after the edge, which may be NULL. */
 void melyint_edge_follow(const struct melyint_edge *edge, void *fiber);
-/* fiber comes after the edge of key, which stays. */
+/* fiber comes after the edge of key, which stays in the table. */
 void melyint_edge_follow_key(const void *key, void *fiber);
-/* A taken edge is no longer needed. */
+/* Give a taken edge back. */
 void melyint_edge_free(struct melyint_edge *edge);
 
-/* For words kept elsewhere. */
+/* Edges by a word that the caller keeps. */
 void melyint_edge_release(long *word, void *fiber);
 void melyint_edge_acquire(const long *word, void *fiber);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber.c: see check/fiber.h. Any thread, on the runtime's fiber of its thread.
+ * fiber.c: NOTE(colorfiber) in fiber.h. Any thread, on the runtime's fiber of its thread.
  */
 #include "check/fiber.h"
 
@@ -32,13 +32,14 @@ static struct melyint_lock lock;
 /* All under it. */
 static struct melyint_colorfiber *buckets[BUCKETS];
 static struct melyint_colorfiber *oldest, *newest;
-static _Atomic int fibers; /* read by anyone */
+static _Atomic int fibers; /* read by any thread */
 static int fibers_max;
 
 /* ---- the table; under the lock --------------------------------------------------------------- */
 
-/* Ids keep their past when their memory is trimmed away. Objects are at least 64 bytes apart, and
- * lie above 4 GB in an instrumented program: they can't be taken for ids. */
+/* The key of a color. An id keeps its past when its memory is trimmed. Objects are at least 64
+ * bytes apart and lie above 4 GB in an instrumented program, so their keys differ from those of
+ * ids. */
 static uint64_t
 key_of(const struct mely_color *color)
 {
@@ -73,7 +74,7 @@ link_newest(struct melyint_colorfiber *cf)
 	newest = cf;
 }
 
-/* Somebody else may be ending the fiber; that is soon over. */
+/* Wait for another thread that ends the fiber; that is soon done. */
 static struct melyint_colorfiber *
 find_and_hold(const struct mely_runtime *rt, uint64_t key)
 {
@@ -172,7 +173,7 @@ begin_fiber(struct melyint_colorfiber *cf, struct mely_color *color)
 	end_oldest();
 	cf->fiber = melyint_fiber_new();
 	melyint_stack_make(&cf->stack);
-	/* relaxed: a name that comes later is told */
+	/* relaxed: a name that comes later is set then */
 	name[0] = '\0';
 	if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NAMED)
 		(void)mely_color_name(color, name, sizeof name);
@@ -211,7 +212,7 @@ record_of(struct mely_runtime *rt, uint64_t key)
 	fresh->rt = rt;
 	fresh->key = key;
 	fresh->busy = true;
-	/* Nobody else can have made one meanwhile: the color runs here. */
+	/* No other thread can have made one meanwhile: the color runs here. */
 	melyint_lock_take(&lock);
 	*find(rt, key) = fresh;
 	melyint_lock_drop(&lock);
@@ -290,7 +291,7 @@ end_each(struct mely_runtime *rt, void *program, bool wait)
 	for (i = 0; i < BUCKETS; i++) {
 		slot = &buckets[i];
 		while ((cf = *slot) != NULL) {
-			/* Busy: of a core thread that another runtime's thread ends; wait. */
+			/* Busy: a core's thread, which another runtime's thread ends. Wait. */
 			if (cf->rt != rt || (cf->busy && !wait)) {
 				slot = &cf->next;
 				continue;
@@ -342,14 +343,14 @@ melyint_fiber_let_signals_in(void)
 	int error = errno;
 	size_t length;
 
-	/* Any such call; the compiler is not to know what it gives. */
+	/* Any such call will do; the compiler must not know its result. */
 	__asm__ __volatile__("" : "+r"(text));
 	length = strlen(text);
 	__asm__ __volatile__("" : : "r"(length));
 	errno = error;
 }
 
-/* The kernel's own call: ThreadSanitizer would look at the mask. */
+/* The kernel's own call: ThreadSanitizer would read the mask. */
 uint64_t
 melyint_fiber_hold_signals(void)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.h: included before everything else in the sources of libmely-check, but for
- * check/calls.c: what the others define under a public name is the library's own function,
- * and the public one is a call of it on the runtime's fiber (tests/tidy-check.sh compares).
+ * names.h: included before everything else in the sources of libmely-check, except check/calls.c.
+ * What they define under a public name becomes the library's own function; the public function
+ * calls it on the runtime's fiber (tests/tidy-check.sh compares the two lists).
  *
- * These only look, and do nothing that ThreadSanitizer could take for synchronisation:
- *   mely_version mely_color_id mely_color_is_object mely_color_runtime mely_color_core
- *   mely_event_pending mely_current_color mely_current_runtime mely_current_core mely_fd_ready
- *   mely_fd_drained mely_timer_overruns mely_child_status mely_cores mely_distance_name
- *   mely_stats_free mely_stats_check mely_stats_core_row mely_stats_handler_row
- *   mely_stats_color_row mely_stats_handler_numbered mely_stats_name mely_stats_bucket
- *   mely_stats_bucket_of mely_stats_bucket_from mely_stats_bucket_to mely_stats_quantile
- *   mely_stats_average mely_stats_prometheus mely_stats_json
+ * These only read, and make no call that ThreadSanitizer could see as synchronisation: mely_version
+ * mely_color_id mely_color_is_object mely_color_runtime mely_color_core mely_event_pending
+ * mely_current_color mely_current_runtime mely_current_core mely_fd_ready mely_fd_drained
+ * mely_timer_overruns mely_child_status mely_cores mely_distance_name mely_stats_free
+ * mely_stats_check mely_stats_core_row mely_stats_handler_row mely_stats_color_row
+ * mely_stats_handler_numbered mely_stats_name mely_stats_bucket mely_stats_bucket_of
+ * mely_stats_bucket_from mely_stats_bucket_to mely_stats_quantile mely_stats_average
+ * mely_stats_prometheus mely_stats_json
  */
 #ifndef MELYINT_CHECK_NAMES_H
 #define MELYINT_CHECK_NAMES_H

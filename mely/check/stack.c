@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stack.c: memory that is a thread's, where colors are taken for threads: stacks, and
- * thread-local data. A stack that is given back is unmapped, so that ThreadSanitizer forgets who
- * wrote to it.
+ * stack.c: memory of one thread, where a color is a thread to ThreadSanitizer: stacks and
+ * thread-local data. A stack that is given back is unmapped, so that ThreadSanitizer forgets the
+ * accesses to it.
  */
 #include <link.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "check/fiber.h"
 #include "check/tsan.h"
 
-/* As large as those of the threads on which handlers run otherwise. */
+/* The size of the stacks on which handlers run without the checker. */
 static size_t
 stack_bytes(void)
 {
@@ -22,7 +22,7 @@ stack_bytes(void)
 	pthread_attr_t attr;
 
 	if (pthread_attr_init(&attr) == 0) {
-		(void)pthread_attr_getstacksize(&attr, &bytes); /* can't fail */
+		(void)pthread_attr_getstacksize(&attr, &bytes); /* cannot fail */
 		(void)pthread_attr_destroy(&attr);
 	}
 	return bytes != 0 ? bytes : 8u << 20;
@@ -48,7 +48,7 @@ melyint_stack_free(struct melyint_stack *stack)
 }
 
 /* void melyint_stack_switch(void *arg, void (*fn)(void *), void *top): debuggers and unwinders find
- * their way back, as the frame is that of an ordinary function. */
+ * their way back, since the frame is that of an ordinary function. */
 void melyint_stack_switch(void *arg, void (*fn)(void *arg), void *top);
 
 #if defined(__x86_64__)

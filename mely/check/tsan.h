@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tsan.h: what of ThreadSanitizer's runtime the color checker calls. The library is not
- * instrumented; the program brings the runtime along. Weak: where it does not, all are NULL.
+ * tsan.h: the parts of ThreadSanitizer's runtime that the color checker calls. The library is not
+ * instrumented; the program brings that runtime. The symbols are weak, and NULL where it does not.
  */
 #ifndef MELYINT_CHECK_TSAN_H
 #define MELYINT_CHECK_TSAN_H
@@ -11,10 +11,10 @@
 
 #define MELYINT_WEAK __attribute__((weak))
 
-/* __tsan_switch_to_fiber: the one is not made to wait for the other. */
+/* A flag of __tsan_switch_to_fiber: the switch orders nothing. */
 enum { MELYINT_TSAN_NO_SYNC = 1 };
 
-/* The order of memory, as the functions below want it. */
+/* Memory orders, for the functions below. */
 enum { MELYINT_TSAN_ACQUIRE = 2, MELYINT_TSAN_RELEASE = 3 };
 
 MELYINT_WEAK void *__tsan_get_current_fiber(void);
@@ -23,7 +23,7 @@ MELYINT_WEAK void __tsan_destroy_fiber(void *fiber);
 MELYINT_WEAK void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 MELYINT_WEAK void __tsan_set_fiber_name(void *fiber, const char *name);
 
-/* A store replaces what the word has been released with before; an addition adds to it. */
+/* A store replaces what was released to the word before; an addition adds to it. */
 MELYINT_WEAK void __tsan_atomic64_store(long *word, long value, int order);
 MELYINT_WEAK long __tsan_atomic64_load(const long *word, int order);
 MELYINT_WEAK long __tsan_atomic64_fetch_add(long *word, long value, int order);
@@ -32,7 +32,7 @@ MELYINT_WEAK long __tsan_atomic64_fetch_add(long *word, long value, int order);
 MELYINT_WEAK void __tsan_read_range(void *address, unsigned long size);
 MELYINT_WEAK void __tsan_write_range(void *address, unsigned long size);
 
-/* A frame of the stacks that are reported. */
+/* A frame of the reported stacks. */
 MELYINT_WEAK void __tsan_func_entry(void *return_address);
 MELYINT_WEAK void __tsan_func_exit(void);
 

@@ -168,7 +168,7 @@ struct melyint_shown {
 
 /* What other cores have seen of this one: NOTE(stuck). Written by any core; hints. */
 struct melyint_progress {
-	_Atomic uint64_t seen;          /* how far it had come ... */
+	_Atomic uint64_t seen;          /* how far it had got ... */
 	_Atomic uint64_t seen_ticks;    /* ... when a core first saw that; 0: none has */
 	_Atomic uint64_t relieved_ticks;/* when a core last polled on its behalf */
 };

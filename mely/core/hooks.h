@@ -2,7 +2,7 @@
 /*
  * hooks.h: where the runtime enters functions of the program, and where it reports to its observers
  * and to the color checker. A seam: room look defines what the observers do (NOTE(observe) in
- * look/trace/observe.c), room check what the color checker does (NOTE(colorcheck) in
+ * look/trace/observe.h), room check what the color checker does (NOTE(colorcheck) in
  * check/check.c). Without the color checker its hooks are empty, and without observers theirs are
  * one test.
  */

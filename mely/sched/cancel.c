@@ -129,8 +129,8 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 	for (;;) {
 		/* acquire: pairs with the release stores of the posts */
 		uint16_t state = MELY_LOAD(&ev->_state, acquire);
-		/* acquire: pairs with the release of a post that may have come after the state was
-		 * read: the color can be one that this post has made */
+		/* acquire: pairs with the release of a post that may follow the load of the state:
+		 * the color can be one that this post has made */
 		struct mely_color *color = MELY_LOAD(&ev->_color, acquire);
 		struct melyint_core *owner;
 		int result;

@@ -28,11 +28,10 @@
  *   Between passes (mely_run_once_for) the thread of core 0 may poll the descriptor of core 0's
  *   epoll set (mely_backend_fd) in the program's own loop.
  *   A. At the end of a pass, with an empty core-queue, the core goes outside: under its lock it
- *   sets
- *      its sleep to OUTSIDE and counts as a sleeper, before the program polls. So A of NOTE(park)
- *      holds: a poster that appends later sees OUTSIDE, marks the core awake and writes to its
- *      eventfd, which makes the set readable. A core that has something left to run stays awake and
- *      makes the set readable at once.
+ *      sets its sleep to OUTSIDE and counts as a sleeper, before the program polls. So A of
+ *      NOTE(park) holds: a poster that appends later sees OUTSIDE, marks the core awake and writes
+ *      to its eventfd, which makes the set readable. A core that has something left to run stays
+ *      awake and makes the set readable at once.
  *   B. The core then checks again whether there is something to steal, the phase (life/cycle.c) and
  *      its timers. libev holds the timers but cannot wait for them here, so a timerfd in the set
  *      follows the earliest one, also when another thread arms an earlier one (io/due.c).

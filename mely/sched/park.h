@@ -25,7 +25,7 @@ void melyint_hand_over_sentry(struct melyint_core *core);
  * False: there is something to run, possibly a batch that it stole. NOTE(outside)
  */
 bool melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns);
-/* Owner of core 0, when its thread has come back. */
+/* Owner of core 0, when its thread is back. */
 void melyint_come_inside(struct melyint_core *core);
 
 /* Wake every core of rt that sleeps. Any thread. */

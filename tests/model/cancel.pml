@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cancel.pml: an embedded event is cancelled while its color runs. Mirrors mely_event_cancel and
- * what it calls (cancel.c), melyint_post and melyint_append_locked (sched/post.c), take_some,
- * requeue, unqueue, drop and turn (sched/run.c): NOTE(cancel).
+ * the functions that it calls (sched/cancel.c), melyint_post and melyint_append_locked
+ * (sched/post.c), melyint_event_enter, melyint_event_drop and melyint_turn_frame (sched/end.h),
+ * take_some and requeue (sched/turn.c): NOTE(cancel).
  *
- * A thread outside posts an event and cancels it, with a completion. Core 0 runs the event's color,
- * with a second event behind it whose handler may cancel the first too (B of NOTE(cancel)); the
- * batch may end before either has run. In some runs the handler of the event posts it again, in
- * some a second thread cancels it too.
+ * An outside thread posts an event and cancels it, with a completion. Core 0 runs the event's
+ * color. Behind the event is a second one whose handler may cancel the first, too (B of
+ * NOTE(cancel)); the batch may end before either has run. In some runs the event's handler posts it
+ * again, in some a second thread cancels it, too.
  *
- *   assert in settled()   invariant 9: after a cancel that says 0, and after the completion of one
- *                         that says -EINPROGRESS, the event has run, was dropped or unlinked, and
- *                         will not run; and, at the end, invariant 4
- *   TOUCH(MEMORY)         the event is touched by nobody but who has it: the poster, the core until
- *                         the handler is entered, the handler, and whoever cancelled it; invariant
- *                         3
+ *   assert in settled()   invariant 9: after a cancel that returns 0, and after the completion of
+ *                         one that returns -EINPROGRESS, the event has run, was dropped or
+ *                         unlinked, and will not run; and, at the end, invariant 4
+ *   TOUCH(MEMORY)         only the thread that owns the event touches it: the poster, the core
+ *                         until the handler is entered, the handler, the canceller; invariant 3
  *
- *   FAULT_1   the completion is not waited for: -EINPROGRESS is taken for 0
+ *   FAULT_1   the caller does not wait for the completion: it treats -EINPROGRESS as 0
  *   FAULT_2   the core sets `current` after it has given the event back
- *   FAULT_3   the event is given back relaxed
- *   FAULT_4   the completions are seen to before the batch is put back
- *   FAULT_5   a cancel does not look again under the lock
+ *   FAULT_3   the core gives the event back relaxed
+ *   FAULT_4   the core posts the completions before it puts the batch back
+ *   FAULT_5   a cancel does not read the state again under the lock
  *   FAULT_6   requeue marks a cancelled event queued again
- *   FAULT_7   `current` is stored relaxed: a cancel that finds the next event there, and says
+ *   FAULT_7   `current` is stored relaxed: a cancel that finds the next event there, and returns
  *             -ENOENT, does not come after the handler that has ended
  *   FAULT_8   an event that is unlinked is not marked before the lock is dropped: two cancels win
  */
@@ -57,11 +57,11 @@
 
 bool queued;       /* in the color-queue */
 bool waiter;       /* core->locked.waiters, under the lock */
-bool shared;       /* handlers of its color post it again, or cancel it: then it is nobody's alone */
-bool again;        /* its handler is to post it again */
+bool shared;       /* handlers of its color post it again, or cancel it: no thread has it alone */
+bool again;        /* its handler will post it again */
 byte posts, ran, gone;  /* gone: cancelled or dropped */
 byte ended;        /* threads outside */
-bool over;         /* after a cancel said that it is over */
+bool over;         /* after a cancel reported the end */
 
 #define settled() assert(posts == ran + gone)
 
@@ -146,7 +146,7 @@ inline complete()
 	fi
 }
 
-/* Put back, see to the completions, take again. */
+/* Put back, post the completions, take again. */
 inline turn()
 {
 	TAKE(CORE, LOCK);
@@ -200,7 +200,7 @@ proctype core()
 		do
 		:: private -> run_event()
 		:: !other -> other = true; run_other()
-		:: private && chances > 0 -> chances--; break /* the batch is over */
+		:: private && chances > 0 -> chances--; break /* the batch ends */
 		:: !private -> break
 		od;
 		other = false
@@ -223,7 +223,7 @@ inline post(t)
 	DROP(t, LOCK)
 }
 
-/* What may be done with the event after a cancel: it is the caller's. */
+/* After a cancel the event is the caller's. */
 inline mine(t)
 {
 	settled();

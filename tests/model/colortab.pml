@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * colortab.pml: a color that is given back is not in anybody's hands. Mirrors
- * melyint_colortab_enter and _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim
- * (color/table.c) against posts by id (sched/post.c): NOTE(colortab).
+ * colortab.pml: a color that is given back is not in use. Mirrors melyint_colortab_enter and
+ * _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim (color/table.c) against
+ * posts by id (sched/calls.c): NOTE(colortab).
  *
- * One id. A thread outside posts to it, and so does core 0, in a handler; each looks the id up,
- * makes the color when there is none, and posts, again when it finds it dead. A third thread trims:
- * it buries the color when that is idle, unlinks it, waits for the grace period and frees the
- * memory. There are two places where the color can be made.
+ * One id. An outside thread posts to it, and so does core 0, in a handler. Each looks the id up,
+ * makes the color when there is none, and posts; it starts again when it finds the color dead. A
+ * third thread trims: it buries the color when that is idle, unlinks it, waits for the grace period
+ * and frees the memory. There are two places where the color can be made.
  *
- *   LOOK, TOUCH            nobody uses the memory of a place after it has been freed, and what is
- *                          found there is complete: invariants 3 and 10
+ *   LOOK, TOUCH            no thread uses the memory of a place after it has been freed, and what a
+ *                          thread finds there is complete: invariants 3 and 10
  *   assert in append()     an event goes to a living color: invariant 4
  *   assert at the end      all events have run
  *
- *   FAULT_1   a poster does not look whether the color is dead
+ *   FAULT_1   a poster does not check whether the color is dead
  *   FAULT_2   leaving is relaxed
- *   FAULT_3   the trim does not wait for readers from outside
+ *   FAULT_3   the trim does not wait for outside readers
  *   FAULT_4   the trim does not wait for the cores
  *   FAULT_5   the new color is published relaxed
  *   FAULT_6   entering is release only: a reader that comes after the grace period may still see

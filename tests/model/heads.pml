@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heads.pml: head posts reach a color that is running. Mirrors melyint_append_locked (sched/post.c),
- * melyint_batch_take, next_event, take_heads_slow, take_some and put_back (sched/run.c): B and C of
- * NOTE(batch).
+ * heads.pml: head posts reach a color that is running. Mirrors melyint_append_locked
+ * (sched/post.c), next_event (sched/run.c), melyint_batch_take, melyint_batch_take_heads, take_some
+ * and put_back (sched/turn.c): B and C of NOTE(batch).
  *
  * Core 0 runs a color with two tails, in batches of two events; one of the handlers posts head 3 to
- * its own color. A thread outside posts heads 1 and 2, and says after each that it has. A list of
- * events is a number in base 4, its first event in the lowest digit.
+ * its own color. An outside thread posts heads 1 and 2, and reports each. A list of events is a
+ * number in base 4, its first event in the lowest digit.
  *
  *   assert in run_tail()   invariant 2: heads whose post happens before go before tails
  *   assert in run_head()   invariant 2: heads of one producer in order; invariant 4: none twice
  *   assert at the end      invariant 4: none is lost
  *
- *   FAULT_1   next_event does not look at color->_heads between events
- *   FAULT_2   take_heads_slow takes no lock: an append between its load and its store is lost
- *   FAULT_3   take_heads_slow leaves no rest when it does not take all
+ *   FAULT_1   next_event does not read color->_heads between events
+ *   FAULT_2   melyint_batch_take_heads takes no lock: an append between its load and store is lost
+ *   FAULT_3   melyint_batch_take_heads leaves no rest when it does not take all
  *   FAULT_4   put_back forgets what came meanwhile
  *   FAULT_5   put_back joins what it had taken behind what came meanwhile
  *
- * With RELAXED, which makes the load between events relaxed, all is well: what is read there decides only
- * whether to take the lock, and coherence is enough for what happens before.
+ * With RELAXED the load between events is relaxed, and the model still holds: the value only
+ * decides whether to take the lock, and coherence is enough for what happens before.
  */
 #define THREADS 2
 #define CORE 0
@@ -31,7 +31,7 @@
 #include "memory.h"
 
 #define HEADS 0 /* color->_heads */
-#define SAID 1  /* the last head that the outside thread has told of */
+#define SAID 1  /* the last head that the outside thread has reported */
 #define COLOR 2 /* the rest of the color */
 #define LOCK 0
 
@@ -60,7 +60,7 @@ inline post_head(t, number)
 	list = 0
 }
 
-/* What a handler knows: what others have told it. */
+/* What a handler knows: what other threads have reported. */
 inline listen()
 {
 	LOAD_acquire(CORE, SAID, list);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.pml: mely/base/lock.h. Three threads, of which one only tries, keep a piece of data to
- * themselves. Invariants 1 and 3 as far as they rest on a core's lock.
+ * lock.pml: mely/base/lock.h. Three threads, one of which only tries, exclude each other from a
+ * piece of data. Invariants 1 and 3 as far as they depend on a core's lock.
  *
- *   FAULT_1   melyint_lock_drop stores relaxed: what was done under the lock is not passed on
+ *   FAULT_1   melyint_lock_drop stores relaxed: it does not publish what was done under the lock
  *   FAULT_2   melyint_lock_take exchanges relaxed
- *   FAULT_3   melyint_lock_try trusts its first look and only stores
+ *   FAULT_3   melyint_lock_try trusts its first load and only stores
  */
 #define THREADS 3
 #define ATOMICS 1

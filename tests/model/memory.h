@@ -4,20 +4,20 @@
  *
  * Every atomic keeps the history of its writes. A thread knows, of each location, the oldest write
  * that it may still read (its view); a load takes any write from there on, so that a relaxed load
- * may be stale. A write carries a view along: its writer's with release, nothing but itself with
- * relaxed. An acquire load makes the view it finds its own. A read-modify-write takes the newest
- * write and carries on what that one carried. This is release/acquire consistency as the C
- * standard has it, short of two things: writes of one location are ordered as they are executed,
- * and no load takes a value from a write that comes after it. A failing compare-and-swap reads the
- * newest value, as machines do.
+ * may be stale. A write carries a view: its writer's with release, nothing but itself with relaxed.
+ * An acquire load adopts the view it finds. A read-modify-write takes the newest write and carries
+ * on what that one carried. This is the release/acquire consistency of the C standard with two
+ * exceptions: writes of one location are ordered as they are executed, and no load takes a value
+ * from a write that comes after it. A failing compare-and-swap reads the newest value, as machines
+ * do.
  *
  * Plain data has no history. TOUCH and LOOK are the accesses of a thread that relies on having the
- * data to itself, or on nobody writing: they fail unless the last write (TOUCH: the last access) is
- * in the thread's view, that is, happens before. So a missing release or acquire is found as the
+ * data to itself, or on no thread writing: they fail unless the last write (TOUCH: the last access)
+ * is in the thread's view, that is, happens before. So a missing release or acquire is found as the
  * race that it is: invariant 3, visibility.
  *
- * Locks are those of mely/base/lock.h; lock.pml shows that its few instructions keep what is
- * assumed of them here.
+ * Locks are those of mely/base/lock.h; lock.pml shows that its few instructions have the properties
+ * that are assumed here.
  *
  * A model defines before it includes this:
  *   THREADS         number of threads, 0 up
@@ -38,7 +38,7 @@ byte last[LOCATIONS];                        /* the newest write; of plain data,
 byte wrote[ATOMICS * WRITES];                /* the value of each write */
 byte carried[ATOMICS * WRITES * LOCATIONS];  /* the view that it carries */
 bit held[LOCKS];
-byte handed[LOCKS * LOCATIONS];              /* the view of whoever dropped the lock last */
+byte handed[LOCKS * LOCATIONS];              /* the view of the thread that dropped the lock last */
 hidden byte k_;                               /* scratch; a d_step may not end in a loop */
 
 inline join_carried(t, loc, n)

@@ -21,8 +21,8 @@ Exit status: 0 all is as it must be, 1 not, 2 a wrong argument, 77 spin is not i
 END
 }
 
-# What there is: a name, how many faults, and how many states there must be at least, so that a
-# model that has come to a halt early is not taken for good.
+# The models: name, number of faults, and the least number of states, so that a model that stops
+# early does not pass.
 models="lock:3:100000 owner:6:100000 park:5:20000 outbox:6:20000 row:2:1000
 	heads:5:10000 cancel:8:20000 monitor:5:100000 colortab:6:100000 slots:5:10000"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * monitor.pml: no core runs on unseen by the monitor. Mirrors rest, prepare and await (monitor.c)
- * against melyint_monitor_awake and melyint_monitor_rouse: B and C of NOTE(monitor).
+ * monitor.pml: no core runs on unseen by the monitor. Mirrors rest, rouse, prepare and await
+ * (look/watchdog/monitor.c) against melyint_monitor_awake: B and C of NOTE(monitor).
  *
- * Two cores that wake and sleep a time or two; one of them then stays awake for good, as with a
- * handler that does not end. Whether it is seen must not depend on any later event.
+ * Two cores wake and sleep a time or two; then one of them stays awake permanently, as in a handler
+ * that does not end. The monitor must see it without the help of a later event.
  *
- *   assert in the watch     at rest, the monitor is not resting while a core is busy
+ *   assert in the watch     at rest, the monitor does not rest while a core is busy
  *   assert in rouse         a core makes a system call at most once for each rest
  *
- *   FAULT_1   the monitor rests without a look at the cores after it has said so
- *   FAULT_2   a core looks whether the monitor rests before it says that it is busy
- *   FAULT_3   a core's look at resting is relaxed
- *   FAULT_4   the monitor's second look at the cores is relaxed
- *   FAULT_5   a core takes the monitor's word back and arms no timer
+ *   FAULT_1   the monitor rests without checking the cores after it has announced that
+ *   FAULT_2   a core checks whether the monitor rests before it marks itself busy
+ *   FAULT_3   a core's load of resting is relaxed
+ *   FAULT_4   the monitor's second check of the cores is relaxed
+ *   FAULT_5   a core takes back the monitor's announcement and arms no timer
  */
 #define THREADS 3
 #define MONITOR 2
@@ -121,8 +121,8 @@ inline any_awake_again(yes)
 #endif
 }
 
-/* A look with cores awake is followed by another a period later: it need not be modelled how often,
- * only that the monitor gets to look again once something has changed. */
+/* While cores are awake the monitor checks once a period. The model leaves out how often, and keeps
+ * that the monitor checks again after a change. */
 active proctype monitor()
 {
 	byte seen_busy;

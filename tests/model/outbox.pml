@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outbox.pml: rows of posts. Mirrors put_in_outbox (sched/post.c), melyint_outbox_deliver, deliver_to
- * and melyint_outbox_collect (outbox.c), end_row (sched/run.c): NOTE(outbox).
+ * outbox.pml: rows of posts. Mirrors put_in_outbox (sched/post.c), melyint_outbox_deliver,
+ * deliver_to and melyint_outbox_collect (sched/outbox.c), end_row (sched/run.c): NOTE(outbox).
  *
  * The owner posts numbered events to one color that lives elsewhere, through a ring of two entries
- * that is delivered when full; at some moment it makes a post of another kind, which delivers first;
- * then its batch ends. A collector, a core without work, delivers whenever it likes.
+ * that it delivers when full; at some time it makes a post of another kind, which delivers first;
+ * then its batch ends. A collector, a core without work, delivers at any time.
  *
  *   assert in append()    invariant 2, order of one producer's posts; invariant 4, none twice
  *   assert at the end     invariant 4: none is lost when the batch has ended
  *   TOUCH(ENTRY)          an entry is not written again before it has been delivered; invariant 3
  *
- *   FAULT_1   the owner puts its tail relaxed: a collector may see the entry before its content
- *   FAULT_2   the owner reads the head relaxed when it wants to use an entry again
+ *   FAULT_1   the owner stores its tail relaxed: a collector may see the entry before its content
+ *   FAULT_2   the owner reads the head relaxed before it uses an entry again
  *   FAULT_3   the head is stored before the entries are delivered
  *   FAULT_4   two deliverers do not exclude each other
  *   FAULT_5   a post of another kind does not deliver first

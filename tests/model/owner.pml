@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * owner.pml: a color changes cores while others post to it. Mirrors melyint_color_lock (core.h),
- * melyint_append_locked and adopt (sched/post.c), steal_from, hand_over and pull (steal.c), take_next
- * and put_back (sched/run.c): NOTE(steal), NOTE(post) B and C.
+ * owner.pml: a color changes cores while other threads post to it. Mirrors melyint_color_lock
+ * (core/core.h), melyint_append_locked and adopt (sched/post.c), steal_from, hand_over and pull
+ * (sched/steal.c), take_next and put_back (sched/turn.c): NOTE(steal), B and C of NOTE(post).
  *
- * One color, three cores, and a thread outside. The color begins on core 0, which runs it; core 1
+ * One color, three cores, and an outside thread. The color begins on core 0, which runs it; core 1
  * steals it to run it, core 2 pulls it into its queue, or they take it back from each other; core 1
  * also posts to it, which may adopt it, and so does the outside thread.
  *
  *   assert in run()        invariant 1, exclusion, and 6: a running color is never stolen
- *   TOUCH(COLOR)           the color's words are only touched by who may; invariant 3
+ *   TOUCH(COLOR)           only the thread that holds the color touches its words; invariant 3
  *   assert at the end      invariant 4: all posts have run, once
- *   no invalid end state   none is left where nobody looks
+ *   no invalid end state   no event is left where no core finds it
  *
  *   FAULT_1   hand_over stores relaxed
- *   FAULT_2   melyint_color_lock does not look a second time
- *   FAULT_3   its second look is relaxed: the owner may have gone away and come back
- *   FAULT_4   hand_over is not the last touch of the color under the victim's lock
- *   FAULT_5   a poster links a MOVING color, whose thief is about to
+ *   FAULT_2   melyint_color_lock does not load the owner a second time
+ *   FAULT_3   its second load is relaxed: the color may have been stolen and stolen back
+ *   FAULT_4   hand_over is not the last access to the color under the victim's lock
+ *   FAULT_5   a poster links a MOVING color, which its thief is about to link
  *   FAULT_6   a core that adopts goes on under the lock of the old owner
  */
 #define THREADS 4

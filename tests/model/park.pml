@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * park.pml: no wake-up is lost and none is sent in vain. Mirrors fall_asleep, doze, stand_up,
- * melyint_wake_locked and wake_searcher (park.c) against enqueue_slow (sched/post.c): A of
- * NOTE(park).
+ * park.pml: no wake-up is lost and none is sent in vain. Mirrors set_sleep, fall_asleep, doze,
+ * stand_up, melyint_wake_locked and wake_searcher (sched/park.c) against enqueue_slow
+ * (sched/post.c): A of NOTE(park).
  *
- * One core that runs what is posted to it and sleeps; a thread that posts to it twice; another that
- * wakes it as a searcher. The wake-up is an eventfd: written, never read, each write an edge.
+ * One core runs what is posted to it and sleeps; a thread posts to it twice; another wakes it as a
+ * searcher. The wake-up is an eventfd: written, never read, each write an edge.
  *
  *   assert in the monitor   invariant 7: at rest nothing is queued; the counts are right again,
- *                           and the role of the searcher is free
- *   assert in wake_finish   one system call for each sleep at most
+ *                           and no core has the role of the searcher
+ *   assert in wake_finish   at most one system call for each sleep
  *   TOUCH(QUEUE)            the core-queue is touched under the lock only; invariant 3
  *
- *   FAULT_1   fall_asleep does not look at the queue under the lock
- *   FAULT_2   a poster looks at core->locked.sleep before it takes the lock, not under it
- *   FAULT_3   fall_asleep says that it sleeps after it has dropped the lock
+ *   FAULT_1   fall_asleep does not read the queue under the lock
+ *   FAULT_2   a poster reads core->locked.sleep before it takes the lock, not under it
+ *   FAULT_3   fall_asleep stores that it sleeps after it has dropped the lock
  *   FAULT_4   the poster marks the core awake and makes no system call
  *   FAULT_5   stand_up does not mark the core awake
  */

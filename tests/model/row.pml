@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * row.pml: a delivery of a row of posts, while a color that has several of them moves. Mirrors
- * living_on, deliver_to and deliver_row (outbox.c), melyint_color_lock (core.h) and what a steal, a
- * pin or an adoption does to a color's owner: D of NOTE(outbox).
+ * row.pml: a delivery of a row of posts while a color with several of them moves. Mirrors
+ * living_on, deliver_to and deliver_row (sched/outbox.c), melyint_color_lock (core/core.h), and
+ * what a steal, a pin or an adoption does to a color's owner: D of NOTE(outbox).
  *
  * Three numbered events of one color wait in an outbox. The deliverer begins with the row of some
- * core, for the sake of another color's event that is not modelled; then it delivers what is
- * left, where the color lives. The mover sends the color to the other core and back.
+ * core, for another color's event that the model leaves out; then it delivers what is left, where
+ * the color lives. The mover sends the color to the other core and back.
  *
  *   assert in row()       invariant 2: the events arrive in the order posted
  *   TOUCH(COLOR)          the color-queue is touched under its owner's lock only; invariant 3
  *
- *   FAULT_1   one pass, from the first event to the last, looks and appends
- *   FAULT_2   who owns the color is not looked at
+ *   FAULT_1   one pass, from the first event to the last, reads the owners and appends
+ *   FAULT_2   the delivery does not read the owner of the color
  */
 #define THREADS 2
 #define DELIVERER 0

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slots.pml: a stale id of a watcher is never taken for good. Mirrors melyint_slots_take,
- * melyint_slots_retire, melyint_slots_free (slots.c), melyint_watch_hold, melyint_watch_new and
- * melyint_watch_drop (watch.c), melyint_stable_reach and _at (stable.c).
+ * slots.pml: a stale id of a watcher finds nothing. Mirrors melyint_slots_take,
+ * melyint_slots_retire, melyint_slots_free (io/slots.c), melyint_watch_hold, melyint_watch_new and
+ * melyint_watch_drop (io/watch.c), melyint_stable_reach and _at (base/stable.c).
  *
  * A record is taken, given to a thread by its id, stopped and taken again, the second time under
  * another guard, as a descriptor's watcher is. Two threads hold the first id: one stops what it
- * finds (only one can), both look at it.
+ * finds (only one can), both read it.
  *
- *   assert in use()         what is held has the generation that was asked for, and is complete:
- *                           invariant 9
+ *   assert in use()         a held record has the generation of its id, and is whole: invariant 9
  *   TOUCH(RECORD)           the record is touched under its guard only; invariant 3
- *   LOOK(CHUNK)             its memory is there and clean: it was published before the count
+ *   LOOK(CHUNK)             its memory exists and is clean: it was published before the count
  *
- *   FAULT_1   melyint_watch_hold does not look at the generation again under the guard
- *   FAULT_2   its first look at the generation is relaxed: the guard that it then finds may be an
+ *   FAULT_1   melyint_watch_hold does not read the generation again under the guard
+ *   FAULT_2   its first load of the generation is relaxed: the guard that it then finds may be an
  *             old one
  *   FAULT_3   slots->used is stored relaxed: a slot may be seen before its memory
  *   FAULT_4   retire does not make the id stale
@@ -103,7 +102,7 @@ inline hold(t, id)
 	n = 0
 }
 
-/* A stop, or a look, by a thread that has the id. */
+/* A thread that has the id stops the watcher or reads it. */
 inline use(t, id, stops)
 {
 	hold(t, id);
@@ -160,7 +159,7 @@ proctype user(byte t, id, stops, other_id)
 	byte n, guard, now_guard;
 	bool ok;
 
-	/* Ids are told in ways that publish nothing. */
+	/* A thread learns an id in ways that publish nothing. */
 	NEWEST(GEN) >= id || ended > 0;
 	use(t, id, stops);
 	NEWEST(GEN) >= other_id || ended > 0;

@@ -6,7 +6,7 @@
  * A slice at least as wide as a column is a rectangle with a tooltip. All narrower ones are added
  * up by column and class, and a column is drawn as a stack: each class as high as its share of
  * the column's time. So what is dense looks like a load graph, nothing is left out, and a row has
- * at most so many shapes as it has pixels, however long the trace is.
+ * at most as many shapes as it has pixels, however long the trace is.
  */
 #include "draw.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a slice goes by; GANTT_NO_NAME for none. */
+/* The name by which a slice is ranked; GANTT_NO_NAME: it has none. */
 static uint32_t
 key(const struct gantt_view *view, const struct gantt_slice *slice)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rank.h: the classes that slices are painted by: the handlers (or colors) with most time in the
- * view, one for all others, and what is no event. Read-only after it has been made.
+ * view, one for all others, and what is not an event. Read-only after it has been made.
  */
 #ifndef GANTT_RANK_H
 #define GANTT_RANK_H

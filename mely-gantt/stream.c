@@ -18,7 +18,7 @@
 enum {
 	BUFFER_BYTES = 1 << 16,
 	DEPTH_MAX = 32,
-	/* One value longer than this is no trace, and would be held in memory. */
+	/* A value longer than this is not part of a trace; it would be held in memory. */
 	VALUE_BYTES_MAX = 16 << 20,
 	PROGRESS_BYTES = 1 << 22
 };
@@ -33,7 +33,7 @@ struct stream {
 	uint64_t line;      /* of the next byte, from 0 */
 	uint64_t line_from; /* what has been read when that line began */
 	uint64_t read;      /* bytes before the next byte */
-	uint64_t told;      /* read, when progress was told last */
+	uint64_t told;      /* read, when progress was last reported */
 	char buffer[BUFFER_BYTES];
 };
 
@@ -79,7 +79,7 @@ available(struct stream *s)
 	return s->len - s->at;
 }
 
-/* The next byte that is no white space, not taken; -1 at the end of the file. */
+/* The next byte that is not white space, not consumed; -1 at the end of the file. */
 static int
 peek(struct stream *s)
 {

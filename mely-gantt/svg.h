@@ -14,7 +14,7 @@ enum gantt_anchor {
 	GANTT_END
 };
 
-/** Text for between tags or in an attribute; what XML can not have becomes '?'. */
+/** Text for between tags or in an attribute; what XML cannot contain becomes '?'. */
 void gantt_svg_escaped(FILE *out, const char *text);
 
 /** The same, at most this many characters, with an ellipsis where it was cut. */

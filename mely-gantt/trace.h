@@ -79,7 +79,7 @@ struct gantt_trace {
 	size_t steals;
 	uint32_t process;     /**< name of the program; GANTT_NO_NAME: none given */
 	uint64_t lost;        /**< records that the rings overwrote */
-	uint32_t sample;      /**< one batch in so many was traced */
+	uint32_t sample;      /**< one batch in this number was traced */
 	bool from_zero;       /**< times count from when the trace began, which the file says */
 	int64_t zero;         /**< what is shown as time 0 */
 	int64_t begin;        /**< the first time of any slice or depth */

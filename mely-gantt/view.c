@@ -48,7 +48,7 @@ choose_rows(struct gantt_view *view)
 
 	for (size_t i = 0; i < trace->rows; i++) {
 		view->place[i] = -1;
-		/* Threads that are no core have only posts. */
+		/* Threads other than cores have only posts. */
 		if (trace->row[i].slices + trace->row[i].depths == 0)
 			continue;
 		if (gantt_options_core(view->options, trace->row[i].core))

@@ -34,7 +34,7 @@ struct gantt_view {
 /** False: no memory. A view without rows is possible. */
 bool gantt_view_init(struct gantt_view *view, const struct gantt_trace *trace,
     const struct gantt_options *options);
-/** Make the rows as high as a --height asks for, with so many pixels below them. */
+/** Make the rows as high as --height requires, with that many pixels below them. */
 void gantt_view_fit(struct gantt_view *view, double below);
 
 void gantt_view_free(struct gantt_view *view);

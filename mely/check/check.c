@@ -15,11 +15,11 @@
  *        reports to a join before the joined event, a stop or a cancel before its completion,
  *        helper work before its completion.
  *     D. What precedes mely_run comes before everything in it, and that before what follows it.
- *   The runtime's own code orders nothing. It is not instrumented, but ThreadSanitizer knows much of
- *   what it calls (locks, descriptors, memory) and must ignore it. So it runs as a separate fiber,
- *   one per thread: a public call switches to that fiber and back (enter, leave); a core is always
- *   on it, except while a handler runs. A batch runs on the stack of its color: on a shared stack,
- *   ThreadSanitizer would see colors share their locals.
+ *   The runtime's own code orders nothing. It is not instrumented, but ThreadSanitizer knows much
+ *   of what it calls (locks, descriptors, memory) and must ignore it. So it runs as a separate
+ *   fiber, one per thread: a public call switches to that fiber and back (enter, leave); a core is
+ *   always on it, except while a handler runs. A batch runs on the stack of its color: on a shared
+ *   stack, ThreadSanitizer would see colors share their locals.
  *
  * Keys of edges: an event's address; else an address plus an offset that no event has (edge.h).
  */

@@ -161,9 +161,9 @@ check_armor(const str &s, encode_fn encode, decode_fn decode, decode_some_fn som
 	REQUIRE(length(reinterpret_cast<const u_char *>(armor.cstr())) == armor.len());
 	REQUIRE(length(reinterpret_cast<const u_char *>(s.cstr())) <= strlen(s));
 	if (bytes) {
-		str anew = encode(bytes);
+		str again = encode(bytes);
 
-		REQUIRE(anew.len() == s.len() && decode(anew) == bytes && some(s, -1) == bytes);
+		REQUIRE(again.len() == s.len() && decode(again) == bytes && some(s, -1) == bytes);
 	}
 	REQUIRE(some(s, s.len() / 2).len() <= s.len());
 }

@@ -208,7 +208,7 @@ main(void)
 	for (n = 0; n < size; n += n < sizeof *look ? 1 : 61)
 		LLVMFuzzerTestOneInput((const uint8_t *)look, n);
 	if (accepted != 1) {
-		fputs("the beginning of a look is accepted\n", stderr);
+		fputs("the beginning of a snapshot is accepted\n", stderr);
 		return 1;
 	}
 	/* The longest possible interval; as a double it rounds to 2^64 ns. */
@@ -217,7 +217,7 @@ main(void)
 	((struct mely_stats *)copy)->taken_ns = UINT64_MAX;
 	LLVMFuzzerTestOneInput(copy, size);
 	if (accepted != 2) {
-		fputs("a look after centuries is refused\n", stderr);
+		fputs("a snapshot after centuries is refused\n", stderr);
 		return 1;
 	}
 	for (round = 0; round < ROUNDS; round++) {

@@ -86,7 +86,7 @@ check_request(const uint8_t *data, size_t size)
 static void
 check_head(const uint8_t *data, size_t size)
 {
-	char head[LINK_HEAD], anew[64];
+	char head[LINK_HEAD], again[64];
 	size_t length;
 	bool ok;
 
@@ -96,9 +96,9 @@ check_head(const uint8_t *data, size_t size)
 	if (!link_head(head, &ok, &length))
 		return;
 	REQUIRE(length <= LINK_MOST);
-	snprintf(anew, sizeof anew, "mely/1 %-5s %10zu\n", ok ? "ok" : "error", length);
+	snprintf(again, sizeof again, "mely/1 %-5s %10zu\n", ok ? "ok" : "error", length);
 	/* Only leading zeros may differ: they become blanks. */
-	REQUIRE(memcmp(anew, head, 13) == 0 && strtoul(head + 13, NULL, 10) == length);
+	REQUIRE(memcmp(again, head, 13) == 0 && strtoul(head + 13, NULL, 10) == length);
 }
 
 int

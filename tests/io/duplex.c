@@ -42,7 +42,7 @@ on_echo_writable(void *arg)
 	test_add(&echo->writes, 1);
 	if (n == 0) {
 		enable(echo, 0);
-		/* More may have come between the check and the suspension. */
+		/* More may have arrived between the read and the suspension. */
 		if (atomic_load(&echo->pending) != 0)
 			enable(echo, 1);
 		return;

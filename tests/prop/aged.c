@@ -45,7 +45,7 @@ on_nothing(void *arg)
 
 static struct mely_handler hold = MELY_HANDLER(on_hold);
 
-/* Handlers with so many events each, mixed, in several colors. True: all of them were there when
+/* Handlers with these numbers of events, mixed, in several colors. True: all of them were there when
  * they were counted. */
 static bool
 behind(void)
@@ -133,8 +133,8 @@ in_one_color(void)
 	test_await(&ran, STEADY + SECOND);
 	test_run_stop(&runner, MELY_STOP_DRAIN);
 	TEST_CHECK(lines_said("core 0: an event has waited for ", " ms; "));
-	/* Between two batches the core counts all it has. If it gets no processor for so long that
-	 * the monitor does it instead, that can not see what the batch has taken. */
+	/* Between two batches the core counts all it has. If it gets no processor and the
+	 * monitor counts instead, the monitor cannot see what the batch has taken. */
 	if (!lines_said("; without the color that runs", ""))
 		TEST_CHECK(lines_said(" queued: steady 200, second 100", ""));
 	TEST_OK(mely_runtime_free(rt));
@@ -190,7 +190,7 @@ more_than_are_counted(void)
 
 /* ---- no report ------------------------------------------------------------------------------- */
 
-/* Not where nobody wants to know, and not of what was held for the run. */
+/* No report where reports are off, nor for events held before the run. */
 static void
 nothing_to_say(void)
 {

@@ -210,7 +210,7 @@ bad_environment(void)
 	static const struct bad bad[] = {
 	    {"MELY_CORES", "0"}, {"MELY_CORES", "-1"}, {"MELY_CORES", "257"},
 	    {"MELY_CORES", "two"}, {"MELY_CORES", "2x"}, {"MELY_CORES", " "},
-	    {"MELY_CORES", "99999999999999999999"}, {"MELY_PIN", "maybe"},
+	    {"MELY_CORES", "99999999999999999999"}, {"MELY_PIN", "perhaps"},
 	    {"MELY_STEAL", "2"}, {"MELY_STEAL", "yes"}, {"MELY_BALANCE", "-1"},
 	    {"MELY_TIME_LEFT", "on"}, {"MELY_PENALTY", "2"}, {"MELY_LOCALITY", "-1"},
 	    {"MELY_MEASURE", "01x"}, {"MELY_LEARN_PENALTY", "no"},
@@ -333,7 +333,7 @@ lines(void)
 	    {"MELY_BATCH_US", "-1",
 	        "mely: MELY_BATCH_US: '-1' is not a number between 0 and 1000000\n"},
 	    {"MELY_STEAL", "on", "mely: MELY_STEAL: 'on' is not a number between 0 and 1\n"},
-	    {"MELY_PIN", "maybe", "mely: MELY_PIN: 'maybe' is not auto, yes or no\n"},
+	    {"MELY_PIN", "perhaps", "mely: MELY_PIN: 'perhaps' is not auto, yes or no\n"},
 	    {"MELY_POLLERS", "2", "mely: MELY_POLLERS: '2' is not all or 1\n"},
 	};
 	struct mely_config config;

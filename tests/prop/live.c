@@ -96,7 +96,7 @@ dump_in_a_handler(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* Nobody reads: it gives up. */
+/* Without a reader it gives up. */
 static void
 dump_to_a_full_pipe(void)
 {
@@ -254,7 +254,7 @@ forks(void)
 		TEST_EQ(mely_socket_close(rt), -ECHILD);
 		TEST_EQ(mely_dump(rt, STDERR_FILENO), -ECHILD);
 		TEST_EQ(mely_dump_on_signal(rt, SIGUSR2), -ECHILD);
-		TEST_EQ(raise(SIGUSR1), 0); /* is nobody's concern */
+		TEST_EQ(raise(SIGUSR1), 0); /* has no handler here */
 		TEST_OK(mely_runtime_renew(rt));
 		TEST_CHECK(mely_socket_path(rt, after, sizeof after) > 0);
 		TEST_CHECK(strcmp(before, after) != 0 && is_socket(after));
@@ -384,7 +384,7 @@ static struct mely_handler leaver = MELY_HANDLER(on_exit_now);
 static void
 exits(void)
 {
-	/* ThreadSanitizer calls it a leak that at an exit in a handler nobody joins the monitor. */
+	/* ThreadSanitizer reports a leak: an exit in a handler does not join the monitor. */
 	int runs, most = TEST_TSAN ? 1 : 2;
 
 	for (runs = 0; runs < most; runs++) {

@@ -215,7 +215,7 @@ static double by_core, by_handler, of_weird, weird_runs, colors_seen;
 static void
 take_note(const struct sample *s)
 {
-	/* What is no UTF-8 has been replaced; the rest comes back as it was. */
+	/* What is not UTF-8 has been replaced; the rest is unchanged. */
 	bool is_weird = label(s, "handler") != NULL &&
 	    strcmp(label(s, "handler"), "we\"ird\\na\nme\x01 \xc3\xa9 ?") == 0;
 

@@ -107,7 +107,7 @@ on_link(void *arg)
 	struct chain *chain = arg;
 	uint64_t left = atomic_load_explicit(chain->left, memory_order_relaxed);
 
-	/* Not a subtraction: somebody may make it 0 meanwhile. */
+	/* Not a subtraction: another thread may set it to 0 meanwhile. */
 	do {
 		if (left == 0)
 			return;
@@ -477,7 +477,7 @@ forked(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* ---- what can not be written ----------------------------------------------------------------- */
+/* ---- what cannot be written ------------------------------------------------------------------ */
 
 static void
 paths(void)

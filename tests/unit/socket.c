@@ -16,7 +16,7 @@
 #include "unit.h"
 #include "look/live/socket.h"
 
-enum { NOBODY = 65534, TAKERS = 8 };
+enum { OTHER_UID = 65534, TAKERS = 8 };
 
 static char base[64]; /* this test's directory */
 
@@ -96,7 +96,7 @@ directory_is_made_and_checked(void **state)
 	assert_int_equal(melyint_socket_directory(file), -ENOTDIR);
 	assert_int_equal(melyint_socket_directory(in_base("no/such")), -ENOENT);
 	if (geteuid() == 0) {
-		assert_int_equal(chown(dir, NOBODY, NOBODY), 0);
+		assert_int_equal(chown(dir, OTHER_UID, OTHER_UID), 0);
 		assert_int_equal(melyint_socket_directory(dir), -EPERM);
 	}
 	umask(mask);
@@ -371,13 +371,13 @@ other_user_is_turned_away(void **state)
 	assert_int_equal(chmod(base, 0755), 0);
 	pid = fork();
 	if (pid == 0) /* 0600 keeps it out */
-		_exit(setuid(NOBODY) == 0 && dial(s.path) == -EACCES ? 0 : 1);
+		_exit(setuid(OTHER_UID) == 0 && dial(s.path) == -EACCES ? 0 : 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_int_equal(chmod(s.path, 0666), 0);
 	pid = fork();
 	if (pid == 0)
-		_exit(setuid(NOBODY) == 0 && dial(s.path) >= 0 ? 0 : 1);
+		_exit(setuid(OTHER_UID) == 0 && dial(s.path) >= 0 ? 0 : 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	assert_int_equal(melyint_socket_accept(&s), -EACCES);

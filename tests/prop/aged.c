@@ -45,8 +45,8 @@ on_nothing(void *arg)
 
 static struct mely_handler hold = MELY_HANDLER(on_hold);
 
-/* Handlers with these numbers of events, mixed, in several colors. True: all of them were there when
- * they were counted. */
+/* Handlers with these numbers of events, mixed, in several colors. True: all of them were there
+ * when they were counted. */
 static bool
 behind(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * victim.c: the policy of stealing: what a color must be worth, which victim a thief tries, and which
- * color it takes, under each of the heuristics. Times are arguments; one thread plays the cores.
+ * victim.c: the policy of stealing: what a color must be worth, which victim a thief tries, and
+ * which color it takes, under each of the heuristics. Times are arguments; one thread plays the
+ * cores.
  */
 #include "cores.h"
 

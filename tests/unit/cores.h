@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cores.h: a runtime that does not run, whose cores one thread plays in turn. For the unit tests of the
- * scheduler: the cores' queues are set up by posts, and the function under test is called as a core.
+ * cores.h: a runtime that does not run, whose cores one thread plays in turn. For the unit tests of
+ * the scheduler: the cores' queues are set up by posts, and the function under test is called as a
+ * core.
  */
 #ifndef MELY_UNIT_CORES_H
 #define MELY_UNIT_CORES_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * park.c: sleep and wake: NOTE(park). The states of a sleeper and the counts of them, which sleeper a
- * waker chooses, the search, the sentry. One thread plays the cores; a second one wakes the sentry.
+ * park.c: sleep and wake: NOTE(park). The states of a sleeper and the counts of them, which sleeper
+ * a waker chooses, the search, the sentry. One thread plays the cores; a second one wakes the
+ * sentry.
  */
 #include <pthread.h>
 

@@ -99,7 +99,7 @@ post_from_handler(void *arg)
 static void
 own_posts_stay_in_the_batch(void **state)
 {
-	struct mely_handler own = MELY_HANDLER(post_from_handler);
+	static struct mely_handler own = MELY_HANDLER(post_from_handler);
 
 	(void)state;
 	mely_event_init(&embedded, &handler, (void *)2);
@@ -143,7 +143,7 @@ idle_color_is_adopted(void **state)
 static void
 priority_follows_the_posts(void **state)
 {
-	struct mely_handler high = MELY_HANDLER(count);
+	static struct mely_handler high = MELY_HANDLER(count);
 	struct mely_color *first;
 
 	(void)state;

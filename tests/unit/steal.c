@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steal.c: the mechanism of stealing: NOTE(steal). A steal moves one whole color into the thief's batch;
- * a pull moves colors into its core-queue; pinned and running colors stay. One thread plays the cores.
+ * steal.c: the mechanism of stealing: NOTE(steal). A steal moves one whole color into the thief's
+ * batch; a pull moves colors into its core-queue; pinned and running colors stay. One thread plays
+ * the cores.
  */
 #include "cores.h"
 #include "sched/steal.h"

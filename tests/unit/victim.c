@@ -189,7 +189,7 @@ a_farther_thief_pays_more(void **state)
 static void
 the_eldest_is_not_pinned(void **state)
 {
-	struct mely_handler urgent = MELY_HANDLER(count);
+	static struct mely_handler urgent = MELY_HANDLER(count);
 
 	(void)state;
 	use(0);

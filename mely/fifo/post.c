@@ -22,6 +22,7 @@ append_away(struct mely_color *color, struct mely_event *ev)
 {
 	uint32_t count = melyint_fifo_count_away(color);
 
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_MOVING);
 	color->_tails = melyint_fifo_insert(color->_tails, color, count, ev);
 	melyint_fifo_set_count_away(color, count + 1);
 }

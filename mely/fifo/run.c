@@ -27,6 +27,7 @@ leave(struct melyint_core *core, struct mely_color *color, struct melyint_core *
 {
 	bool empty = melyint_fifo_count(color) == 0;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && home != core);
 	melyint_core_unlink(core, color);
 	melyint_color_become(color, empty ? MELYINT_COLOR_IDLE : MELYINT_COLOR_MOVING);
 	/* release: pairs with the acquire in melyint_color_lock */

@@ -97,6 +97,7 @@ choose(const struct melyint_core *victim)
 static void
 take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock) && thief != victim);
 	melyint_fifo_collect(&victim->ready, color, thief->rt->limits.scan_full);
 	melyint_core_count_waiting(victim, color, -1u);
 	melyint_color_become(color, MELYINT_COLOR_MOVING);
@@ -168,6 +169,7 @@ melyint_steal(struct melyint_core *thief)
 	struct mely_runtime *rt = thief->rt;
 	int first, i;
 
+	MELY_ASSERT(thief->batch.color == NULL); /* idle */
 	if (!melyint_steal_glance(thief))
 		return false;
 	first = first_of_set(thief);

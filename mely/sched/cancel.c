@@ -48,6 +48,7 @@ cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely
 	bool finished = melyint_remove_locked(owner, color, ev) &&
 	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
 	/* The event is in no color-queue: another cancel must wait until it is the caller's.
 	 * relaxed: cancels read it again under the lock. */
 	MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
@@ -65,6 +66,7 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	struct melyint_batch *batch = &self->batch;
 	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
 
+	MELY_DEBUG_ASSERT(melyint_self == self && batch->color == color);
 	melyint_evq_remove_from(lists, 3, ev);
 	melyint_batch_lose(batch, ev);
 	free_again(self, color, ev);
@@ -78,6 +80,7 @@ in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_ev
 {
 	bool own;
 
+	MELY_DEBUG_ASSERT(self->batch.color == color);
 	melyint_lock_take(&self->lock);
 	/* acquire: the state before the color, as in cancel; relaxed: published by the state */
 	own = MELY_LOAD(&ev->_state, acquire) == MELYINT_EV_PRIVATE &&
@@ -205,6 +208,7 @@ melyint_cancel_complete(struct mely_event *waiters)
 		/* relaxed: set under the lock */
 		struct mely_color *color = MELY_LOAD(&waiters->_color, relaxed);
 
+		MELY_DEBUG_ASSERT(MELY_PEEK(&waiters->_state) == MELYINT_EV_CLAIMED);
 		/* release: pairs with the acquire of melyint_post's claim */
 		MELY_STORE(&waiters->_state, MELYINT_EV_IDLE, release);
 		if (melyint_post(color, waiters, MELYINT_POST_INTERNAL) != 0)

@@ -10,6 +10,7 @@ afterwards(struct melyint_core *core, struct mely_event *waiters)
 {
 	struct mely_color *color = core->due.leaving;
 
+	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
 	if (color != NULL) {
 		core->due.leaving = NULL;
 		melyint_color_arrive(color);

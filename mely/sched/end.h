@@ -18,6 +18,7 @@
 MELY_INLINE void
 melyint_event_drop(struct melyint_core *core, struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(core->batch.color != NULL);
 	if (ev->_flags & MELYINT_EV_COUNTED) {
 		core->due.unmarked_color = core->batch.color;
 		core->due.unmarked++;
@@ -31,6 +32,7 @@ melyint_event_drop(struct melyint_core *core, struct mely_event *ev)
 MELY_INLINE bool
 melyint_event_enter(struct melyint_core *core, struct mely_event *ev, unsigned flags)
 {
+	MELY_DEBUG_ASSERT(melyint_self == core && core->batch.color != NULL);
 	if (!(flags & MELYINT_EV_POOLED)) {
 		/* relaxed: a cancel on another core that this load misses has returned
 		 * -EINPROGRESS */

@@ -24,6 +24,7 @@ enum { AVERAGE_SHIFT = 3 };
 static void
 tick(struct melyint_core *core, uint64_t now)
 {
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	core->pace.ticked_ticks = now;
 	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
@@ -92,6 +93,7 @@ run_batch(struct melyint_core *core)
 {
 	uint64_t now;
 
+	MELY_DEBUG_ASSERT(core->batch.color != NULL);
 	/* Other colors wait while this batch runs, possibly for long: C of NOTE(park). relaxed: a
 	 * hint */
 	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.sleepers, relaxed) > 0)) {
@@ -122,6 +124,7 @@ find_work(struct melyint_core *core)
 {
 	uint64_t now;
 
+	MELY_DEBUG_ASSERT(core->batch.color == NULL && core->batch.own == NULL);
 	if (melyint_outbox_collect(core))
 		return true;
 	if (!melyint_steal_glance(core))
@@ -218,6 +221,7 @@ pass_outside(struct melyint_core *core, uint64_t now)
 {
 	uint64_t ran, pass_ns = 0;
 
+	MELY_ASSERT(core->index == 0);
 	melyint_come_inside(core);
 	melyint_due_enter(core);
 	core->pace.looked_ticks = now;

@@ -149,6 +149,7 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 bool
 melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core *box)
 {
+	MELY_ASSERT(self != box); /* it alone opens its own */
 	if (melyint_outbox_empty(&box->outbox))
 		return false;
 	/* relaxed: C of NOTE(outbox) */

@@ -99,6 +99,7 @@ melyint_wake_locked(struct melyint_core *core)
 void
 melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 {
+	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
 	if (MELYINT_OBSERVED(wake))
 		melyint_observe_wake(self, core);
 	melyint_poller_wake(core);
@@ -166,6 +167,7 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	int none;
 
+	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
 	do {
 		none = MELYINT_SEARCH_NONE;
 		/* relaxed: the loser comes before the winner, which has not read the sleepers
@@ -212,6 +214,7 @@ offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 	uint32_t n = MELY_LOAD(&core->hint.stealable, relaxed);
 	bool sentry = MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
 
+	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
 	if (n == 0 || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
 	if (sentry && (MELY_LOAD(&rt->idle.searching, relaxed) != MELYINT_SEARCH_NONE ||
@@ -260,6 +263,7 @@ spin(struct melyint_core *core)
 {
 	uint64_t until;
 
+	MELY_DEBUG_ASSERT(melyint_self == core && core->batch.color == NULL);
 	if (core->pace.spin_ns < SPIN_NS_MIN)
 		return false;
 	until = melyint_ticks() + melyint_ns_to_ticks(core->pace.spin_ns);
@@ -302,6 +306,7 @@ stand_up(struct melyint_core *core)
 {
 	bool by_other;
 
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	melyint_lock_take(&core->lock);
 	by_other = !melyint_wake_locked(core);
 	melyint_lock_drop(&core->lock);
@@ -348,6 +353,7 @@ take_sentry(struct melyint_core *core)
 	if (asleep)
 		set_sleep(core, MELYINT_SENTRY);
 	melyint_lock_drop(&core->lock);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.sentries) == 1 || !asleep);
 	if (asleep)
 		return SENTRY_KEPT;
 	MELY_SUB(&rt->idle.sentries, 1, relaxed);
@@ -360,6 +366,7 @@ end_search(struct melyint_core *core)
 {
 	bool was;
 
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	melyint_lock_take(&core->lock);
 	was = core->locked.searching;
 	core->locked.searching = false;
@@ -431,6 +438,7 @@ melyint_hand_over_sentry(struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	int i;
 
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	core->others.owes_sentry = core->batch.color == NULL &&
 	    MELY_LOAD(&core->hint.waiting, relaxed) == 0; /* a hint */
 	for (i = 0; i < rt->cores_count - 1 && !core->others.owes_sentry; i++)
@@ -513,6 +521,7 @@ melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns)
 void
 melyint_come_inside(struct melyint_core *core)
 {
+	MELY_ASSERT(core->index == 0);
 	core->pace.outside = false;
 	(void)stand_up(core);
 	melyint_monitor_awake(core);

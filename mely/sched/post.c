@@ -37,6 +37,7 @@ raise_priority(struct melyint_core *owner, struct mely_color *color, int8_t prio
 	unsigned state = MELY_LOAD(&color->_state, relaxed); /* under the lock */
 	bool last = owner->rt->config.priority_rule == MELY_PRIORITY_LAST_POST;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
 	if (state == MELYINT_COLOR_IDLE || color->_priority == priority) {
 		color->_priority = priority;
 		return;
@@ -177,6 +178,7 @@ melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
 static void
 count_remote(struct melyint_core *self, struct melyint_core *owner)
 {
+	MELY_DEBUG_ASSERT(melyint_self == self && melyint_lock_held(&owner->lock));
 	MELY_COUNT(&self->counters.posts_remote, 1);
 	/* relaxed, all: the owner's words are hints; others only close our outbox */
 	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER ||
@@ -195,6 +197,7 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 MELY_INLINE void
 append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(batch->color == color); /* it runs here */
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
 		/* release: as in append */
 		MELY_STORE(&ev->_color, color, release);
@@ -254,6 +257,7 @@ static MELY_NOINLINE int
 enqueue_observed(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
+	MELY_DEBUG_ASSERT(melyint_self == self);
 	if (MELY_UNLIKELY(flags & MELYINT_POST_HEAD))
 		return enqueue_slow(self, color, ev, flags);
 	melyint_observe_own(self, ev);
@@ -270,6 +274,7 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	/* acquire: pairs with the release of the thread that delivered from this entry before */
 	uint32_t head = MELY_LOAD(&out->head, acquire);
 
+	MELY_DEBUG_ASSERT((ev->_flags & MELYINT_EV_POOLED) && self->batch.color != color);
 	/* relaxed: a mark that is set now may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
 		return false;

@@ -23,8 +23,10 @@ enum {
 MELY_INLINE struct mely_event *
 pop_weighed(struct melyint_core *core, struct mely_event **list)
 {
-	struct mely_event *ev = melyint_evq_pop(list);
+	struct mely_event *ev;
 
+	MELY_DEBUG_ASSERT(list == &core->batch.heads || list == &core->batch.tails);
+	ev = melyint_evq_pop(list);
 	core->batch.gone += melyint_weight_of(ev);
 	return ev;
 }
@@ -67,6 +69,7 @@ call_measured(struct melyint_core *core, struct mely_event *ev, bool sampled)
 	unsigned flags = ev->_flags, weighing = MELY_LOAD(&core->rt->switches.weighing, relaxed);
 	uint64_t stamp_ticks = ev->_stamp;
 
+	MELY_DEBUG_ASSERT(sampled || (flags & (MELYINT_EV_SAMPLE | MELYINT_EV_STAMPED)));
 	if (sampled || ((flags & MELYINT_EV_SAMPLE) &&
 	    melyint_weight_unknown(core->rt, weighing, handler))) {
 		melyint_sample_begin(core, handler, ev->_arg);
@@ -166,6 +169,7 @@ run_observed(struct melyint_core *core, unsigned how, uint32_t limit)
 	struct melyint_observed observed;
 	uint32_t ran;
 
+	MELY_ASSERT(core->sampling.observe != 0);
 	melyint_observe_batch(core, &observed);
 	ran = run(core, OBSERVED | how, limit, &observed);
 	melyint_observe_batch_end(core, &observed);

@@ -51,6 +51,8 @@ unlink_chosen(struct melyint_core *victim, struct mely_color *color)
 static void
 hand_over(struct melyint_core *thief, struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(melyint_self == thief && MELY_PEEK(&color->_owner) != thief);
+	MELY_DEBUG_ASSERT(melyint_lock_held(&MELY_PEEK(&color->_owner)->lock));
 	/* release: pairs with the acquire in melyint_color_lock; a thread that locks the thief
 	 * finds the color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
@@ -73,6 +75,7 @@ count(struct melyint_core *thief, const struct melyint_core *victim, uint32_t n,
 {
 	struct melyint_counters *c = &thief->counters;
 
+	MELY_DEBUG_ASSERT(won <= n && thief != victim);
 	MELY_COUNT(&c->steals_tried, n);
 	MELY_COUNT(&c->steals_empty, n - won);
 	MELY_COUNT(&c->steals, won);
@@ -187,6 +190,7 @@ melyint_steal_glance(struct melyint_core *thief)
 	enum melyint_reason reason;
 	int at = 0;
 
+	MELY_DEBUG_ASSERT(melyint_self == thief && thief->batch.color == NULL);
 	thief->others.victims_end = victims_now(thief, now);
 	return worthy_victim(thief, now, &at, thief->others.victims_end, &reason) != NULL;
 }
@@ -254,8 +258,10 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 		melyint_observe_steal(core, victim, pulled[i], began, i, n, true);
 
 	melyint_lock_take(&core->lock);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		MELY_DEBUG_ASSERT(MELY_PEEK(&pulled[i]->_state) == MELYINT_COLOR_MOVING);
 		melyint_core_link(core, pulled[i]);
+	}
 	MELY_COUNT(&core->hint.moving, -1u);
 	melyint_lock_drop(&core->lock);
 	count(core, victim, n > 0 ? n : 1, n, weight);
@@ -270,6 +276,7 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 	uint32_t mine = MELY_LOAD(&core->hint.stealable, relaxed); /* ours */
 	int i;
 
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	/* relaxed: a switch */
 	if (!rt->config.balance || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
@@ -301,6 +308,7 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 void
 melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 {
+	MELY_DEBUG_ASSERT(melyint_self == core && core != stuck);
 	/* relaxed, both: a switch, and a hint */
 	if (MELY_LOAD(&core->rt->switches.stealing, relaxed) != 0 &&
 	    MELY_LOAD(&stuck->hint.stealable, relaxed) != 0)

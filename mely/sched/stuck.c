@@ -55,6 +55,7 @@ melyint_stuck_init(struct mely_runtime *rt)
 	MELY_STORE(&stuck->until, 0, relaxed);
 	stuck->ticks = stuck->pull_ticks = 0;
 	stuck->fd = -1;
+	MELY_ASSERT(rt->io != NULL); /* its pollers come next */
 	if (rt->config.stuck_ms == 0 || rt->cores_count == 1)
 		return 0;
 	stuck->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -179,6 +180,7 @@ melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool idle)
 	uint64_t pull_ticks = rt->stuck.pull_ticks * (idle ? 1 : BUSY_PULLS_AFTER);
 	int others = rt->cores_count - 1, first = 0, n = others, i;
 
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	if (rt->stuck.ticks == 0)
 		return;
 	if (!idle && others > LOOKS_MAX) {

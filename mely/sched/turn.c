@@ -31,6 +31,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 {
 	struct mely_event *ev = first, *end, *kept = NULL;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	if (first == NULL || !mixed)
 		return first;
 	end = first->_prev;
@@ -89,6 +90,7 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
 	struct melyint_core *home = core;
 
+	MELY_DEBUG_ASSERT(color->_tails != NULL || MELY_PEEK(&color->_heads) != NULL);
 	if (MELY_UNLIKELY(flags & MELYINT_COLOR_PINNED))
 		home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
 	if (MELY_UNLIKELY(home != core)) {
@@ -171,6 +173,7 @@ rest(struct melyint_core *core, struct mely_color *color)
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
 	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && color->_tails == NULL);
 	if (flags & MELYINT_COLOR_RELEASED) {
 		core->due.released = color;
 	} else if (home != core) {

@@ -58,6 +58,7 @@ melyint_victim_paid(struct melyint_core *thief, const struct melyint_core *victi
 	/* relaxed, both: a measurement; of two at the same time one may be lost */
 	uint32_t average = MELY_LOAD(price, relaxed);
 
+	MELY_DEBUG_ASSERT(thief != victim);
 	if (thief->rt->config.steal_ns != 0)
 		return; /* fixed */
 	ns = ns < MELYINT_STEAL_NS_MIN ? MELYINT_STEAL_NS_MIN :
@@ -141,6 +142,7 @@ worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 	struct mely_color *best;
 	int i;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
 	for (i = 0; i < RECHECKED_MAX; i++) {
 		best = melyint_stealq_best(&victim->stealq);
 		if (best == NULL || melyint_color_worth(victim, best) > (own > price ? own : price))
@@ -157,6 +159,7 @@ worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 static bool
 may_go(struct melyint_core *thief, struct melyint_core *victim, uint64_t now_ticks)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
 	if (!(heuristics(thief->rt) & MELY_STEAL_TIME_LEFT))
 		return true;
 	if (victim->locked.turns != victim->locked.aged_turns &&

@@ -144,6 +144,7 @@ install_library()
 	make -C "$build" install DESTDIR="$scratch/dest" >"$scratch/install.log" 2>&1 || {
 		tail -n 20 "$scratch/install.log"
 		complain "make install"
+		exit 1
 	}
 	local pc wanted
 	pc=$(find "$scratch/dest" -name mely.pc)
@@ -214,6 +215,7 @@ for doc in "$@"; do
 			run_block "$block" "$dir/work" || {
 				cat "$block" "$block.out"
 				complain "$doc: the commands above"
+				break	# later blocks use what this one makes
 			} ;;
 		sh)
 			unrunnable "$block" || complain "$doc: commands above are not run" ;;

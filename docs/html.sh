@@ -51,6 +51,7 @@ menu()
 	entry "$1" index.html "Mely" "$2"
 	entry "$1" tutorial.html "Tutorial" "$2"
 	entry "$1" coloring.html "Coloring" "$2"
+	entry "$1" embedding.html "Embedding" "$2"
 	entry "$1" annotations.html "Annotations" "$2"
 	entry "$1" porting.html "Porting old programs" "$2"
 	entry "$1" async-names.html "Names of libasync" "$2"
@@ -77,6 +78,7 @@ menu()
 	fi
 	echo '</ul><h2>Project</h2><ul>'
 	entry "$1" contributing.html "Contributing" "$2"
+	entry "$1" tests.html "Tests" "$2"
 	entry "$1" news.html "News" "$2"
 	entry "$1" copying.html "License" "$2"
 	echo '</ul>'
@@ -136,6 +138,7 @@ markdown()
 	    -e "s#src=\"pictures/#src=\"${root}pictures/#g" \
 	    -e "s#href=\"(${internals// /|})\.md#href=\"internals/\1.md#g" \
 	    -e 's#href="README\.md#href="index.html#g' \
+	    -e 's#href="tests/README\.md#href="tests.html#g' \
 	    -e 's#href="CONTRIBUTING\.md#href="contributing.html#g' \
 	    -e 's#href="COPYING#href="copying.html#g' \
 	    -e 's#href="NEWS#href="news.html#g' \
@@ -161,6 +164,7 @@ mkdir -p "$work/pictures"
 cp docs/pictures/*.svg docs/pictures/*.png "$work/pictures/"
 markdown README.md index.html
 markdown CONTRIBUTING.md contributing.html
+markdown tests/README.md tests.html
 markdown docs/tutorial.md tutorial.html
 markdown docs/coloring.md coloring.html
 markdown docs/embedding.md embedding.html

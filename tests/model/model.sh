@@ -7,15 +7,16 @@ set -u
 usage()
 {
 	cat <<'END'
-usage: model.sh [MODEL...]
+usage: model.sh [--record] [MODEL...]
 
 Verify the models of this directory (all of them: lock owner park outbox row heads
-cancel monitor colortab slots), and that each of their faults is found. A search whose model,
-script and tools have not changed since it last succeeded is not repeated: its digest is in
-$top_builddir/tests/model/verified. MELY_TEST_LONG=1 repeats all searches.
+cancel monitor colortab slots), and that each of their faults is found. A search is not repeated
+if the file "verified" has its digest: nothing it depends on has changed since it succeeded. The
+searches of the model lock are always repeated, and MELY_TEST_LONG=1 repeats all.
 
-  --help     this text
-  --version  what spin says of itself
+  --record   repeat all searches and write their digests to "verified"
+  --help     print this text
+  --version  print the version of spin
 
 Exit status: 0 all is as it must be, 1 not, 2 a wrong argument, 77 spin is not installed.
 END
@@ -28,10 +29,12 @@ models="lock:3:100000 owner:6:100000 park:5:20000 outbox:6:20000 row:2:1000
 
 here=$(cd "$(dirname "$0")" && pwd)
 wanted=
+record=no
 while [ $# -gt 0 ]; do
 	case $1 in
 	--help | -h) usage; exit 0 ;;
 	--version) exec spin -V ;;
+	--record) record=yes; shift ;;
 	*)
 		case $(echo $models) in
 		*"$1:"*) wanted="$wanted $1"; shift ;;
@@ -39,6 +42,10 @@ while [ $# -gt 0 ]; do
 		esac ;;
 	esac
 done
+if [ "$record" = yes ] && [ -n "$wanted" ]; then
+	echo "model.sh: --record takes no model (try --help)" >&2
+	exit 2
+fi
 if ! command -v spin >/dev/null 2>&1; then
 	# Right to skip: no other test needs spin, and ./check, which CI runs, installs it.
 	echo "skipped: spin is not installed (Debian package spin)"
@@ -48,34 +55,35 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
 # A digest covers all that a search depends on.
-verified=${top_builddir:+$top_builddir/tests/model/verified}
-[ "${MELY_TEST_LONG:-0}" != 1 ] || verified=
-[ -z "$verified" ] || mkdir -p "$verified" || exit 1
-tools=$(spin -V; cc --version | head -n 1)
+verified=$here/verified
+version=$(spin -V)
 digest()
 {
-	{ cat "$here/$1.pml" "$here/memory.h" "$here/model.sh"; echo "$tools $*"; } | sha256sum |
+	{ cat "$here/$1.pml" "$here/memory.h" "$here/model.sh"; echo "$version $*"; } | sha256sum |
 	    cut -d ' ' -f 1
 }
 
-# verify NAME FAULT FLOOR: one search in its own directory; prints what is wrong, or "ok ...".
+# unchanged NAME FAULT FLOOR: did this search succeed before?
+unchanged()
+{
+	[ "$record" = no ] && [ "${MELY_TEST_LONG:-0}" != 1 ] && [ "$1" != lock ] &&
+	    grep -qx "$1 $2 $(digest "$@")" "$verified"
+}
+
+# verify NAME FAULT FLOOR: one search; prints what is wrong, or "ok ...".
 verify()
 {
-	local key="" line
-	if [ -n "$verified" ]; then
-		key=$verified/$(digest "$@")
-		if [ -s "$key" ]; then
-			echo "$(cat "$key") (unchanged)"
-			return
-		fi
+	if unchanged "$@"; then
+		echo "ok $1: fault $2: unchanged since it was verified"
+		return
 	fi
 	search "$@" >"$scratch/$1.$2.out"
 	cat "$scratch/$1.$2.out"
-	line=$(grep '^ok ' "$scratch/$1.$2.out")
-	[ -z "$key" ] || [ -z "$line" ] || echo "$line" >"$key"
+	! grep -q '^ok ' "$scratch/$1.$2.out" ||
+	    echo "$1 $2 $(digest "$@")" >>"$scratch/digests"
 }
 
-# search NAME FAULT FLOOR: verify, without the digests.
+# search NAME FAULT FLOOR: verify in a directory of its own, without the digests.
 search()
 {
 	local name=$1 fault=$2 floor=$3 dir states what= flags="-O1 -DCOLLAPSE"
@@ -111,8 +119,8 @@ search()
 	fi
 	cd "$scratch" && rm -rf "$dir"
 }
-export -f verify search digest
-export here scratch verified tools
+export -f verify unchanged search digest
+export here scratch verified version record
 
 for model in $models; do
 	IFS=: read -r name faults floor <<<"$model"
@@ -134,4 +142,5 @@ total=$(wc -l <"$scratch/list")
 xargs -P "$(nproc)" -L 1 bash -c 'verify "$@"' verify <"$scratch/list" | tee "$scratch/log"
 well=$(grep -c '^ok ' "$scratch/log")
 echo "models: $well of $total searches as they must be"
-[ "$well" -eq "$total" ]
+[ "$well" -eq "$total" ] || exit 1
+[ "$record" = no ] || sort "$scratch/digests" >"$verified"

@@ -15,8 +15,6 @@ namespace {
 struct link {
 	MB_APART std::uint64_t count;
 	std::uint32_t id;
-
-	void step();
 };
 
 struct {
@@ -28,35 +26,49 @@ struct {
 	bool lambda, closure;
 } chain;
 
-mely::handler<&link::step> step("step");
+/* The ways in which a chain posts itself. Each has its own code, as the variants of chain do. */
+enum way { HANDLER, LAMBDA, CLOSURE };
 
-/* The next event of a chain: each posts itself again in its own way. */
-void
-post(link *l)
+template <way W> void step(link &l);
+
+mely::handler<&step<HANDLER>> step_handler("step");
+
+template <way W>
+inline void
+post(link &l)
 {
-	if (chain.lambda)
-		chain.rt->post(l->id, [l] { l->step(); });
-	else if (chain.closure)
-		chain.rt->post(l->id, [l, a = l->id, b = l->count] {
-			if (a == l->id && b == l->count)
-				l->step();
+	if constexpr (W == LAMBDA)
+		chain.rt->post(l.id, [&l] { step<LAMBDA>(l); });
+	else if constexpr (W == CLOSURE)
+		chain.rt->post(l.id, [&l, a = l.id, b = l.count] {
+			if (a == l.id && b == l.count)
+				step<CLOSURE>(l);
 		});
 	else
-		chain.rt->post(l->id, step, *l);
+		chain.rt->post(l.id, step_handler, l);
 }
 
+template <way W>
 void
-link::step()
+step(link &l)
 {
-	if (mb_work_count(&chain.work, &count))
-		post(this);
+	if (mb_work_count(&chain.work, &l.count))
+		post<W>(l);
 }
 
 void
 start_all()
 {
-	for (int i = 0; i < chain.colors; i++)
-		post(&chain.links[i]);
+	for (int i = 0; i < chain.colors; i++) {
+		link &l = chain.links[i];
+
+		if (chain.lambda)
+			post<LAMBDA>(l);
+		else if (chain.closure)
+			post<CLOSURE>(l);
+		else
+			post<HANDLER>(l);
+	}
 }
 
 std::uint64_t

@@ -40,12 +40,19 @@ namespace mely {
 
 namespace detail {
 
+/** Out of line, so that a caller saves no registers for it. */
+[[noreturn, gnu::cold, gnu::noinline]] inline void
+fail(int result, const char *what)
+{
+	throw std::system_error(-result, std::generic_category(), what);
+}
+
 /** Throw what a C call returned, unless it is 0 or a count. */
 inline int
 must(int result, const char *what)
 {
 	if (result < 0)
-		throw std::system_error(-result, std::generic_category(), what);
+		fail(result, what);
 	return result;
 }
 

@@ -130,6 +130,11 @@ for program in unbalanced penalty cache-efficient; do
 	status 2 $program --config nothing
 done
 
+# The rest tests scripts and options: a sanitizer adds nothing to it, but it takes as long again.
+if [ -n "${INSTRUMENT_FLAGS:-}" ] && [ "${MELY_TEST_LONG:-0}" != 1 ]; then
+	exit $failed
+fi
+
 # The driver's tables, files and pictures.
 if command -v python3 >/dev/null; then
 	here=${top_srcdir:-.}/microbench

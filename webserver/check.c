@@ -98,6 +98,7 @@ build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
 	struct sws_server *server = core->server;
 	const struct sws_options *o = &server->options;
 	bool in_memory = (uint64_t)st->st_size <= o->cache_file_size
+	    && (uint64_t)st->st_size <= SWS_BODY_MAX
 	    && (uint64_t)st->st_size < o->cache_size, crowded = false;
 	int status;
 

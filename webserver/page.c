@@ -29,6 +29,7 @@ page_new(const char *key, size_t key_len, size_t head_len, size_t body_len)
 	struct sws_page *page = malloc(size);
 	char *bytes;
 
+	SWS_ASSERT(body_len <= SWS_BODY_MAX && head_len <= SWS_BODY_MAX);
 	if (page == NULL)
 		return NULL;
 	memset(page, 0, sizeof *page);

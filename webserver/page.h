@@ -17,6 +17,9 @@
 
 struct mime_table;
 
+/** Largest body that a page holds: the lengths of pages and answers are 32 bits wide. */
+#define SWS_BODY_MAX ((size_t)1 << 30)
+
 struct sws_page {
 	/* Written at most once a second, read by all look-ups. */
 	_Atomic(uint32_t) checked_s; /* second of the last comparison with the file */

@@ -23,7 +23,8 @@ days_from_civil(int64_t year, int month, int day)
 	int64_t era, of_era, of_year;
 
 	year -= month <= 2;
-	era = year / 400;
+	/* January of the year 0 belongs to the year -1. */
+	era = (year >= 0 ? year : year - 399) / 400;
 	of_era = year - era * 400;
 	of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;

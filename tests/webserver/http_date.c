@@ -32,6 +32,11 @@ dates(void **state)
 	assert_int_equal(second, 784111777);
 	assert_true(http_date_parse("Sun Nov  6 08:49:37 1994", 24, 0, &second));
 	assert_int_equal(second, 784111777);
+	/* The year of which January and February belong to the year -1 of the arithmetic. */
+	assert_true(http_date_parse("Sat, 01 Jan 0000 00:00:00 GMT", 29, 0, &second));
+	assert_int_equal(second, INT64_C(-62167219200));
+	assert_true(http_date_parse("Wed, 01 Mar 0000 00:00:00 GMT", 29, 0, &second));
+	assert_int_equal(second, INT64_C(-62167219200) + 60 * 86400);
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		assert_false(http_date_parse(bad[i], strlen(bad[i]), 1800000000, &second));
 	/* Against the C library, over the days of four centuries. */

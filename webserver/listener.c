@@ -238,7 +238,7 @@ accept_fn(void *arg)
 {
 	struct sws_listener *l = arg;
 	struct sws_conn *conn;
-	int fd;
+	int fd, error;
 
 	SWS_ASSERT(mely_current_color() == l->color);
 	for (int i = 0; i < ACCEPT_MAX && l->fd >= 0; i++) {
@@ -247,13 +247,14 @@ accept_fn(void *arg)
 			return;
 		}
 		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		error = fd < 0 ? errno : 0;
 		conn = fd >= 0 ? sws_conn_new(l->server, l, fd) : NULL;
 		if (conn != NULL) {
 			link_conn(l, conn);
 			continue;
 		}
 		give_place(l->server);
-		if (fd < 0 && !accept_failed(l, errno))
+		if (fd < 0 && !accept_failed(l, error))
 			return;
 	}
 }

@@ -212,6 +212,10 @@ listen_all(struct sws_server *server)
 			return complain("cannot listen on", where, fd);
 		if (i == 0) {
 			server->port = port_of(fd);
+			if (server->port < 0) {
+				close(fd);
+				return complain("cannot listen on", where, server->port);
+			}
 			set_port(&addr, server->port);
 		}
 		status = sws_listener_new(&server->listeners[i], server, i, fd);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "assertion.h"
 #include "http_cond.h"
 
 static uint64_t
@@ -41,6 +42,8 @@ http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len
 {
 	size_t i = 0;
 
+	/* A tag without its quotes would match nothing. */
+	SWS_DEBUG_ASSERT(etag_len >= 2 && etag[0] == '"' && etag[etag_len - 1] == '"');
 	for (;;) {
 		size_t from;
 

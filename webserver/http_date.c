@@ -27,6 +27,7 @@ days_from_civil(int64_t year, int month, int day)
 	era = (year >= 0 ? year : year - 399) / 400;
 	of_era = year - era * 400;
 	of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	SWS_DEBUG_ASSERT(of_era >= 0 && of_era < 400 && of_year >= 0 && of_year < 366);
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
@@ -36,11 +37,14 @@ civil_from_days(int64_t day, int *year, int *month, int *mday)
 	int64_t era, of_era, y, of_year, m;
 
 	day += 719468;
+	/* The divisions round down only from here on. */
+	SWS_DEBUG_ASSERT(day >= 0);
 	era = day / 146097;
 	of_era = day - era * 146097;
 	y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
 	of_year = of_era - (365 * y + y / 4 - y / 100);
 	m = (5 * of_year + 2) / 153;
+	SWS_DEBUG_ASSERT(y < 400 && of_year >= 0 && of_year < 366);
 	*mday = (int)(of_year - (153 * m + 2) / 5 + 1);
 	*month = (int)(m < 10 ? m + 3 : m - 9);
 	*year = (int)(y + era * 400 + (*month <= 2));
@@ -49,6 +53,7 @@ civil_from_days(int64_t day, int *year, int *month, int *mday)
 static void
 put2(char *out, int value)
 {
+	SWS_DEBUG_ASSERT(value >= 0 && value <= 99);
 	out[0] = (char)('0' + value / 10);
 	out[1] = (char)('0' + value % 10);
 }
@@ -171,6 +176,9 @@ http_date_parse(const char *text, size_t len, int64_t now, int64_t *second)
 	} else {
 		return false;
 	}
+	/* Each of the formats fills in a month and a year. */
+	SWS_DEBUG_ASSERT(f.month >= 1 && f.month <= 12);
+	SWS_DEBUG_ASSERT(f.year >= 0 && f.year <= 9999);
 	if (f.day < 1 || f.day > month_days[f.month - 1] || f.hour > 23 || f.minute > 59
 	    || f.second > 60)
 		return false;

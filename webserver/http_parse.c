@@ -58,6 +58,7 @@ same_name(const char *p, const char *lower, size_t n)
 	uint32_t c, d;
 	size_t i = 0;
 
+	SWS_DEBUG_ASSERT(n >= 4);
 	for (; n - i >= 8; i += 8) {
 		memcpy(&a, p + i, 8);
 		memcpy(&b, lower + i, 8);
@@ -102,6 +103,7 @@ method_slow(const char *buf, size_t at, size_t len, struct http_request *req)
 {
 	size_t i = at;
 
+	SWS_DEBUG_ASSERT(at <= len);
 	while (i < len && token[(unsigned char)buf[i]])
 		i++;
 	if (i == len)
@@ -149,6 +151,7 @@ version(const char *buf, size_t at, size_t len, struct http_request *req)
 	size_t have = len - at;
 	static const char form[] = "HTTP/d.d\r\n";
 
+	SWS_DEBUG_ASSERT(at <= len);
 	if (have >= 10 && memcmp(v, "HTTP/1.1", 8) == 0 && memcmp(v + 8, "\r\n", 2) == 0) {
 		req->minor = 1;
 		return (int)(at + 10);
@@ -182,6 +185,7 @@ target(const char *buf, size_t at, size_t end, unsigned marks, struct http_reque
 		if (status < 0)
 			return status;
 	}
+	SWS_DEBUG_ASSERT(req->path.at >= at && req->path.at <= end);
 	if (marks & HTTP_TARGET_QUERY) {
 		const char *q = memchr(buf + req->path.at, '?', end - req->path.at);
 
@@ -192,6 +196,8 @@ target(const char *buf, size_t at, size_t end, unsigned marks, struct http_reque
 		}
 	}
 	req->path.len = (uint16_t)(path_end - req->path.at);
+	/* Every byte of the target belongs to the path or to the query. */
+	SWS_DEBUG_ASSERT((size_t)req->path.at + req->path.len + req->query.len == end);
 	if ((marks & (HTTP_TARGET_PERCENT | HTTP_TARGET_DOTS)) == 0 && req->path.len > 0)
 		req->flags |= HTTP_PLAIN;
 	return 0;
@@ -204,6 +210,8 @@ request_line(struct http_parser *ps, const char *buf, size_t len, struct http_re
 	unsigned marks;
 	int next, status;
 
+	/* Only an empty line before the request counts as understood. */
+	SWS_DEBUG_ASSERT((at == 0 || at == 2) && at <= len);
 	memset(req, 0, sizeof *req);
 	ps->seen = 0;
 	if (len - at >= 4 && memcmp(buf + at, "GET ", 4) == 0) {
@@ -315,6 +323,7 @@ field(struct http_parser *ps, const char *buf, size_t name, size_t name_len, siz
 	const char *n = buf + name, *v = buf + value;
 	struct http_span span = {(uint16_t)value, (uint16_t)value_len};
 
+	SWS_DEBUG_ASSERT(name + name_len < value && value + value_len <= HTTP_HEAD_MAX);
 	switch (name_len) {
 	case 4:
 		if (same_name(n, "host", 4))
@@ -358,6 +367,7 @@ name_end_slow(const char *buf, size_t at, size_t len)
 {
 	size_t i = at;
 
+	SWS_DEBUG_ASSERT(at <= len);
 	while (i < len && token[(unsigned char)buf[i]])
 		i++;
 	if (i == len)
@@ -400,9 +410,11 @@ static inline int
 field_line(struct http_parser *ps, const char *buf, size_t at, struct http_controls *it,
     struct http_request *req)
 {
-	size_t len = it->end, end = http_controls_next(it), value, next;
+	size_t len = it->end, end = http_controls_next(it), value, next, line_feed;
 	int colon, status;
 
+	/* The controls of the lines before are skipped. */
+	SWS_DEBUG_ASSERT(at <= end && end <= len);
 	if (end == len)
 		return cut_line(buf, at, len);
 	colon = name_end(buf, at, end);
@@ -413,7 +425,8 @@ field_line(struct http_parser *ps, const char *buf, size_t at, struct http_contr
 	if (buf[end + 1] != '\n')
 		return -400;
 	http_controls_skip(it);
-	http_controls_next(it);
+	line_feed = http_controls_next(it);
+	SWS_DEBUG_ASSERT(line_feed == end + 1);
 	http_controls_skip(it);
 	next = end + 2;
 	if (ps->fields++ == HTTP_FIELDS_MAX)
@@ -437,6 +450,7 @@ finish(struct http_parser *ps, struct http_request *req)
 {
 	unsigned seen = ps->seen;
 
+	SWS_DEBUG_ASSERT(req->method <= HTTP_UNKNOWN && req->minor <= 1);
 	if (seen & SEEN_CODING) {
 		/* A coding together with a length, in HTTP/1.0, or where no body belongs serves to
 		 * smuggle requests. */
@@ -449,6 +463,8 @@ finish(struct http_parser *ps, struct http_request *req)
 		return -405;
 	if (req->method == HTTP_UNKNOWN)
 		return -501;
+	/* The end of such a body is unknown here: the next request could begin anywhere. */
+	SWS_DEBUG_ASSERT(!(seen & SEEN_CODING));
 	if (seen & SEEN_LENGTH) {
 		if (ps->content_length > HTTP_BODY_MAX)
 			return -413;
@@ -464,7 +480,15 @@ finish(struct http_parser *ps, struct http_request *req)
 	 * so what follows is ambiguous. */
 	if ((seen & SEEN_EXPECT) && req->body_len > 0)
 		req->flags &= (uint8_t)~(HTTP_KEEP | HTTP_TOLD_KEEP);
+	SWS_DEBUG_ASSERT(!(req->flags & HTTP_TOLD_KEEP) || (req->flags & HTTP_KEEP));
 	return 0;
+}
+
+/* The stages read what a span names without another check of its bounds. */
+static inline void
+assert_span(struct http_span span, size_t head_len)
+{
+	SWS_DEBUG_ASSERT((size_t)span.at + span.len <= head_len);
 }
 
 /* No complete head in len bytes: 0 if there is still room for one, else a status. */
@@ -486,6 +510,8 @@ http_parse(struct http_parser *parser, const char *buf, size_t len, struct http_
 
 	if (len > HTTP_HEAD_MAX)
 		len = HTTP_HEAD_MAX;
+	/* A further call has at least the input of the one before. */
+	SWS_DEBUG_ASSERT(parser->line <= len && parser->stage <= STAGE_FIELDS);
 	if (parser->stage == STAGE_LINE) {
 		next = request_line(parser, buf, len, request);
 		if (next <= 0)
@@ -517,5 +543,10 @@ http_parse(struct http_parser *parser, const char *buf, size_t len, struct http_
 		return status;
 	parser->line = 0;
 	parser->stage = STAGE_LINE;
+	SWS_DEBUG_ASSERT(at + 2 <= len);
+	assert_span(request->path, at);
+	assert_span(request->query, at);
+	assert_span(request->if_none_match, at);
+	assert_span(request->if_modified_since, at);
 	return (int)at + 2;
 }

@@ -42,13 +42,35 @@ decode(const char *raw, size_t len, char *out)
 			return -400;
 		out[n++] = (char)c;
 	}
+	SWS_DEBUG_ASSERT(n <= len);
 	return (long)n;
 }
 
 static bool
 hidden(const char *segment, size_t len)
 {
+	SWS_DEBUG_ASSERT(len > 0);
 	return segment[0] == '.' && !(len == 11 && memcmp(segment, ".well-known", 11) == 0);
+}
+
+bool
+http_path_is_normal(const char *path, size_t len)
+{
+	size_t i = 1;
+
+	if (len == 0 || path[0] != '/')
+		return false;
+	while (i < len) {
+		size_t from = i;
+
+		for (; i < len && path[i] != '/'; i++)
+			if ((unsigned char)path[i] < 0x20 || path[i] == 0x7f)
+				return false;
+		if (i == from || hidden(path + from, i - from))
+			return false;
+		i++;
+	}
+	return true;
 }
 
 int
@@ -87,6 +109,7 @@ http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
 			slash = true;
 			continue;
 		}
+		SWS_DEBUG_ASSERT(to <= seg);
 		memmove(out + to, out + seg, n);
 		to += n;
 		out[to++] = '/';
@@ -105,6 +128,7 @@ http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
 		if (hidden(out + seg, from - seg))
 			return -404;
 	}
+	SWS_DEBUG_ASSERT(http_path_is_normal(out, to));
 	return 0;
 }
 
@@ -126,6 +150,8 @@ http_path_encode(const char *path, size_t len, char *out)
 			out[n++] = digits[c & 15];
 		}
 	}
+	/* The caller has made room for this. */
+	SWS_ASSERT(n >= len && n <= 3 * len);
 	out[n] = '\0';
 	return n;
 }

@@ -17,6 +17,9 @@
  */
 int http_path_normal(const char *raw, size_t len, char *out, size_t *out_len);
 
+/** Is a path in normal form, without a control byte and a hidden segment? For assertions. */
+bool http_path_is_normal(const char *path, size_t len);
+
 /**
  * Encode a path in normal form for a Location: escape all bytes except '/' and the unreserved
  * characters. out has room for 3 * len + 1 bytes. Returns its length.

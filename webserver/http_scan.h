@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "assertion.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -193,6 +195,8 @@ http_controls_next(struct http_controls *it)
 static inline void
 http_controls_skip(struct http_controls *it)
 {
+	/* With no control to skip, the caller is out of step with the text. */
+	SWS_DEBUG_ASSERT(it->mask != 0);
 	it->mask &= it->mask - 1;
 }
 
@@ -207,6 +211,7 @@ http_scan_target(const char *buf, size_t at, size_t end, unsigned *marks)
 	uint32_t slash_before = 0;
 	unsigned found = 0;
 
+	SWS_DEBUG_ASSERT(at <= end);
 	for (; at < end; at += HTTP_BLOCK) {
 		uint32_t stop = http_block_target_end(buf + at);
 		uint32_t valid = stop != 0 ? (stop & -stop) - 1 : 0xffff;

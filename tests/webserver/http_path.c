@@ -19,7 +19,23 @@ check_path(const char *raw, int status, const char *expected)
 	if (status == 0) {
 		assert_string_equal(out, expected);
 		assert_int_equal(len, strlen(expected));
+		assert_true(http_path_is_normal(out, len));
 	}
+}
+
+static void
+normal_form(void **state)
+{
+	static const char *const not[] = {
+		"", "a", "//", "/a//", "/a//b", "/.", "/..", "/a/../b", "/a/.", "/.git", "/a\nb",
+		"/a\x7f"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof not / sizeof not[0]; i++)
+		assert_false(http_path_is_normal(not[i], strlen(not[i])));
+	assert_false(http_path_is_normal("/a\0b", 4));
+	assert_true(http_path_is_normal("/a..b/c./\xc3\xa9/", 12));
 }
 
 static void
@@ -67,6 +83,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(normal_form),
 		cmocka_unit_test(paths),
 	};
 

@@ -10,6 +10,8 @@
 int
 sws_index_init(struct sws_index *index, int core)
 {
+	/* An answer that ends outside the runtime ends on core -1, which is never the entry's. */
+	SWS_ASSERT(core >= 0);
 	memset(index, 0, sizeof *index);
 	index->core = core;
 	index->buckets = calloc(SWS_INDEX_BUCKETS, sizeof index->buckets[0]);
@@ -34,8 +36,24 @@ is_idle(struct sws_entry *e)
 static void
 entry_free(struct sws_entry *e)
 {
+	/* An answer that is not finished would give its reference to freed memory. */
+	SWS_ASSERT(is_idle(e));
 	sws_page_unref(e->page);
 	free(e);
+}
+
+/* Is every entry of the table in the bucket of its path, of this core, and counted? */
+static bool
+adds_up(const struct sws_index *index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < SWS_INDEX_BUCKETS; i++)
+		for (struct sws_entry *e = index->buckets[i]; e != NULL; e = e->next, n++)
+			if ((e->hash & (SWS_INDEX_BUCKETS - 1)) != i || e->hash != e->page->hash
+			    || e->core != index->core)
+				return false;
+	return n == index->entries && n <= SWS_INDEX_MAX;
 }
 
 static struct sws_entry **
@@ -88,6 +106,7 @@ void
 sws_index_sweep(struct sws_index *index)
 {
 	SWS_LOCAL_TAKE(index);
+	SWS_DEBUG_ASSERT(adds_up(index));
 	for (size_t i = 0; i < SWS_INDEX_BUCKETS; i++) {
 		struct sws_entry *e = index->buckets[i];
 
@@ -101,6 +120,7 @@ sws_index_sweep(struct sws_index *index)
 		}
 	}
 	sweep_busy(index);
+	SWS_DEBUG_ASSERT(adds_up(index));
 	SWS_LOCAL_GIVE(index);
 }
 
@@ -108,6 +128,7 @@ sws_index_sweep(struct sws_index *index)
 static void
 evict_one(struct sws_index *index)
 {
+	SWS_ASSERT(index->hand < SWS_INDEX_BUCKETS);
 	for (size_t i = 0; i < SWS_INDEX_BUCKETS; i++) {
 		struct sws_entry *e = index->buckets[index->hand];
 
@@ -117,6 +138,7 @@ evict_one(struct sws_index *index)
 			return;
 		}
 	}
+	SWS_ASSERT(index->entries == 0);
 }
 
 struct sws_entry *

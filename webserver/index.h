@@ -50,10 +50,13 @@ sws_index_find(struct sws_index *index, uint64_t hash, const char *key, size_t k
 	struct sws_entry *e;
 
 	SWS_LOCAL_TAKE(index);
+	/* The empty path is that of error pages, which no index holds. */
+	SWS_DEBUG_ASSERT(key_len > 0);
 	e = index->buckets[hash & (SWS_INDEX_BUCKETS - 1)];
 	while (e != NULL && (e->hash != hash || e->page->key_len != key_len
 	    || memcmp(e->page->key, key, key_len) != 0))
 		e = e->next;
+	SWS_DEBUG_ASSERT(e == NULL || e->core == index->core);
 	SWS_LOCAL_GIVE(index);
 	return e;
 }
@@ -71,6 +74,9 @@ static inline void
 sws_entry_ref(struct sws_entry *entry)
 {
 	SWS_LOCAL_TAKE(entry);
+	/* relaxed: no core drops a reference that it does not have, whatever is read. */
+	SWS_DEBUG_ASSERT((int32_t)(entry->home_refs - atomic_load_explicit(&entry->away_drops,
+	    memory_order_relaxed)) >= 0);
 	entry->home_refs++;
 	SWS_LOCAL_GIVE(entry);
 }

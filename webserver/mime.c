@@ -101,6 +101,7 @@ add(struct mime_table *table, const char *suffix, const char *type)
 	char folded[SUFFIX_MAX + 1];
 	struct type *t, **link;
 	size_t size;
+	int written;
 
 	if (fold(suffix, strlen(suffix), folded) == 0 || !is_sound(type))
 		return 0;
@@ -109,12 +110,23 @@ add(struct mime_table *table, const char *suffix, const char *type)
 	if (t == NULL)
 		return -ENOMEM;
 	strcpy(t->suffix, folded);
-	snprintf(t->value, size, "%s%s", type, is_text(type) ? "; charset=utf-8" : "");
+	written = snprintf(t->value, size, "%s%s", type, is_text(type) ? "; charset=utf-8" : "");
+	SWS_ASSERT(written > 0 && (size_t)written < size);
 	link = &table->buckets[bucket(folded)];
 	/* In front, where it hides an earlier type of the suffix: the file takes precedence. */
 	t->next = *link;
 	*link = t;
 	return 0;
+}
+
+static int
+add_built_in(struct mime_table *table, const char *suffix, const char *type)
+{
+	int status = add(table, suffix, type);
+
+	/* In a file, what is not a suffix or a type is skipped; here it is a mistake. */
+	SWS_ASSERT(status != 0 || find(table, suffix) != NULL);
+	return status;
 }
 
 static int
@@ -143,7 +155,7 @@ mime_new(struct mime_table **out, const char *file)
 	FILE *f;
 
 	for (size_t i = 0; status == 0 && i < sizeof built_in / sizeof built_in[0]; i++)
-		status = add(table, built_in[i][0], built_in[i][1]);
+		status = add_built_in(table, built_in[i][0], built_in[i][1]);
 	f = status == 0 ? fopen(file, "re") : NULL;
 	if (f != NULL) {
 		status = read_file(table, f);
@@ -183,5 +195,7 @@ mime_type(const struct mime_table *table, const char *path, size_t len)
 		dot--;
 	if (dot > 0 && path[dot - 1] == '.' && fold(path + dot, len - dot, folded) > 0)
 		t = find(table, folded);
+	/* It becomes part of a head: a line break would begin another field. */
+	SWS_ASSERT(t == NULL || strpbrk(t->value, "\r\n") == NULL);
 	return t != NULL ? t->value : "application/octet-stream";
 }

@@ -22,6 +22,24 @@
 #define YOUNG_S 2
 #define READ_TRIES 3
 
+_Static_assert(sizeof DATE_ROOM - 1 == HTTP_DATE_LEN, "the date is written over it");
+
+/*
+ * What write.c relies on: a date to write over, an empty line at the end of the head to put a field
+ * before, and for a 304 the end of the head from the validators on.
+ */
+static void
+assert_page(const struct sws_page *page)
+{
+	SWS_ASSERT(page->body + page->body_len <= (const char *)page + page->size);
+	SWS_ASSERT(page->date_at + sizeof DATE_ROOM - 1 < page->head_len
+	    && page->head[page->date_at + sizeof DATE_ROOM - 1] == '\r');
+	SWS_ASSERT(memcmp(page->body - 4, "\r\n\r\n", 4) == 0);
+	SWS_ASSERT(page->validators_at == 0 || (page->validators_at > page->date_at
+	    && page->validators_at < page->etag_at && page->head[page->etag_at] == '"'
+	    && page->etag_at + page->etag_len + 4U == page->head_len));
+}
+
 static struct sws_page *
 page_new(const char *key, size_t key_len, size_t head_len, size_t body_len)
 {
@@ -56,6 +74,9 @@ sws_page_unref(struct sws_page *page)
 	SWS_ASSERT(before > 0);
 	if (before != 1)
 		return;
+	/* relaxed: the store marks a page before it drops its reference. */
+	SWS_ASSERT(page->account == NULL || atomic_load_explicit(&page->dead,
+	    memory_order_relaxed));
 	if (page->account != NULL)
 		/* release pairs with store.c:make_room: the bytes count as free only after this. */
 		atomic_fetch_sub_explicit(page->account, page->size, memory_order_release);
@@ -88,7 +109,7 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 	h->etag_at = (uint16_t)n;
 	n += sprintf(h->text + n, "%.*s\r\n\r\n", (int)h->etag_len, etag);
 	h->len = (size_t)n;
-	SWS_ASSERT(h->len < sizeof h->text);
+	SWS_ASSERT(h->len < sizeof h->text && h->etag_len <= HTTP_ETAG_MAX);
 }
 
 /* Read size bytes from the start; false when the file is shorter or a read fails. */
@@ -119,6 +140,8 @@ same_file(const struct stat *a, const struct stat *b)
 bool
 sws_page_matches(const struct sws_page *page, const struct stat *st)
 {
+	/* A page of an error has no file that it could match. */
+	SWS_ASSERT(page->validators_at != 0);
 	return page->dev == st->st_dev && page->ino == st->st_ino
 	    && page->file_size == (uint64_t)st->st_size
 	    && page->mtime.tv_sec == st->st_mtim.tv_sec
@@ -131,8 +154,7 @@ int
 sws_page_build(struct sws_page **out, const struct mime_table *mime, const char *key,
     size_t key_len, uint64_t hash, int fd, const struct stat *first, bool in_memory)
 {
-	const char *named = key[key_len - 1] == '/' ? "index.html" : key;
-	const char *type = mime_type(mime, named, named == key ? key_len : strlen(named));
+	const char *named = key, *type;
 	struct stat st = *first, after;
 	struct head_text h;
 	struct sws_page *page;
@@ -140,6 +162,9 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 	int tries = 0;
 
 	SWS_ASSERT(key_len > 0 && key[0] == '/');
+	if (key[key_len - 1] == '/')
+		named = "index.html";
+	type = mime_type(mime, named, named == key ? key_len : strlen(named));
 	do {
 		size_t body = in_memory ? (size_t)st.st_size : 0;
 
@@ -174,6 +199,7 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 	page->mtime = st.st_mtim;
 	page->ctime = st.st_ctim;
 	page->young = st.st_ctim.tv_sec + YOUNG_S >= time(NULL);
+	assert_page(page);
 	*out = page;
 	return 0;
 }
@@ -225,6 +251,7 @@ text_page(struct sws_page **out, int status, const char *extra)
 		memcpy((char *)page->head, head, (size_t)n);
 		memcpy((char *)page->body, body, body_len);
 		page->date_at = (uint16_t)date_at;
+		assert_page(page);
 		*out = page;
 	}
 	free(head);
@@ -234,6 +261,8 @@ text_page(struct sws_page **out, int status, const char *extra)
 int
 sws_page_error(struct sws_page **page, int status)
 {
+	/* A redirection would lack its Location. */
+	SWS_ASSERT(status >= 400 && status < 600);
 	return text_page(page, status, status == 405 ? "Allow: GET, HEAD\r\n" : "");
 }
 
@@ -246,6 +275,9 @@ sws_page_redirect(struct sws_page **page, const char *path, size_t len, const ch
 	char *extra = malloc(room);
 	int status;
 
+	/* With a slash at the end already, the client would be sent from path to path. */
+	SWS_ASSERT(len > 1 && path[0] == '/' && path[len - 1] != '/');
+	SWS_ASSERT(query_len == 0 || query[0] == '?');
 	if (extra == NULL)
 		return -ENOMEM;
 	memcpy(extra, name, n);

@@ -32,6 +32,13 @@ sws_store_init(struct sws_store *store, size_t cap)
 	return 0;
 }
 
+/* Is the lock held? A caller without it fails, unless another thread holds it just then. */
+static bool
+is_locked(struct sws_store *store)
+{
+	return pthread_mutex_trylock(&store->lock) != 0;
+}
+
 static struct sws_page **
 find(struct sws_store *store, uint64_t hash, const char *key, size_t key_len)
 {
@@ -49,7 +56,10 @@ take_out(struct sws_store *store, struct sws_page **link)
 {
 	struct sws_page *page = *link;
 
+	SWS_DEBUG_ASSERT(is_locked(store));
 	SWS_ASSERT(page != NULL && page->account == &store->bytes && store->pages > 0);
+	SWS_ASSERT(page->newer->older == page && page->older->newer == page);
+	SWS_ASSERT((page->newer == page) == (store->pages == 1));
 	*link = page->next;
 	if (page->newer == page) {
 		store->hand = NULL;
@@ -73,6 +83,8 @@ sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t ke
 
 	pthread_mutex_lock(&store->lock);
 	page = *find(store, hash, key, key_len);
+	/* relaxed: written with the lock held. */
+	SWS_DEBUG_ASSERT(page == NULL || !atomic_load_explicit(&page->dead, memory_order_relaxed));
 	if (page != NULL)
 		sws_page_ref(page);
 	pthread_mutex_unlock(&store->lock);
@@ -83,7 +95,8 @@ sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t ke
 static bool
 make_room(struct sws_store *store, size_t need)
 {
-	SWS_ASSERT(need <= store->cap);
+	SWS_DEBUG_ASSERT(is_locked(store));
+	SWS_ASSERT(need <= store->cap && (store->hand == NULL) == (store->pages == 0));
 	for (int steps = 0; steps < HAND_STEPS_MAX; steps++) {
 		struct sws_page *page = store->hand;
 
@@ -112,6 +125,8 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 
 	/* A page is added to one store, once. */
 	SWS_ASSERT(page->account == NULL);
+	/* relaxed: no other thread has a reference yet. */
+	SWS_ASSERT(!atomic_load_explicit(&page->dead, memory_order_relaxed));
 	*crowded = false;
 	if (page->size > store->cap)
 		return false;
@@ -138,6 +153,8 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 		before = atomic_fetch_add_explicit(&store->bytes, page->size,
 		    memory_order_relaxed);
 		SWS_ASSERT(before + page->size <= store->cap);
+		/* The hand comes to a new page last. */
+		SWS_ASSERT(store->hand->older == page);
 		sws_page_ref(page);
 	}
 	pthread_mutex_unlock(&store->lock);
@@ -154,18 +171,24 @@ sws_store_remove(struct sws_store *store, struct sws_page *page)
 	link = find(store, page->hash, page->key, page->key_len);
 	if (*link == page)
 		take_out(store, link);
+	/* relaxed: written with the lock held. */
+	SWS_ASSERT(atomic_load_explicit(&page->dead, memory_order_relaxed));
 	pthread_mutex_unlock(&store->lock);
 }
 
 void
 sws_store_fini(struct sws_store *store)
 {
+	pthread_mutex_lock(&store->lock);
 	while (store->hand != NULL) {
 		struct sws_page *page = store->hand;
 
 		take_out(store, find(store, page->hash, page->key, page->key_len));
 	}
+	pthread_mutex_unlock(&store->lock);
 	SWS_ASSERT(store->pages == 0);
+	/* A page that is freed later would write to the account. */
+	SWS_ASSERT(atomic_load_explicit(&store->bytes, memory_order_acquire) == 0);
 	free(store->buckets);
 	pthread_mutex_destroy(&store->lock);
 }

@@ -26,6 +26,9 @@ void
 sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 {
 	SWS_DEBUG_ASSERT(burst->out == burst->checked);
+	/* Two connections would share a burst that is returned twice. */
+	SWS_DEBUG_ASSERT(burst != core->bursts);
+	SWS_DEBUG_ASSERT(core->bursts_count <= SPARE_MAX);
 	if (core->bursts_count == SPARE_MAX) {
 		free(burst);
 		return;
@@ -39,7 +42,7 @@ sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 void
 sws_burst_drop_answers(struct sws_burst *burst, int core)
 {
-	SWS_ASSERT(burst->out <= burst->checked);
+	SWS_ASSERT(burst->out <= burst->checked && burst->checked <= SWS_BURST_MAX + 1);
 	while (burst->out < burst->checked)
 		sws_answer_release(&burst->answers[burst->out++], core);
 }

@@ -55,6 +55,18 @@ struct sws_burst {
 	char in[HTTP_HEAD_MAX + HTTP_PAD];
 };
 
+/**
+ * What holds of a burst when a stage begins: nothing is sent that has no answer, nothing is
+ * answered that is not parsed, and nothing is parsed that has not arrived.
+ */
+static inline void
+sws_burst_assert(const struct sws_burst *burst)
+{
+	SWS_DEBUG_ASSERT(burst->out <= burst->checked && burst->checked <= burst->count);
+	SWS_DEBUG_ASSERT(burst->count <= SWS_BURST_MAX + 1);
+	SWS_DEBUG_ASSERT(burst->in_at <= burst->in_len && burst->in_len <= HTTP_HEAD_MAX);
+}
+
 /** Allocate a burst; NULL: no memory. */
 struct sws_burst *sws_burst_new(void);
 
@@ -64,9 +76,11 @@ sws_burst_get(struct sws_core *core)
 {
 	struct sws_burst *burst = core->bursts;
 
+	SWS_DEBUG_ASSERT((burst == NULL) == (core->bursts_count == 0));
 	if (burst != NULL) {
 		SWS_LOCAL_TAKE(burst);
-		SWS_DEBUG_ASSERT(core->bursts_count > 0);
+		/* What a spare burst still held would never be released. */
+		SWS_DEBUG_ASSERT(burst->out == burst->checked);
 		core->bursts = burst->next;
 		core->bursts_count--;
 	} else {
@@ -92,6 +106,8 @@ static inline void
 sws_answer_release(struct sws_answer *a, int core)
 {
 	SWS_DEBUG_ASSERT(a->entry == NULL || a->entry->page == a->page);
+	/* The page of a body in a file is in no index. */
+	SWS_DEBUG_ASSERT(a->entry == NULL || a->fd < 0);
 	if (a->fd >= 0)
 		close(a->fd);
 	if (a->entry != NULL)

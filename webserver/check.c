@@ -76,6 +76,8 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 {
 	uint32_t checked = atomic_load_explicit(&page->checked_s, memory_order_relaxed);
 
+	/* Only pages of the store are checked: it hands out their replacements. */
+	SWS_DEBUG_ASSERT(page->account == &core->server->store.bytes);
 	/* acquire pairs with store.c:take_out. */
 	if (atomic_load_explicit(&page->dead, memory_order_acquire))
 		return false;
@@ -197,6 +199,7 @@ not_modified(const struct sws_core *core, const char *head, const struct http_re
 	if (page->validators_at == 0)
 		return false;
 	SWS_ASSERT(page->etag_at > page->validators_at && page->etag_len > 0);
+	SWS_DEBUG_ASSERT(page->etag_at + page->etag_len < page->head_len);
 	if (req->if_none_match.len > 0)
 		return !(req->flags & HTTP_INM_MANY)
 		    && http_etag_listed(head + req->if_none_match.at, req->if_none_match.len,
@@ -235,7 +238,8 @@ check_one(struct sws_core *core, struct sws_burst *burst, const struct sws_asked
 			return status;
 		path.text = core->path;
 	}
-	SWS_DEBUG_ASSERT(path.len > 0 && path.text[0] == '/');
+	/* The scanner has found it plain, or it is decoded. */
+	SWS_DEBUG_ASSERT(http_path_is_normal(path.text, path.len));
 	path.hash = hash_path(core->server->hash_seed, path.text, path.len);
 	a->fd = -1;
 	a->file_at = 0;
@@ -278,7 +282,8 @@ check_in_cache_fn(void *arg)
 	struct sws_core *core = sws_core_here(conn->server);
 
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
-	SWS_DEBUG_ASSERT(burst->count <= SWS_BURST_MAX);
+	sws_burst_assert(burst);
+	SWS_DEBUG_ASSERT(burst->out == 0 && burst->count <= SWS_BURST_MAX);
 	while (burst->checked < burst->count) {
 		int status = check_one(core, burst, &burst->asked[burst->checked],
 		    &burst->answers[burst->checked]);
@@ -310,6 +315,7 @@ not_found_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(burst->checked < burst->count && burst->bad_path != 0);
+	sws_burst_assert(burst);
 	*a = (struct sws_answer){
 		.page = sws_server_error(conn->server, burst->bad_path),
 		.fd = -1, .flags = answer_flags(&burst->asked[burst->checked].request)

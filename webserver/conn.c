@@ -45,6 +45,10 @@ sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)
 {
 	int status;
 
+	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
+	/* A stage after Close would use a connection that may be freed. */
+	SWS_DEBUG_ASSERT(conn->state != SWS_CONN_CLOSED);
+	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	conn->state = SWS_CONN_BUSY;
 	mely_event_init(&conn->event, handler, conn);
 	status = mely_event_post(&conn->color, &conn->event);
@@ -68,6 +72,7 @@ sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
 	int status = -ENOMEM;
 
 	SWS_ASSERT(fd >= 0);
+	SWS_DEBUG_ASSERT(mely_current_color() == sws_listener_color(listener));
 	if (conn == NULL)
 		goto fail;
 	memset(conn, 0, sizeof *conn);
@@ -75,6 +80,7 @@ sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
 	conn->listener = listener;
 	conn->fd = fd;
 	conn->since_ns = mely_now_ns();
+	mely_event_init(&conn->event, &sws_read_request, conn);
 	mely_event_init(&conn->drain, &drain_handler, conn);
 	mely_event_init(&conn->gone, &sws_dec_client_accepted, conn);
 	status = mely_color_init(&conn->color, server->rt);
@@ -112,6 +118,7 @@ close_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd >= 0);
+	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
 	mely_fd_close(conn->server->rt, conn->fd);
 	conn->fd = -1;
@@ -132,6 +139,7 @@ void
 sws_conn_finish(struct sws_conn *conn)
 {
 	SWS_ASSERT(conn->closing && conn->burst->out == conn->burst->count);
+	SWS_DEBUG_ASSERT(conn->state != SWS_CONN_LINGER);
 	if (!(conn->linger || conn->unread) || shutdown(conn->fd, SHUT_WR) != 0) {
 		sws_conn_close(conn);
 		return;
@@ -178,6 +186,8 @@ time_left(struct sws_conn *conn, uint64_t now)
 	const struct sws_options *o = &conn->server->options;
 	uint64_t since = conn->since_ns, limit = o->idle_timeout_ns;
 
+	/* A limit of 0 would be exceeded at once. */
+	SWS_ASSERT(o->idle_timeout_ns > 0 && o->header_timeout_ns > 0);
 	if (conn->state == SWS_CONN_BLOCKED) {
 		since = conn->blocked_ns;
 		limit = RATE_NS;
@@ -199,6 +209,7 @@ timer_fn(void *arg)
 	bool draining = atomic_load_explicit(&conn->server->draining, memory_order_relaxed);
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
+	sws_conn_assert(conn);
 	if (conn->state == SWS_CONN_CLOSED)
 		return;
 	if (conn->state == SWS_CONN_LINGER || (draining && conn->state == SWS_CONN_IDLE
@@ -237,7 +248,7 @@ sws_conn_time_head(struct sws_conn *conn)
 {
 	uint64_t limit = conn->server->options.header_timeout_ns;
 
-	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns != 0);
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns != 0 && conn->head_timed);
 	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
 }
 
@@ -256,6 +267,7 @@ drain_fn(void *arg)
 	struct sws_conn *conn = arg;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
+	sws_conn_assert(conn);
 	if (conn->state == SWS_CONN_IDLE && conn->head_ns == 0)
 		sws_conn_drain(conn);
 }

@@ -56,6 +56,35 @@ struct sws_conn {
 	struct mely_event gone;
 };
 
+/**
+ * What holds of a connection when one of its handlers begins: only a closed one has no socket; an
+ * idle one has a burst, and the time of its first byte, exactly while it has an incomplete head;
+ * and a blocked one has a watcher for its unsent answers.
+ */
+static inline void
+sws_conn_assert(const struct sws_conn *conn)
+{
+	const struct sws_burst *burst = conn->burst;
+
+	SWS_DEBUG_ASSERT(conn->fd >= 0 || conn->state == SWS_CONN_CLOSED);
+	switch (conn->state) {
+	case SWS_CONN_IDLE:
+		SWS_DEBUG_ASSERT(!conn->closing && !mely_event_pending(&conn->event));
+		SWS_DEBUG_ASSERT((burst != NULL) == (conn->head_ns != 0));
+		SWS_DEBUG_ASSERT(burst == NULL || (burst->count == 0 && burst->in_at == 0
+		    && burst->in_len > 0));
+		break;
+	case SWS_CONN_BLOCKED:
+		SWS_DEBUG_ASSERT(conn->writable != 0 && burst->out < burst->count);
+		break;
+	case SWS_CONN_LINGER:
+		SWS_DEBUG_ASSERT(conn->closing && burst->out == burst->count);
+		break;
+	default:
+		break;
+	}
+}
+
 /** Make a connection of an accepted socket; on failure close it. In the listener's color. */
 struct sws_conn *sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd);
 

@@ -58,6 +58,7 @@ sws_core_free(struct sws_core *core)
 {
 	if (core == NULL)
 		return;
+	SWS_ASSERT(mely_current_core() < 0);
 	while (core->bursts != NULL) {
 		struct sws_burst *burst = core->bursts;
 
@@ -75,10 +76,10 @@ sws_cores_sweep(struct sws_server *server)
 {
 	for (int i = 0; i < server->cores_count; i++) {
 		struct sws_core *core = server->cores[i];
-		/* -EALREADY: an earlier request for a sweep is still queued. */
-		int ignored = mely_event_post(&core->color, &core->sweep);
+		int status = mely_event_post(&core->color, &core->sweep);
 
-		(void)ignored;
+		/* -EALREADY: an earlier request for a sweep is still queued. */
+		SWS_ASSERT(status == 0 || status == -EALREADY);
 	}
 }
 

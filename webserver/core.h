@@ -53,6 +53,7 @@ sws_core_here(const struct sws_server *server)
 	int core = mely_current_core();
 
 	SWS_ASSERT(core >= 0);
+	SWS_DEBUG_ASSERT(core < server->cores_count && server->cores[core]->number == core);
 	return server->cores[core];
 }
 
@@ -70,6 +71,7 @@ sws_core_tick(struct sws_core *core)
 	core->now_ns = (uint64_t)t.tv_sec * SWS_SECOND_NS + (uint64_t)t.tv_nsec;
 	if (core->now_ns >= core->date_until_ns)
 		sws_core_date(core);
+	SWS_DEBUG_ASSERT(core->now_ns < core->date_until_ns);
 }
 
 #endif

@@ -43,6 +43,7 @@ readable_fn(void *arg)
 	struct sws_conn *conn = arg;
 
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
+	sws_conn_assert(conn);
 	conn->unread = true;
 	if (conn->state == SWS_CONN_IDLE)
 		read_request_fn(conn);
@@ -57,6 +58,8 @@ rest(struct sws_conn *conn, struct sws_core *core)
 	struct sws_burst *burst = conn->burst;
 
 	SWS_ASSERT(burst->count == 0 && burst->in_at == 0);
+	/* The rest of a body is discarded before anything is kept as a head. */
+	SWS_DEBUG_ASSERT(!conn->closing && (conn->skip == 0 || burst->in_len == 0));
 	conn->state = SWS_CONN_IDLE;
 	if (burst->in_len == 0) {
 		sws_burst_put(core, burst);
@@ -89,6 +92,7 @@ read_request_fn(void *arg)
 			return;
 		}
 	}
+	SWS_DEBUG_ASSERT(!conn->closing && burst->count == 0 && burst->in_at == 0);
 	/* Without room recv would return 0, as it does at the end of the stream. */
 	SWS_ASSERT(burst->in_len < HTTP_HEAD_MAX);
 	room = HTTP_HEAD_MAX - (size_t)burst->in_len;
@@ -133,6 +137,8 @@ skip_body(struct sws_conn *conn, struct sws_burst *burst)
 static void
 parse_input(struct sws_conn *conn, struct sws_burst *burst)
 {
+	/* After an error, or the last request, the input may not be read as requests. */
+	SWS_DEBUG_ASSERT(!conn->closing && burst->bad == 0);
 	while (burst->count < SWS_BURST_MAX) {
 		struct sws_asked *asked = &burst->asked[burst->count];
 		int n;
@@ -172,6 +178,7 @@ compact(struct sws_burst *burst)
 
 	/* Each request has exactly one answer, and all are sent. */
 	SWS_ASSERT(burst->checked == burst->count && burst->out == burst->count);
+	SWS_DEBUG_ASSERT(burst->count <= SWS_BURST_MAX && burst->in_at <= burst->in_len);
 	if (left > 0) {
 		/* The parser's state refers to what it has understood of an incomplete head. */
 		burst->asked[0].request = burst->asked[burst->count].request;
@@ -188,6 +195,8 @@ sws_conn_continue(struct sws_conn *conn, struct sws_core *core)
 {
 	struct sws_burst *burst = conn->burst;
 
+	sws_burst_assert(burst);
+	SWS_DEBUG_ASSERT(!conn->closing && burst->bad == 0);
 	/* Count an incomplete head from the last read, which probably brought its first byte. */
 	if (burst->count > 0)
 		conn->head_ns = conn->since_ns;
@@ -231,6 +240,8 @@ bad_request_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(burst->bad != 0 && burst->checked <= SWS_BURST_MAX + 1);
+	/* An error before the last answer would answer the wrong request. */
+	SWS_ASSERT(burst->checked == burst->count + 1);
 	*a = (struct sws_answer){
 		.page = sws_server_error(conn->server, burst->bad),
 		.fd = -1, .flags = SWS_SAY_CLOSE

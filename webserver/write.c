@@ -61,6 +61,7 @@ enum progress {
 static inline void
 add(struct gather *g, const char *bytes, size_t len)
 {
+	SWS_DEBUG_ASSERT(len <= SWS_SCRATCH - g->used);
 	memcpy(g->scratch + g->used, bytes, len);
 	g->used += len;
 }
@@ -85,10 +86,13 @@ add_head(struct gather *g, const struct sws_answer *a)
 		add_literal(g, "\r\nServer: sws\r\n");
 		add(g, page->head + page->validators_at, page->head_len - page->validators_at);
 	} else {
+		SWS_DEBUG_ASSERT((size_t)page->date_at + HTTP_DATE_LEN < page->head_len);
 		add(g, page->head, page->head_len);
 		memcpy(g->scratch + from + page->date_at, g->date, HTTP_DATE_LEN);
 	}
 	if (a->flags & (SWS_SAY_CLOSE | SWS_SAY_KEEP)) {
+		/* The field goes before the empty line. */
+		SWS_DEBUG_ASSERT(memcmp(g->scratch + g->used - 4, "\r\n\r\n", 4) == 0);
 		g->used -= 2;
 		add_literal(g, a->flags & SWS_SAY_CLOSE ? "Connection: close\r\n\r\n"
 		    : "Connection: keep-alive\r\n\r\n");
@@ -99,6 +103,7 @@ static void
 close_piece(struct gather *g)
 {
 	SWS_ASSERT(g->pieces < PIECES_MAX);
+	SWS_DEBUG_ASSERT(g->piece_from <= g->used && g->used <= SWS_SCRATCH);
 	if (g->used > g->piece_from) {
 		g->iov[g->pieces].iov_base = g->scratch + g->piece_from;
 		g->iov[g->pieces++].iov_len = g->used - g->piece_from;
@@ -117,6 +122,9 @@ add_answer(struct gather *g, struct sws_answer *a, size_t skip)
 		body_len = 0;
 	add_head(g, a);
 	head_len = g->used - from;
+	/* The rest of an answer fits its beginning only if both are of one length. */
+	SWS_DEBUG_ASSERT(skip == 0 || a->len == head_len + body_len);
+	SWS_DEBUG_ASSERT(skip < head_len + body_len);
 	a->len = (uint32_t)(head_len + body_len);
 	g->total += a->len - skip;
 	if (skip > 0) {
@@ -171,11 +179,24 @@ gather(struct gather *g, struct sws_burst *burst)
 
 /* ---- sending ------------------------------------------------------------------------------- */
 
+/* The bytes of all pieces, the open one included. */
+static size_t
+bytes_of(const struct gather *g)
+{
+	size_t n = g->used - g->piece_from;
+
+	for (size_t i = 0; i < g->pieces; i++)
+		n += g->iov[i].iov_len;
+	return n;
+}
+
 static ssize_t
 send_gathered(int fd, struct gather *g, int flags)
 {
 	struct msghdr msg = {0};
 
+	/* The answers count as sent by the bytes that they announce. */
+	SWS_DEBUG_ASSERT(g->total > 0 && bytes_of(g) == g->total);
 	flags |= MSG_NOSIGNAL;
 	if (g->pieces == 0)
 		return sws_send(fd, g->scratch, g->used, flags);
@@ -214,6 +235,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 	size_t budget = FILE_BYTES_MAX;
 
 	SWS_ASSERT(a->fd >= 0 && a->page->body_len == 0);
+	SWS_ASSERT(burst->out_at == a->len && !(a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)));
 	while (a->file_at < size) {
 		uint64_t left = size - a->file_at;
 		off_t at = (off_t)a->file_at;
@@ -242,6 +264,9 @@ at_file(const struct sws_burst *burst)
 {
 	const struct sws_answer *a = &burst->answers[burst->out];
 
+	/* A position in an answer is behind its end only if a body in a file follows. */
+	SWS_DEBUG_ASSERT(burst->out_at == 0 || burst->out_at < a->len
+	    || (burst->out_at == a->len && a->fd >= 0));
 	return a->fd >= 0 && burst->out_at > 0 && burst->out_at == a->len;
 }
 
@@ -277,6 +302,7 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 		if ((size_t)n < g.total)
 			return BLOCKED;
 	}
+	SWS_DEBUG_ASSERT(burst->out_at == 0);
 	return SENT;
 }
 
@@ -288,6 +314,7 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 	int status = 0;
 
 	SWS_ASSERT(conn->burst->out < conn->burst->count);
+	SWS_ASSERT(conn->state == SWS_CONN_BUSY || conn->writable != 0);
 	if (conn->writable == 0) {
 		conn->blocked_ns = mely_now_ns();
 		conn->sent_before = conn->sent;
@@ -310,6 +337,8 @@ write_response_fn(void *arg)
 	struct sws_core *core = sws_core_here(conn->server);
 
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
+	SWS_DEBUG_ASSERT(conn->state == SWS_CONN_BUSY || conn->state == SWS_CONN_BLOCKED);
+	sws_burst_assert(conn->burst);
 	switch (send_answers(conn, conn->burst, core)) {
 	case BLOCKED:
 		wait_for_room(conn, core);
@@ -340,6 +369,9 @@ writable_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
 
+	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
+	SWS_DEBUG_ASSERT(conn->writable != 0);
+	sws_conn_assert(conn);
 	if (conn->state == SWS_CONN_BLOCKED)
 		write_response_fn(conn);
 }

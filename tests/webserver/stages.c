@@ -41,6 +41,13 @@ mely_current_color(void)
 	return &conn.color;
 }
 
+int
+mely_event_pending(const struct mely_event *ev)
+{
+	assert_ptr_equal(ev, &conn.event);
+	return next_stage != NULL;
+}
+
 unsigned
 mely_fd_ready(void)
 {
@@ -382,7 +389,9 @@ static void
 lingering(void **state)
 {
 	(void)state;
-	begin();
+	begin_with("", 0);
+	conn.fd = 0;
+	conn.closing = true;
 	conn.state = SWS_CONN_LINGER;
 	readable_fn(&conn);
 	assert_int_equal(lingered, 1);
@@ -391,6 +400,7 @@ lingering(void **state)
 	readable_fn(&conn);
 	assert_int_equal(lingered + closed, 1);
 	assert_null(taken());
+	end();
 }
 
 static int

@@ -17,6 +17,7 @@
 
 #include "assertion.h"
 #include "file.h"
+#include "http_path.h"
 #include "notice.h"
 
 #define INDEX "index.html"
@@ -41,6 +42,8 @@ open_by_steps(int root_fd, const char *path)
 		if ((size_t)(slash - path) < sizeof step) {
 			memcpy(step, path, (size_t)(slash - path));
 			step[slash - path] = '\0';
+			/* Nothing but the normal form keeps the steps beneath the root. */
+			SWS_ASSERT(slash > path && strcmp(step, "..") != 0);
 			fd = openat(dir, step, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 			error = errno;
 		}
@@ -51,6 +54,7 @@ open_by_steps(int root_fd, const char *path)
 		dir = fd;
 		path = slash + 1;
 	}
+	SWS_ASSERT(path[0] != '\0' && strncmp(path, "..", 3) != 0);
 	fd = openat(dir, path, OPEN_FLAGS | O_NOFOLLOW);
 	/* A link at the end: the error of openat2 for a link that leads out. */
 	error = errno == ELOOP ? EXDEV : errno;
@@ -133,6 +137,8 @@ sws_file_open(int root_fd, const char *path, size_t len, int *fd, struct stat *s
 	char name[PATH_MAX];
 
 	SWS_ASSERT(len > 0 && path[0] == '/');
+	/* A zero byte in it would end the name early, and name another file. */
+	SWS_DEBUG_ASSERT(http_path_is_normal(path, len));
 	*fd = -1;
 	if (len + sizeof INDEX > sizeof name)
 		return -404;

@@ -65,6 +65,8 @@ sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool
 	int on = 1, off = 0;
 	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
+	SWS_ASSERT(len == (addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+	    : sizeof(struct sockaddr_in)));
 	if (fd < 0)
 		return -errno;
 	/* Accepted sockets inherit TCP_NODELAY. */
@@ -97,6 +99,8 @@ sws_listener_new(struct sws_listener **out, struct sws_server *server, int i, in
 	int status = -ENOMEM;
 
 	SWS_ASSERT(fd >= 0 && i >= 0 && i < server->listeners_count);
+	/* The watcher may fire at once if the runtime runs, before the listener is complete. */
+	SWS_ASSERT(mely_current_core() < 0);
 	if (l == NULL)
 		goto fail;
 	l->server = server;
@@ -168,7 +172,7 @@ give_place(struct sws_server *server)
 	/* seq_cst: NOTE(client limit), steps d and e. */
 	long before = atomic_fetch_sub_explicit(&server->clients, 1, memory_order_seq_cst);
 
-	SWS_ASSERT(before > 0);
+	SWS_ASSERT(before > 0 && before <= server->clients_max);
 	for (int i = 0; i < server->listeners_count; i++) {
 		struct sws_listener *l = server->listeners[i];
 		bool waits = true;
@@ -186,7 +190,7 @@ give_place(struct sws_server *server)
 static void
 link_conn(struct sws_listener *l, struct sws_conn *conn)
 {
-	conn->prev = NULL;
+	SWS_ASSERT(conn->listener == l && conn->prev == NULL && conn->next == NULL);
 	conn->next = l->conns;
 	if (l->conns != NULL) {
 		SWS_ASSERT(l->conns->prev == NULL);
@@ -199,6 +203,7 @@ static void
 unlink_conn(struct sws_listener *l, struct sws_conn *conn)
 {
 	SWS_ASSERT(conn->prev != NULL ? conn->prev->next == conn : l->conns == conn);
+	SWS_ASSERT(conn->next == NULL || conn->next->prev == conn);
 	if (conn->prev != NULL)
 		conn->prev->next = conn->next;
 	else
@@ -213,6 +218,7 @@ accept_failed(struct sws_listener *l, int error)
 {
 	mely_watch timer;
 
+	SWS_ASSERT(error > 0);
 	switch (error) {
 	case EAGAIN:
 		mely_fd_drained();
@@ -288,9 +294,10 @@ dec_client_accepted_fn(void *arg)
 void
 sws_listener_drain(struct sws_listener *l)
 {
-	int ignored = mely_event_post(l->color, &l->drain);
+	int status = mely_event_post(l->color, &l->drain);
 
-	(void)ignored;
+	/* Only the first signal posts it, from a handler. */
+	SWS_ASSERT(status == 0);
 }
 
 static void
@@ -299,6 +306,8 @@ drain_fn(void *arg)
 	struct sws_listener *l = arg;
 	int before;
 
+	/* relaxed: the poster has set it. */
+	SWS_ASSERT(atomic_load_explicit(&l->server->draining, memory_order_relaxed));
 	/* Closing the listener would reset connections that it has not accepted. */
 	accept_fn(l);
 	if (l->fd >= 0) {
@@ -312,9 +321,9 @@ drain_fn(void *arg)
 	/* The color and the event of a connection on this list are valid: DecClientAccepted, which
 	 * unlinks and releases it, runs in this color. */
 	for (struct sws_conn *conn = l->conns; conn != NULL; conn = conn->next) {
-		int ignored = mely_event_post(&conn->color, &conn->drain);
+		int status = mely_event_post(&conn->color, &conn->drain);
 
-		(void)ignored;
+		SWS_ASSERT(status == 0);
 	}
 	sws_server_check_drained(l->server);
 }
@@ -328,6 +337,7 @@ sws_listener_free(struct sws_listener *l)
 	while (l->conns != NULL) {
 		struct sws_conn *conn = l->conns;
 
+		SWS_ASSERT(conn->listener == l);
 		l->conns = conn->next;
 		sws_conn_destroy(conn);
 	}

@@ -27,12 +27,12 @@ static const char *const texts[SWS_NOTICE_KINDS] = {
 void
 sws_notice(enum sws_notice_kind kind, int error)
 {
-	uint64_t now = mely_now_ns();
-	/* relaxed: the words publish no other data. */
-	uint64_t next = atomic_load_explicit(&next_ns[kind], memory_order_relaxed), missed;
+	uint64_t now = mely_now_ns(), next, missed;
 	char buf[128];
 
-	SWS_ASSERT(kind < SWS_NOTICE_KINDS);
+	SWS_ASSERT(kind < SWS_NOTICE_KINDS && error > 0);
+	/* relaxed: the words publish no other data. */
+	next = atomic_load_explicit(&next_ns[kind], memory_order_relaxed);
 	if (now < next || !atomic_compare_exchange_strong_explicit(&next_ns[kind], &next,
 	    now + QUIET_NS, memory_order_relaxed, memory_order_relaxed)) {
 		atomic_fetch_add_explicit(&left_out[kind], 1, memory_order_relaxed);

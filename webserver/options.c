@@ -11,6 +11,7 @@
 
 #include <mely/mely.h>
 
+#include "assertion.h"
 #include "options.h"
 
 static const char help[] =
@@ -105,6 +106,7 @@ bytes(const char *name, const char *text, size_t *value)
 		return false;
 	}
 	*value = (size_t)n << shift;
+	SWS_ASSERT(*value >> shift == n);
 	return true;
 }
 
@@ -123,6 +125,8 @@ seconds(const char *name, const char *text, uint64_t *ns)
 		return false;
 	}
 	*ns = (uint64_t)(s * 1e9);
+	/* 0 would mean a timer that does not repeat. */
+	SWS_ASSERT(*ns > 0);
 	return true;
 }
 
@@ -156,6 +160,7 @@ one_option(struct sws_options *o, int id, const char *arg)
 	case OPT_IDLE:
 		return seconds("--idle-timeout", arg, &o->idle_timeout_ns);
 	default:
+		SWS_ASSERT(id == OPT_DRAIN);
 		return seconds("--drain-timeout", arg, &o->drain_timeout_ns);
 	}
 }
@@ -165,6 +170,8 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 {
 	int id;
 
+	/* getopt_long would continue behind the options of an earlier call. */
+	SWS_ASSERT(optind == 1);
 	*o = (struct sws_options){
 		.bind = "127.0.0.1", .port = 8080,
 		.cache_size = (size_t)64 << 20, .cache_file_size = (size_t)64 << 10,

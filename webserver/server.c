@@ -45,6 +45,8 @@ static struct mely_handler deadline_handler = {.fn = deadline_fn, .name = "Drain
 struct sws_page *
 sws_server_error(const struct sws_server *server, int status)
 {
+	/* Other errors get the page for 500; anything else here is a mistake of the caller. */
+	SWS_DEBUG_ASSERT(status >= 400 && status < 600);
 	for (int i = 0; i < SWS_ERRORS; i++)
 		if (statuses[i] == status)
 			return server->errors[i];
@@ -56,6 +58,7 @@ sws_server_error(const struct sws_server *server, int status)
 void
 sws_server_check_drained(struct sws_server *server)
 {
+	SWS_ASSERT(mely_current_core() >= 0);
 	/* acquire pairs with listener.c:drain_fn and give_place: the last of them sees the writes
 	 * of the others. */
 	if (atomic_load_explicit(&server->draining, memory_order_acquire)
@@ -88,6 +91,7 @@ deadline_fn(void *arg)
 {
 	struct sws_server *server = arg;
 
+	SWS_ASSERT(mely_current_color() == server->control);
 	/* relaxed: set in this color. */
 	SWS_ASSERT(atomic_load_explicit(&server->draining, memory_order_relaxed));
 	mely_stop(server->rt, MELY_STOP_DISCARD);
@@ -163,6 +167,7 @@ static void
 set_port(struct sockaddr_storage *addr, int port)
 {
 	SWS_ASSERT(port >= 0 && port <= UINT16_MAX);
+	SWS_ASSERT(addr->ss_family == AF_INET || addr->ss_family == AF_INET6);
 	if (addr->ss_family == AF_INET)
 		((struct sockaddr_in *)addr)->sin_port = htons((uint16_t)port);
 	else
@@ -222,6 +227,9 @@ listen_all(struct sws_server *server)
 		if (status != 0)
 			return complain("cannot listen on", where, status);
 	}
+	/* relaxed: the runtime does not run yet. The drain ends when they are all closed. */
+	SWS_ASSERT(atomic_load_explicit(&server->listeners_open, memory_order_relaxed)
+	    == server->listeners_count);
 	return 0;
 }
 
@@ -307,12 +315,15 @@ sws_server_init(struct sws_server *server, const struct sws_options *options)
 int
 sws_server_run(struct sws_server *server)
 {
+	/* Without the color of the signals nothing would end the run. */
+	SWS_ASSERT(server->control != NULL);
 	return mely_run(server->rt);
 }
 
 void
 sws_server_fini(struct sws_server *server)
 {
+	SWS_ASSERT(mely_current_core() < 0);
 	/* The runtime first: its events are parts of the connections. */
 	mely_runtime_free(server->rt);
 	for (int i = 0; server->listeners != NULL && i < server->listeners_count; i++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assertion.h"
 #include "server.h"
 
 /* Print a URL that a browser accepts. */
@@ -17,6 +18,7 @@ print_ready(const struct sws_server *server)
 	    || strcmp(bind, "::") == 0 || strcmp(bind, "[::]") == 0;
 	bool bare6 = !everywhere && strchr(bind, ':') != NULL && bind[0] != '[';
 
+	SWS_ASSERT(server->port > 0);
 	printf("sws: serving %s at http://%s%s%s:%d/\n", server->options.root, bare6 ? "[" : "",
 	    everywhere ? "localhost" : bind, bare6 ? "]" : "", server->port);
 	fflush(stdout);

@@ -8,7 +8,7 @@ src=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${top_builddir:-$src/build}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -g -I$src/include -I$src"
+cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DMELY_DEVELOPER -O1 -g -I$src/include -I$src"
 parts="assertion burst http_cond http_date http_parse http_path index mime page store"
 tried=0
 failed=0
@@ -92,6 +92,41 @@ mutant burst.h 'sws_entry_unref(a->entry, core);' \
 # A bound of a buffer.
 mutant stages.c '(burst->in_at + n);' '(burst->in_at + n + 1);' \
     'burst->in_at <= burst->in_len' unit stages
+# The place of the parser among the control characters.
+mutant http_scan.h 'it->mask &= it->mask - 1;' 'it->mask = 0;' \
+    'line_feed == end + 1' unit http_parse
+# Where a request ends: a body of unknown length.
+mutant http_parse.c ' || req->minor == 0 || req->method <= HTTP_HEAD)' ' || req->minor == 0)' \
+    '!(seen & SEEN_CODING)' unit http_parse
+# The normal form of a path.
+mutant http_path.c 'c < 0x20 || c == 0x7f' 'c < 0x20' \
+    'http_path_is_normal(out, to)' unit http_path
+# A division that has to round down.
+mutant http_date.c '(year >= 0 ? year : year - 399) / 400' 'year / 400' \
+    'of_era >= 0 && of_era < 400' unit http_date
+# A lock that has to be held.
+mutant store.c $'pthread_mutex_lock(&store->lock);\n\tlink = find' 'link = find' \
+    'is_locked(store)' unit store
+# The links of a ring.
+mutant store.c 'page->newer->older = page->older;' 'page->newer->older = page;' \
+    'page->newer->older == page && page->older->newer == page' unit store
+# A count against what it counts.
+mutant index.c 'index->entries--;' ';' 'adds_up(index)' unit index
+# Freed while an answer uses it.
+mutant index.c 'if (is_idle(entry)) {' 'if (true) {' 'is_idle(e)' unit index
+# Returned twice.
+mutant stages.c $'sws_burst_put(core, burst);\n\t\tconn->burst = NULL;' \
+    'sws_burst_put(core, burst);' 'burst != core->bursts' unit stages
+# The parts of a page.
+mutant page.c 'h->etag_at = (uint16_t)n;' 'h->etag_at = (uint16_t)(n + 1);' \
+    'page->validators_at == 0 || ' unit page
+# Lengths that have to add up.
+mutant write.c 'head_len = g->used - from;' 'head_len = g->used - from + 1;' \
+    'g->total > 0 && bytes_of(g) == g->total' serve
+# An event that is queued already.
+mutant stages.c 'sws_conn_stage(conn, &sws_check_in_cache);' \
+    'sws_conn_stage(conn, &sws_check_in_cache), sws_conn_stage(conn, &sws_check_in_cache);' \
+    '!mely_event_pending(&conn->event)' serve
 # Exactly one answer to each request: the last one is not sent.
 mutant write.c 'while (burst->out < burst->count) {' 'while (burst->out + 1 < burst->count) {' \
     'conn->closing && conn->burst->out == conn->burst->count' serve

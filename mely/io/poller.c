@@ -24,12 +24,6 @@
  *   thread serves the poller. Order: hold before a watcher's guard; a thread with a guard only
  *   tries.
  *
- * NOTE(single)
- *   With one poller for all, descriptors are in a separate set (fds_epfd), nested one-shot in the
- *   set of core 0. When it reports, core 0 posts the Epoll event to color 0. That event polls the
- *   separate set, posts readiness, and arms the nesting again. So color 0 may be stolen like any
- *   other.
- *
  * NOTE(fork)
  *   in_loop tells a forked child whether another thread was changing a loop at the time of the
  *   fork. If so, the child leaves its copy alone, and only that loop's descriptor leaks.
@@ -51,7 +45,6 @@
 #include "io/due.h"
 #include "io/kinds.h"
 #include "sched/post.h"
-#include "core/weight.h"
 
 enum {
 	BRISK_NS = 1000000,
@@ -59,11 +52,6 @@ enum {
 	EXACT_NS = 20000000, /* shorter waits are given to the kernel in ns, longer ones in ms */
 	LONGEST_MS = 3600000
 };
-
-static void look_inside(void *arg);
-
-static struct mely_handler inner_handler MELY_LASTING = {.fn = look_inside, .name = "Epoll",
-    .time_ns = MELYINT_OWN_HANDLER_NS, .penalty = 1};
 
 /* ---- libev ----------------------------------------------------------------------------------- */
 
@@ -256,46 +244,6 @@ melyint_poller_collect(struct melyint_poller *p, bool timers)
 		run_loop(p, EVRUN_NOWAIT);
 }
 
-static void
-nest_again(struct melyint_poller *p)
-{
-	struct epoll_event ev = {.events = EPOLLIN | EPOLLONESHOT};
-
-	MELY_ASSERT(p->fds_epfd != p->epfd);
-	ev.data.u64 = MELYINT_POLL_INNER;
-	(void)epoll_ctl(p->epfd, EPOLL_CTL_MOD, p->fds_epfd, &ev);
-}
-
-/* NOTE(single): the Epoll event. */
-static void
-look_inside(void *arg)
-{
-	struct melyint_poller *p = arg;
-	struct melyint_io *io = p->core->rt->io;
-	struct epoll_event found[MELYINT_POLL_BATCH];
-	int i, n;
-
-	n = wait_set(p->fds_epfd, found, 0);
-	MELY_COUNT(&melyint_self->counters.polls, 1);
-	for (i = 0; i < n; i++)
-		melyint_fd_found(io, found[i].data.u64, found[i].events);
-	nest_again(p);
-}
-
-bool
-melyint_poller_is_inner(const struct mely_handler *handler)
-{
-	return handler == &inner_handler;
-}
-
-void
-melyint_poller_begin_run(struct melyint_core *core)
-{
-	/* The end of the last run may have dropped the Epoll event. */
-	if (core->fixed.poller->fds_epfd != core->fixed.poller->epfd)
-		nest_again(core->fixed.poller);
-}
-
 void
 melyint_poller_tick(struct melyint_core *core)
 {
@@ -409,12 +357,6 @@ melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 	melyint_lock_drop(&p->hold);
 }
 
-bool
-melyint_poller_uses(const struct melyint_core *core, const struct mely_color *color)
-{
-	return color == core->fixed.poller->inner_color;
-}
-
 void
 melyint_poller_wake(struct melyint_core *core)
 {
@@ -511,24 +453,6 @@ close_all(struct melyint_poller *p)
 	p->epfd = p->fds_epfd = p->wakefd = p->clockfd = -1;
 }
 
-/* NOTE(single) */
-static int
-open_single(struct melyint_poller *p)
-{
-	int r = 0;
-
-	/* The child of a fork keeps the color: it cannot call mely_color_of_id yet. */
-	if (p->inner_color == NULL)
-		r = mely_color_of_id(p->core->rt, 0, &p->inner_color);
-	if (r < 0)
-		return r;
-	mely_event_init(&p->inner, &inner_handler, p);
-	p->fds_epfd = epoll_create1(EPOLL_CLOEXEC);
-	if (p->fds_epfd < 0)
-		return -errno;
-	return add(p->epfd, p->fds_epfd, EPOLLIN | EPOLLONESHOT, MELYINT_POLL_INNER);
-}
-
 static int
 open_all(struct melyint_poller *p)
 {
@@ -544,7 +468,7 @@ open_all(struct melyint_poller *p)
 	if (r == 0 && p->core->rt->stuck.fd >= 0)
 		r = add_stuckfd(p, p->core->rt->stuck.fd);
 	if (r == 0 && p->core->rt->config.pollers == 1 && p->core->index == 0)
-		r = open_single(p);
+		r = melyint_poller_open_single(p);
 	if (r == 0)
 		r = open_loop(p);
 	return r;

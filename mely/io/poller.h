@@ -22,7 +22,7 @@ enum {
 	MELYINT_POLL_CLOCK,     /* the wall clock was set */
 	MELYINT_POLL_STUCK,     /* a sleeper is to keep watch: NOTE(stuck) in sched/stuck.c */
 	MELYINT_POLL_DUE,       /* the timerfd of due.c */
-	MELYINT_POLL_INNER      /* the single poller's descriptors; NOTE(single) in poller.c */
+	MELYINT_POLL_INNER      /* the single poller's descriptors; NOTE(single) in single.c */
 };
 
 enum { MELYINT_POLL_BATCH = 256 };
@@ -63,7 +63,9 @@ int melyint_poller_init(struct melyint_core *core);
 void melyint_poller_fini(struct melyint_core *core);
 /* With no core running. */
 void melyint_poller_begin_run(struct melyint_core *core);
-/* Is this the handler of the Epoll event? NOTE(single) in poller.c. */
+/* single.c: open the separate set of the single poller. 0 or a negative error. */
+int melyint_poller_open_single(struct melyint_poller *poller);
+/* Is this the handler of the Epoll event? NOTE(single) in single.c. */
 bool melyint_poller_is_inner(const struct mely_handler *handler);
 /* In the child of a fork: close what the parent shares and open it again. */
 int melyint_poller_renew(struct melyint_core *core);

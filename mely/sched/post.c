@@ -12,7 +12,7 @@
  *      no more waiting than the owner, or if the owner sleeps (or is stuck, and this core polls on
  *      its behalf). Then the event runs where its data was just written, and no core is woken.
  *      Without stealing, only color 0 is adopted, while it serves the only poller (NOTE(single) in
- *      io/poller.c) and its core is stuck.
+ *      io/single.c) and its core is stuck.
  *   D. A core's sleep is written under its lock. So a poster that appends under that lock sees a
  *      sleeper for certain and owes it the wake-up; the system call comes after the unlock
  *      (NOTE(park) in park.c).

@@ -21,7 +21,7 @@ void melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns);
 void melyint_poller_wake(struct melyint_core *core);
 /* Another core, self: poll and tick on core's behalf. False: another core does so already. */
 bool melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core);
-/* Does the handler of the single poller run in this color? NOTE(single) in io/poller.c. */
+/* Does the handler of the single poller run in this color? NOTE(single) in io/single.c. */
 bool melyint_poller_uses(const struct melyint_core *core, const struct mely_color *color);
 
 /* NOTE(outside) in park.c: core 0's thread, back from the program's own loop: collect everything

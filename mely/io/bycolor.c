@@ -31,6 +31,7 @@ bucket_of(struct melyint_bycolor *table, const struct mely_color *color)
 	/* Colors are cache lines: the low bits say nothing. */
 	uint64_t hash = ((uintptr_t)color >> 6) * 0x9e3779b97f4a7c15u;
 
+	MELY_DEBUG_ASSERT((table->mask & (table->mask + 1)) == 0); /* a power of two, less 1 */
 	return &table->buckets[(uint32_t)(hash >> 32) & table->mask];
 }
 
@@ -42,6 +43,7 @@ link_of(struct melyint_bycolor *table, const struct mely_color *color)
 
 	while (*link != NULL && (*link)->color != color)
 		link = &(*link)->chain;
+	MELY_DEBUG_ASSERT(*link == NULL || (*link)->prev == NULL);
 	return link;
 }
 
@@ -57,6 +59,7 @@ melyint_bycolor_init(struct melyint_bycolor *table)
 void
 melyint_bycolor_fini(struct melyint_bycolor *table)
 {
+	MELY_ASSERT((table->buckets == &table->only) == (table->mask == 0));
 	if (table->buckets != &table->only)
 		free(table->buckets);
 	melyint_bycolor_init(table);
@@ -67,8 +70,9 @@ static void
 grow(struct melyint_bycolor *table)
 {
 	struct melyint_bycolor old = *table;
-	uint32_t size = (old.mask + 1) * 2, i;
+	uint32_t size = (old.mask + 1) * 2, moved = 0, i;
 
+	MELY_ASSERT(old.lists > old.mask); /* the caller has counted its new list */
 	if (size < BUCKETS_MIN)
 		size = BUCKETS_MIN;
 	table->buckets = calloc(size, sizeof(struct melyint_mates *));
@@ -86,8 +90,10 @@ grow(struct melyint_bycolor *table)
 			next = first->chain;
 			first->chain = *bucket;
 			*bucket = first;
+			moved++;
 		}
 	}
+	MELY_ASSERT(moved == old.lists);
 	if (old.buckets != &table->only)
 		free(old.buckets);
 }
@@ -105,6 +111,7 @@ melyint_bycolor_add(struct melyint_bycolor *table, struct melyint_mates *mates,
 	struct melyint_mates **link = link_of(table, color), *first = *link;
 
 	MELY_ASSERT(mates->color == NULL);
+	MELY_DEBUG_ASSERT(mates->prev == NULL && mates->next == NULL && mates->chain == NULL);
 	mates->color = color;
 	mates->place = false;
 	mates->prev = NULL;
@@ -131,11 +138,14 @@ remove_first(struct melyint_bycolor *table, struct melyint_mates *first)
 	struct melyint_mates **link = link_of(table, first->color), *next = first->next;
 
 	MELY_ASSERT(*link == first);
+	MELY_DEBUG_ASSERT(table->lists > 0);
 	if (next == NULL) {
 		*link = first->chain;
 		table->lists--;
 		return first->ended;
 	}
+	/* Only the first has what belongs to the list as a whole. */
+	MELY_DEBUG_ASSERT(next->prev == first && next->chain == NULL && next->ended == NULL);
 	next->prev = NULL;
 	next->chain = first->chain;
 	next->ended = first->ended;
@@ -153,6 +163,8 @@ melyint_bycolor_remove(struct melyint_bycolor *table, struct melyint_mates *mate
 		ended = remove_first(table, mates);
 	} else {
 		MELY_ASSERT(mates->prev->next == mates);
+		MELY_DEBUG_ASSERT(mates->chain == NULL && mates->ended == NULL);
+		MELY_DEBUG_ASSERT(mates->next == NULL || mates->next->prev == mates);
 		mates->prev->next = mates->next;
 		if (mates->next != NULL)
 			mates->next->prev = mates->prev;
@@ -166,7 +178,8 @@ melyint_bycolor_remove(struct melyint_bycolor *table, struct melyint_mates *mate
 void
 melyint_bycolor_place(struct melyint_mates *place, struct melyint_mates *mates)
 {
-	MELY_DEBUG_ASSERT(!mates->place);
+	MELY_DEBUG_ASSERT(!mates->place && mates->color != NULL);
+	MELY_DEBUG_ASSERT(mates->next == NULL || mates->next->prev == mates);
 	place->color = mates->color;
 	place->place = true;
 	place->chain = NULL;

@@ -24,12 +24,14 @@ run(void *arg)
 
 	if (!melyint_watch_enter(w))
 		return;
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_DRAIN && melyint_lock_held(&w->own));
 	melyint_lock_drop(&w->own);
 	melyint_run_watcher(w, w->fn, w->arg);
 	melyint_watch_guard(w);
 	if (!melyint_watch_leave(w))
 		return;
 	w->stopped = true; /* once only */
+	MELY_ASSERT(w->refs == 0); /* the drop frees it */
 	melyint_watch_drop(w);
 }
 
@@ -49,6 +51,7 @@ mely_drain_watch(struct mely_color *color, struct mely_handler *handler, void *a
 		r = melyint_watch_new(mely_color_runtime(color)->io, &ask, &w);
 	if (r < 0)
 		return r;
+	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && melyint_lock_held(&w->own));
 	if (watch != NULL)
 		*watch = melyint_watch_id(w);
 	melyint_watch_drop(w);
@@ -64,6 +67,7 @@ end_one(void *arg, mely_watch id)
 
 	if (w == NULL)
 		return;
+	MELY_DEBUG_ASSERT(w->io == arg);
 	if (!w->stopped) {
 		(void)melyint_stop_kind(w, id, NULL, NULL);
 		return;
@@ -71,6 +75,7 @@ end_one(void *arg, mely_watch id)
 	/* A stop of the runtime has left the timer in its loop until the end of the run. */
 	if (w->kind == MELYINT_KIND_TIMER)
 		melyint_timer_settle(w);
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->stopped);
 	melyint_watch_drop(w);
 }
 

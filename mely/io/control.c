@@ -97,6 +97,8 @@ mely_watch_enable(struct mely_runtime *rt, mely_watch id, int on)
 	if (w == NULL)
 		return -ENOENT;
 	r = w->stopped ? -ENOENT : enable(w, on != 0);
+	/* enable may have let go of it. */
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->io == rt->io);
 	melyint_watch_drop(w);
 	return r;
 }
@@ -109,6 +111,7 @@ melyint_watches_of_color(struct melyint_io *io, struct mely_color *color,
 {
 	struct mely_event *ended = melyint_slots_each(&io->slots, color, fn, arg);
 
+	MELY_DEBUG_ASSERT(mely_color_runtime(color) == io->rt);
 	if (ended != NULL)
 		(void)melyint_post(color, ended, MELYINT_POST_INTERNAL);
 }

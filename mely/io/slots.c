@@ -37,9 +37,13 @@ melyint_slots_fini(struct melyint_slots *slots)
 struct melyint_watch *
 melyint_slots_at(struct melyint_slots *slots, uint32_t slot)
 {
+	struct melyint_watch *w;
+
 	if (slot >= melyint_slots_used(slots))
 		return NULL;
-	return melyint_stable_at(&slots->records, slot);
+	w = melyint_stable_at(&slots->records, slot);
+	MELY_DEBUG_ASSERT(w->magic == MELYINT_WATCH_MAGIC && w->slot == slot);
+	return w;
 }
 
 /* A free slot, under the table's lock. */
@@ -50,8 +54,7 @@ pick_locked(struct melyint_slots *slots)
 	uint32_t used = MELY_LOAD(&slots->used, relaxed);
 	struct melyint_watch *w;
 
-	MELY_DEBUG_ASSERT(melyint_lock_held(&slots->lock));
-
+	MELY_DEBUG_ASSERT(melyint_lock_held(&slots->lock) && slots->free <= used);
 	if (slots->free != 0) {
 		w = melyint_stable_at(&slots->records, slots->free - 1);
 		MELY_ASSERT(w->magic == MELYINT_WATCH_MAGIC && w->slot == slots->free - 1);
@@ -63,6 +66,7 @@ pick_locked(struct melyint_slots *slots)
 	w = melyint_stable_reach(&slots->records, used);
 	if (w == NULL)
 		return NULL;
+	MELY_DEBUG_ASSERT(w->magic == 0 && MELY_PEEK(&w->gen) == 0); /* never taken */
 	w->magic = MELYINT_WATCH_MAGIC;
 	w->slot = used;
 	melyint_lock_init(&w->own);
@@ -114,6 +118,7 @@ melyint_slots_retire(struct melyint_watch *w)
 	/* relaxed: written under the guard, which this thread holds */
 	uint32_t gen = MELY_LOAD(&w->gen, relaxed);
 
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_ASSERT((gen & 1) == 1 && w->magic == MELYINT_WATCH_MAGIC);
 	/* release: pairs with the acquire in melyint_watch_hold */
 	MELY_STORE(&w->gen, gen + 1, release);
@@ -126,6 +131,7 @@ melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *w)
 
 	MELY_DEBUG_ASSERT((MELY_PEEK(&w->gen) & 1) == 0);
 	melyint_lock_take(&slots->lock);
+	MELY_DEBUG_ASSERT(slots->free != w->slot + 1 && w->slot < MELY_PEEK(&slots->used));
 	ended = melyint_bycolor_remove(&slots->colors, &w->mates);
 	/* relaxed: retired by this thread. 0: the generations have run out. */
 	if (MELY_LOAD(&w->gen, relaxed) != 0) {
@@ -147,6 +153,7 @@ next_id(struct melyint_mates **mates)
 
 		if ((*mates)->place)
 			continue;
+		MELY_DEBUG_ASSERT(w->magic == MELYINT_WATCH_MAGIC);
 		/* relaxed: a user of the id checks it again. Even: about to be freed. */
 		gen = MELY_LOAD(&w->gen, relaxed);
 		if ((gen & 1) == 1)
@@ -175,6 +182,7 @@ melyint_slots_each(struct melyint_slots *slots, struct mely_color *color,
 		melyint_lock_drop(&slots->lock);
 		fn(arg, id);
 		melyint_lock_take(&slots->lock);
+		MELY_ASSERT(place.place && place.color == color); /* still in its list */
 		mates = place.next;
 	}
 	if (entered)
@@ -198,6 +206,7 @@ melyint_slots_await(struct melyint_slots *slots, struct mely_color *color,
 		r = -EALREADY;
 	else
 		first->ended = ended;
+	MELY_DEBUG_ASSERT(first == NULL || first->prev == NULL);
 	melyint_lock_drop(&slots->lock);
 	return r;
 }

@@ -49,7 +49,7 @@ next_id(struct melyint_io *io, uint32_t *slot)
 static void
 offer_close(struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_DRAIN);
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_DRAIN && melyint_watch_guarded(w));
 	if (w->stage == MELYINT_STAGE_REST)
 		melyint_watch_post(w);
 	melyint_watch_drop(w);
@@ -62,6 +62,7 @@ stop_one(struct mely_runtime *rt, mely_watch id, bool drain)
 
 	if (w == NULL)
 		return;
+	MELY_DEBUG_ASSERT(w->io == rt->io);
 	if (w->stopped || w->kind == MELYINT_KIND_WORK) /* work goes on */
 		melyint_watch_drop(w);
 	else if (w->kind == MELYINT_KIND_DRAIN && drain)
@@ -108,6 +109,7 @@ sweep(struct mely_runtime *rt)
 		if (w->stopped && !queued(w)) {
 			if (w->kind == MELYINT_KIND_TIMER)
 				melyint_timer_disarm(w);
+			MELY_ASSERT(w->kind != MELYINT_KIND_TIMER || w->refs >= w->u.timer.aside);
 			w->stage = MELYINT_STAGE_REST;
 			w->refs = w->kind == MELYINT_KIND_TIMER ? w->u.timer.aside : 0;
 		}
@@ -137,6 +139,8 @@ melyint_io_usable(struct mely_runtime *rt)
 void
 melyint_io_begin_run(struct mely_runtime *rt)
 {
+	MELY_ASSERT(MELY_PEEK(&rt->phase) != MELYINT_RUNNING &&
+	    MELY_PEEK(&rt->phase) != MELYINT_DRAINING);
 	/* relaxed: the start of a thread of the run publishes it */
 	if (MELY_LOAD(&rt->io->closing, relaxed))
 		sweep(rt);
@@ -263,8 +267,10 @@ melyint_io_fini(struct mely_runtime *rt)
 		melyint_work_forget(io);
 	} else {
 		melyint_work_fini(io);
+		MELY_ASSERT(MELY_PEEK(&io->pending) == 0); /* each helper has posted */
 		stop_all(rt, false); /* watchers that a hand-back function has made */
 	}
+	MELY_ASSERT(MELY_PEEK(&io->signals) == 0); /* or they are still in signal.c's lists */
 	close_pollers(rt);
 	melyint_stuck_fini(rt);
 	melyint_slots_fini(&io->slots);
@@ -279,6 +285,7 @@ melyint_io_renew(struct mely_runtime *rt)
 	struct melyint_io *io = rt->io;
 	int i, r;
 
+	MELY_ASSERT(MELY_PEEK(&rt->phase) == MELYINT_FORKED);
 	melyint_signal_renew(io);
 	melyint_slots_fini(&io->slots);
 	melyint_fd_fini(io);

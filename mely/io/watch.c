@@ -41,6 +41,31 @@ static void cancel_over(void *arg);
 static struct mely_handler over_handler MELY_LASTING =
     MELY_HANDLER_WITH(cancel_over, MELYINT_OWN_HANDLER_NS, 1, 0);
 
+/* How many refs of the record its own state explains. */
+static unsigned
+refs_known(const struct melyint_watch *w)
+{
+	unsigned refs = w->stage != MELYINT_STAGE_REST;
+
+	if (w->kind == MELYINT_KIND_TIMER)
+		refs += (unsigned)w->u.timer.armed + w->u.timer.messaged + w->u.timer.aside;
+	return refs;
+}
+
+/* What holds of a taken record whenever its guard is taken or dropped: D of NOTE(exact stop). */
+static void
+assert_sound(const struct melyint_watch *w)
+{
+	bool counted = w->kind == MELYINT_KIND_TIMER || w->kind == MELYINT_KIND_SIGNAL ||
+	    w->kind == MELYINT_KIND_DRAIN;
+
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && (MELY_PEEK(&w->gen) & 1) == 1);
+	/* Descriptors and work may have one more. */
+	MELY_DEBUG_ASSERT(counted ? w->refs == refs_known(w) : w->refs >= refs_known(w));
+	MELY_DEBUG_ASSERT(!w->cancelling || w->stopped);
+	MELY_DEBUG_ASSERT(w->done == NULL || w->done_color != NULL);
+}
+
 /* A copy whose measured time goes on from what the program's handler knows, under its number. */
 static void
 copy_handler(struct mely_handler *copy, struct mely_handler *user, void (*trampoline)(void *))
@@ -84,6 +109,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 	w->done = NULL;
 	memset(&w->u, 0, sizeof(w->u));
 	melyint_check_watch_made(w);
+	assert_sound(w);
 	*watch = w;
 	return 0;
 }
@@ -91,7 +117,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 mely_watch
 melyint_watch_id(const struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && (MELY_PEEK(&w->gen) & 1) == 1);
 	/* relaxed: the caller holds the guard */
 	return (mely_watch)MELY_LOAD(&w->gen, relaxed) << 32 | w->slot;
 }
@@ -112,8 +138,10 @@ melyint_watch_hold(struct melyint_io *io, mely_watch id)
 	melyint_lock_take(guard);
 	/* relaxed: if the generation is still that of the id, guard was set before it and is the
 	 * lock that this thread holds, so neither can change now; if not, nothing else is read */
-	if (MELY_LOAD(&w->gen, relaxed) == gen && MELY_LOAD(&w->guard, relaxed) == guard)
+	if (MELY_LOAD(&w->gen, relaxed) == gen && MELY_LOAD(&w->guard, relaxed) == guard) {
+		assert_sound(w);
 		return w;
+	}
 	melyint_lock_drop(guard);
 	return NULL;
 }
@@ -136,6 +164,7 @@ melyint_watch_guard(struct melyint_watch *w)
 	MELY_DEBUG_ASSERT(w->magic == MELYINT_WATCH_MAGIC);
 	/* relaxed: constant while the record is taken */
 	melyint_lock_take(MELY_LOAD(&w->guard, relaxed));
+	assert_sound(w);
 }
 
 void
@@ -148,7 +177,7 @@ melyint_watch_drop(struct melyint_watch *w)
 	bool gone = w->stopped && w->refs == 0;
 	struct mely_event *ended;
 
-	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
+	assert_sound(w);
 	if (gone) {
 		melyint_check_watch_gone(w);
 		MELY_ASSERT(w->stage == MELYINT_STAGE_REST && w->done == NULL);
@@ -168,10 +197,12 @@ melyint_watch_post(struct melyint_watch *w)
 {
 	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off);
+	MELY_DEBUG_ASSERT(w->refs < UINT8_MAX && !mely_event_pending(&w->over));
 	w->stage = MELYINT_STAGE_QUEUED;
 	w->refs++;
 	if (MELY_UNLIKELY(melyint_post(w->color, &w->ev, MELYINT_POST_INTERNAL) < 0)) {
-		/* Only in the child of a fork, where nothing runs. */
+		/* Nothing runs in the child of a fork. */
+		MELY_ASSERT(MELY_PEEK(&w->io->rt->phase) == MELYINT_FORKED);
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
 	}
@@ -186,6 +217,7 @@ melyint_watch_unpost(struct melyint_watch *w)
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
 	}
+	assert_sound(w);
 	return w->stage == MELYINT_STAGE_REST;
 }
 
@@ -195,6 +227,7 @@ stop_queued(struct melyint_watch *w)
 {
 	int r = mely_event_cancel(&w->ev, &w->io->rt->cores[0].self_color, &w->over);
 
+	MELY_DEBUG_ASSERT(w->stopped && !w->cancelling && w->refs > 0);
 	if (r == 0) {
 		w->stage = MELYINT_STAGE_REST;
 		w->refs--;
@@ -252,6 +285,7 @@ int
 melyint_watch_stop_late(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
 {
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	return runs_elsewhere(w) ? melyint_watch_await(w, done_color, done) : -ENOENT;
 }
 
@@ -261,6 +295,7 @@ post_done(struct melyint_watch *w)
 {
 	if (MELY_LIKELY(w->done == NULL))
 		return;
+	MELY_DEBUG_ASSERT(w->stopped && w->done_color != NULL);
 	/* -EALREADY: the program has posted it itself, and it runs after the end in any case. */
 	(void)melyint_post(w->done_color, w->done, MELYINT_POST_INTERNAL);
 	w->done = NULL;
@@ -283,6 +318,7 @@ melyint_watch_enter(struct melyint_watch *w)
 {
 	melyint_watch_guard(w);
 	MELY_ASSERT(w->stage == MELYINT_STAGE_QUEUED);
+	MELY_DEBUG_ASSERT(melyint_self->batch.color == w->color);
 	if (MELY_LIKELY(!w->stopped)) {
 		w->stage = MELYINT_STAGE_RUNNING;
 		/* relaxed: a measurement; the first one is worth sharing at once */
@@ -302,7 +338,7 @@ melyint_watch_enter(struct melyint_watch *w)
 bool
 melyint_watch_leave(struct melyint_watch *w)
 {
-	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && melyint_self->batch.color == w->color);
 	MELY_ASSERT(w->stage == MELYINT_STAGE_RUNNING);
 	w->stage = MELYINT_STAGE_REST;
 	w->refs--;
@@ -330,7 +366,7 @@ melyint_watch_is_ours(const struct mely_handler *handler)
 void
 melyint_watch_lost(struct melyint_watch *w, bool over)
 {
-	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
+	MELY_ASSERT(w->stage == MELYINT_STAGE_QUEUED && w->stopped);
 	/* Until a cancel has ended, only its end drops the ref of the event. */
 	if (over || !w->cancelling) {
 		w->stage = MELYINT_STAGE_REST;

@@ -38,9 +38,32 @@ struct melyint_due {
 
 /* ---- the heap -------------------------------------------------------------------------------- */
 
+/* The entry is where its timer says it is, and in order with its neighbors. */
+static void
+assert_in_place(const struct melyint_due *due, uint32_t i)
+{
+	const struct entry *e = &due->heap[i];
+	uint32_t child = 2 * i + 1;
+
+	MELY_DEBUG_ASSERT(i < due->count && e->w->u.timer.due_place == i + 1);
+	MELY_DEBUG_ASSERT(e->w->u.timer.armed && e->w->u.timer.armed_ns == e->at_ns);
+	MELY_DEBUG_ASSERT(i == 0 || due->heap[(i - 1) / 2].at_ns <= e->at_ns);
+	MELY_DEBUG_ASSERT(child >= due->count || due->heap[child].at_ns >= e->at_ns);
+	MELY_DEBUG_ASSERT(child + 1 >= due->count || due->heap[child + 1].at_ns >= e->at_ns);
+}
+
+/* Each timer that the loop has armed is in the heap or counts as lost. */
+static void
+assert_complete(const struct melyint_poller *p)
+{
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
+	MELY_DEBUG_ASSERT(p->due->count + p->due->lost == p->armed);
+}
+
 static void
 put(struct melyint_due *due, uint32_t i, struct entry entry)
 {
+	MELY_DEBUG_ASSERT(i < due->count && due->count <= due->room);
 	due->heap[i] = entry;
 	entry.w->u.timer.due_place = i + 1;
 }
@@ -53,6 +76,7 @@ sift_up(struct melyint_due *due, uint32_t i, struct entry entry)
 		i = (i - 1) / 2;
 	}
 	put(due, i, entry);
+	assert_in_place(due, i);
 }
 
 static void
@@ -69,6 +93,7 @@ sift_down(struct melyint_due *due, uint32_t i, struct entry entry)
 		i = child;
 	}
 	put(due, i, entry);
+	assert_in_place(due, i);
 }
 
 static bool
@@ -77,6 +102,7 @@ make_room(struct melyint_due *due)
 	uint32_t room = due->room != 0 ? 2 * due->room : ROOM_FIRST;
 	struct entry *heap;
 
+	MELY_DEBUG_ASSERT(due->count <= due->room);
 	if (due->count < due->room)
 		return true;
 	heap = realloc(due->heap, room * sizeof(heap[0]));
@@ -93,6 +119,8 @@ first(const struct melyint_due *due)
 {
 	uint64_t at_ns = due->count != 0 ? due->heap[0].at_ns : UINT64_MAX;
 
+	if (due->count != 0)
+		assert_in_place(due, 0);
 	if (due->lost != 0) {
 		uint64_t look_ns = melyint_now_ns() + LOST_NS;
 
@@ -108,7 +136,9 @@ follow(struct melyint_due *due)
 {
 	uint64_t at_ns = first(due);
 	struct itimerspec when = {{0, 0}, {0, 0}};
+	int r;
 
+	MELY_DEBUG_ASSERT(due->waiting);
 	if (due->pass_ns < at_ns)
 		at_ns = due->pass_ns;
 	/* A time that has passed is set again: its report may have been read. */
@@ -120,8 +150,8 @@ follow(struct melyint_due *due)
 		when.it_value.tv_sec = (time_t)(at_ns / 1000000000);
 		when.it_value.tv_nsec = (long)(at_ns % 1000000000);
 	}
-	/* Cannot fail with these. */
-	(void)timerfd_settime(due->timerfd, TFD_TIMER_ABSTIME, &when, NULL);
+	r = timerfd_settime(due->timerfd, TFD_TIMER_ABSTIME, &when, NULL);
+	MELY_DEBUG_ASSERT(r == 0); /* with these arguments */
 }
 
 void
@@ -129,6 +159,7 @@ melyint_due_add(struct melyint_poller *p, struct melyint_watch *w)
 {
 	struct melyint_due *due = p->due;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_watch_guarded(w));
 	MELY_DEBUG_ASSERT(w->u.timer.armed && w->u.timer.due_place == 0);
 	if (make_room(due))
 		sift_up(due, due->count++, (struct entry){w->u.timer.armed_ns, w});
@@ -147,6 +178,7 @@ melyint_due_remove(struct melyint_poller *p, struct melyint_watch *w)
 	uint32_t i = w->u.timer.due_place;
 	struct entry last;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && !w->u.timer.armed);
 	w->u.timer.due_place = 0;
 	if (i == 0) {
 		MELY_ASSERT(due->lost > 0);
@@ -156,6 +188,7 @@ melyint_due_remove(struct melyint_poller *p, struct melyint_watch *w)
 	MELY_ASSERT(i <= due->count && due->heap[i - 1].w == w);
 	i--;
 	last = due->heap[--due->count];
+	assert_complete(p);
 	if (i == due->count)
 		return;
 	if (i > 0 && due->heap[(i - 1) / 2].at_ns > last.at_ns)
@@ -171,7 +204,9 @@ melyint_due_enter(struct melyint_core *core)
 {
 	struct melyint_poller *p = core->fixed.poller;
 
+	MELY_DEBUG_ASSERT(core == melyint_self && core->batch.color == NULL);
 	melyint_lock_take(&p->hold);
+	assert_complete(p);
 	p->due->waiting = false;
 	p->woken = false;
 	melyint_poller_collect(p, p->armed != 0 && first(p->due) <= melyint_now_ns());
@@ -184,7 +219,9 @@ melyint_due_leave(struct melyint_core *core, uint64_t pass_ns)
 {
 	struct melyint_poller *p = core->fixed.poller;
 
+	MELY_DEBUG_ASSERT(core == melyint_self && core->batch.color == NULL);
 	melyint_lock_take(&p->hold);
+	MELY_DEBUG_ASSERT(!p->due->waiting); /* one enters, then leaves */
 	/* A wake-up that was met in the pass no longer makes the set readable. */
 	p->due->pass_ns = p->woken ? 0 : pass_ns;
 	p->woken = false;
@@ -200,6 +237,7 @@ melyint_due_at(struct melyint_core *core)
 	uint64_t at_ns;
 
 	melyint_lock_take(&p->hold);
+	assert_complete(p);
 	at_ns = first(p->due);
 	if (p->due->pass_ns < at_ns)
 		at_ns = p->due->pass_ns;
@@ -228,6 +266,7 @@ find_armed(struct melyint_poller *p)
 			melyint_due_add(p, w);
 		melyint_watch_drop(w);
 	}
+	assert_complete(p);
 }
 
 static int
@@ -237,6 +276,7 @@ keep_times(struct melyint_poller *p)
 	struct melyint_due *due = calloc(1, sizeof(*due));
 	int error = 0;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p->due == NULL);
 	if (due == NULL)
 		return -ENOMEM;
 	due->pass_ns = due->set_ns = UINT64_MAX;
@@ -262,6 +302,7 @@ melyint_due_open(struct melyint_core *core)
 	struct melyint_poller *p = core->fixed.poller;
 	int error = 0;
 
+	MELY_ASSERT(core->index == 0); /* the program polls this core's set only */
 	melyint_lock_take(&p->hold);
 	if (p->due == NULL)
 		error = keep_times(p);

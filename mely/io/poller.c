@@ -60,6 +60,7 @@ on_release(struct ev_loop *loop)
 {
 	struct melyint_poller *p = ev_userdata(loop);
 
+	MELY_DEBUG_ASSERT(p->loop == loop && melyint_lock_held(&p->hold));
 	/* relaxed, here and below: read in the child of a fork only, NOTE(fork) */
 	MELY_STORE(&p->in_loop, false, relaxed);
 }
@@ -69,6 +70,7 @@ on_acquire(struct ev_loop *loop)
 {
 	struct melyint_poller *p = ev_userdata(loop);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && !MELY_PEEK(&p->in_loop));
 	MELY_STORE(&p->in_loop, true, relaxed);
 	/* The wait may have been long: C of NOTE(tally). */
 	melyint_self->tallies.clock_ticks = melyint_ticks();
@@ -81,6 +83,7 @@ on_nested(struct ev_loop *loop, struct ev_io *io, int revents)
 
 	(void)loop;
 	(void)revents;
+	MELY_DEBUG_ASSERT(p->loop == loop && melyint_lock_held(&p->hold));
 	p->nested_ready = true;
 }
 
@@ -95,7 +98,7 @@ on_limit(struct ev_loop *loop, struct ev_timer *timer, int revents)
 static void
 run_loop(struct melyint_poller *p, int how)
 {
-	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_self->rt == p->core->rt);
 	MELY_STORE(&p->in_loop, true, relaxed);
 	p->loop_now_ns = 0;
 	ev_run(p->loop, how);
@@ -125,6 +128,7 @@ clock_was_set(struct melyint_poller *p)
 {
 	uint64_t expirations;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p->clockfd >= 0);
 	/* A read that fails with ECANCELED says that the clock was set. */
 	if (read(p->clockfd, &expirations, sizeof(expirations)) < 0)
 		melyint_timer_clock_set(p);
@@ -163,6 +167,7 @@ wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 	struct timespec ts = {0, (long)timeout_ns};
 	int n;
 
+	MELY_DEBUG_ASSERT(ts.tv_nsec > 0 && ts.tv_nsec < 1000000000);
 	/* relaxed, both: a thread that does not see it yet finds out by itself */
 	if (MELY_LOAD(&missing, relaxed))
 		return -ENOSYS;
@@ -197,6 +202,7 @@ wait_set(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 		/* It may return early. */
 		timeout_ms = timeout_ns < LONGEST_MS ? (int)timeout_ns : LONGEST_MS;
 	}
+	MELY_DEBUG_ASSERT((timeout_ms < 0) == (timeout_ns == UINT64_MAX));
 	return epoll_wait(epfd, found, MELYINT_POLL_BATCH, timeout_ms);
 }
 
@@ -228,6 +234,7 @@ melyint_poller_look(struct melyint_core *core)
 	struct melyint_poller *p = core->fixed.poller;
 	int found;
 
+	MELY_DEBUG_ASSERT(core == melyint_self);
 	/* relaxed: the next poll finds a descriptor that comes later */
 	if (MELY_LOAD(&p->fds, relaxed) == 0 || !melyint_lock_try(&p->hold))
 		return 0;
@@ -239,6 +246,7 @@ melyint_poller_look(struct melyint_core *core)
 void
 melyint_poller_collect(struct melyint_poller *p, bool timers)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p->core == melyint_self);
 	(void)gather(p, 0, true);
 	if (timers)
 		run_loop(p, EVRUN_NOWAIT);
@@ -249,6 +257,7 @@ melyint_poller_tick(struct melyint_core *core)
 {
 	struct melyint_poller *p = core->fixed.poller;
 
+	MELY_DEBUG_ASSERT(core == melyint_self);
 	if (melyint_lock_try(&p->hold)) {
 		if (p->armed != 0 &&
 		    melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS)) {
@@ -317,6 +326,7 @@ sleep_in_loop(struct melyint_poller *p, uint64_t timeout_ns)
 		ev_timer_stop(p->loop, &p->limit);
 		MELY_STORE(&p->in_loop, false, relaxed);
 	}
+	MELY_DEBUG_ASSERT(!ev_is_active(&p->limit));
 	if (p->nested_ready)
 		gather(p, 0, true);
 	p->brisk = melyint_ticks() - began < melyint_ns_to_ticks(BRISK_NS);
@@ -354,6 +364,7 @@ melyint_poller_sleep(struct melyint_core *core, uint64_t timeout_ns)
 		sleep_in_set(p, timeout_ns);
 	else
 		sleep_in_loop(p, timeout_ns);
+	MELY_DEBUG_ASSERT(!MELY_PEEK(&p->in_loop)); /* NOTE(fork) */
 	melyint_lock_drop(&p->hold);
 }
 
@@ -421,6 +432,7 @@ add_stuckfd(struct melyint_poller *p, int fd)
 static int
 open_loop(struct melyint_poller *p)
 {
+	MELY_ASSERT(p->loop == NULL && p->epfd >= 0); /* the loop watches the set */
 	p->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_NOINOTIFY |
 	    EVFLAG_NOSIGMASK | EVFLAG_NOTIMERFD);
 	if (p->loop == NULL)
@@ -437,6 +449,9 @@ open_loop(struct melyint_poller *p)
 static void
 close_all(struct melyint_poller *p)
 {
+	/* Only in the child of a fork a thread that no longer exists may hold it. */
+	MELY_ASSERT(MELY_PEEK(&p->hold.held) == 0 ||
+	    MELY_PEEK(&p->core->rt->phase) == MELYINT_FORKED);
 	/* relaxed: true only in the child of a fork, which has one thread. NOTE(fork) */
 	if (p->loop != NULL && !MELY_LOAD(&p->in_loop, relaxed))
 		ev_loop_destroy(p->loop);
@@ -458,6 +473,7 @@ open_all(struct melyint_poller *p)
 {
 	int r;
 
+	MELY_ASSERT(p->armed == 0 && p->walls == NULL && p->due == NULL);
 	p->epfd = p->fds_epfd = p->wakefd = p->clockfd = -1;
 	p->epfd = epoll_create1(EPOLL_CLOEXEC);
 	p->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -480,6 +496,7 @@ melyint_poller_init(struct melyint_core *core)
 	struct melyint_poller *p = aligned_alloc(MELY_CACHE_LINE, sizeof(*p));
 	int r;
 
+	MELY_ASSERT(core->fixed.poller == NULL);
 	if (p == NULL)
 		return -ENOMEM;
 	memset(p, 0, sizeof(*p));
@@ -498,6 +515,7 @@ void
 melyint_poller_fini(struct melyint_core *core)
 {
 	if (core->fixed.poller != NULL) {
+		MELY_ASSERT(core->fixed.poller->core == core);
 		close_all(core->fixed.poller);
 		free(core->fixed.poller);
 	}
@@ -511,6 +529,7 @@ melyint_poller_renew(struct melyint_core *core)
 	struct mely_color *inner_color = p->inner_color;
 	int r;
 
+	MELY_ASSERT(p->core == core && MELY_PEEK(&core->rt->phase) == MELYINT_FORKED);
 	close_all(p);
 	memset(p, 0, sizeof(*p));
 	p->core = core;

@@ -41,10 +41,14 @@ look_inside(void *arg)
 	struct epoll_event found[MELYINT_POLL_BATCH];
 	int i, n;
 
+	/* One core at a time, on behalf of the color. */
+	MELY_DEBUG_ASSERT(melyint_self->batch.color == p->inner_color);
 	n = epoll_wait(p->fds_epfd, found, MELYINT_POLL_BATCH, 0);
 	MELY_COUNT(&melyint_self->counters.polls, 1);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		MELY_DEBUG_ASSERT(found[i].data.u64 >> 32 != 0); /* the set has descriptors only */
 		melyint_fd_found(io, found[i].data.u64, found[i].events);
+	}
 	(void)nest(p, EPOLL_CTL_MOD);
 }
 
@@ -73,6 +77,7 @@ melyint_poller_open_single(struct melyint_poller *p)
 {
 	int r = 0;
 
+	MELY_ASSERT(p->core->index == 0 && p->fds_epfd == p->epfd);
 	/* The child of a fork keeps the color: it cannot call mely_color_of_id yet. */
 	if (p->inner_color == NULL)
 		r = mely_color_of_id(p->core->rt, 0, &p->inner_color);

@@ -60,6 +60,7 @@ now_of(const struct melyint_watch *w)
 static struct melyint_poller *
 poller_of(const struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(w->u.timer.core < w->io->rt->cores_count);
 	return w->io->rt->cores[w->u.timer.core].fixed.poller;
 }
 
@@ -92,12 +93,14 @@ out_of_loop(struct melyint_poller *p, struct melyint_watch *w)
 	struct melyint_watch_timer *t = &w->u.timer;
 
 	MELY_ASSERT(t->armed && w->refs > 0 && p->armed > 0);
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_lock_held(&w->own));
 	t->armed = false;
 	w->refs--;
 	p->armed--;
 	if (MELY_UNLIKELY(p->due != NULL))
 		melyint_due_remove(p, w);
 	if (t->wall) {
+		MELY_ASSERT(*t->link == w);
 		*t->link = t->next;
 		if (t->next != NULL)
 			t->next->u.timer.link = t->link;
@@ -116,6 +119,7 @@ arm(struct melyint_poller *p, struct melyint_watch *w)
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_lock_held(&w->own));
 	MELY_ASSERT(!t->armed && p == poller_of(w));
+	MELY_DEBUG_ASSERT(wanted(w));
 	MELY_STORE(&p->in_loop, true, relaxed);
 	now_ns = melyint_poller_loop_now(p);
 	if (t->wall) {
@@ -133,6 +137,7 @@ arm(struct melyint_poller *p, struct melyint_watch *w)
 	t->timer.data = w;
 	ev_timer_start(p->loop, &t->timer);
 	MELY_STORE(&p->in_loop, inside, relaxed);
+	MELY_DEBUG_ASSERT(ev_is_active(&t->timer) && t->armed_ns >= now_ns);
 	t->armed = true;
 	w->refs++;
 	p->armed++;
@@ -148,6 +153,7 @@ disarm(struct melyint_poller *p, struct melyint_watch *w)
 	bool inside = MELY_LOAD(&p->in_loop, relaxed);
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p == poller_of(w));
+	MELY_DEBUG_ASSERT(ev_is_active(&w->u.timer.timer));
 	MELY_STORE(&p->in_loop, true, relaxed);
 	ev_timer_stop(p->loop, &w->u.timer.timer);
 	MELY_STORE(&p->in_loop, inside, relaxed);
@@ -162,6 +168,7 @@ bring_in_line(struct melyint_poller *p, struct melyint_watch *w)
 		disarm(p, w);
 	if (wanted(w))
 		arm(p, w);
+	MELY_DEBUG_ASSERT(w->u.timer.armed == wanted(w));
 }
 
 /* It was due at now_ns or before. */
@@ -182,6 +189,7 @@ expire(struct melyint_watch *w, uint64_t now_ns)
 		t->over = true;
 		t->again = w->stage == MELYINT_STAGE_RUNNING;
 	}
+	MELY_DEBUG_ASSERT(t->over ? t->repeat_ns == 0 : t->due_ns > now_ns);
 	if (w->stage == MELYINT_STAGE_REST)
 		melyint_watch_post(w);
 }
@@ -196,6 +204,7 @@ fire(struct ev_loop *loop, struct ev_timer *timer, int revents)
 	(void)revents;
 	melyint_watch_guard(w);
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p == poller_of(w));
+	MELY_DEBUG_ASSERT(p->loop == loop && !ev_is_active(timer));
 	out_of_loop(p, w);
 	if (wanted(w)) {
 		now_ns = now_of(w);
@@ -216,6 +225,7 @@ message(void *arg)
 	melyint_lock_take(&p->hold);
 	melyint_watch_guard(w);
 	MELY_ASSERT(p == poller_of(w) && w->u.timer.messaged);
+	MELY_DEBUG_ASSERT(melyint_self->batch.color == &melyint_self->self_color);
 	w->u.timer.messaged = false;
 	w->refs--;
 	bring_in_line(p, w);
@@ -228,10 +238,12 @@ melyint_timer_clock_set(struct melyint_poller *p)
 {
 	struct melyint_watch *w, *next;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	/* A timer that is armed again is linked in front, where the loop has passed. */
 	for (w = p->walls; w != NULL; w = next) {
 		next = w->u.timer.next;
 		melyint_watch_guard(w);
+		MELY_DEBUG_ASSERT(w->u.timer.wall && w->u.timer.armed && p == poller_of(w));
 		bring_in_line(p, w);
 		melyint_watch_drop(w);
 	}
@@ -242,6 +254,7 @@ melyint_timer_clock_set(struct melyint_poller *p)
 static void
 send_message(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->refs < UINT8_MAX);
 	MELY_ASSERT(!w->u.timer.messaged);
 	w->u.timer.messaged = true;
 	w->refs++;
@@ -261,6 +274,7 @@ unsettled(struct melyint_watch *w)
 	struct melyint_watch_timer *t = &w->u.timer;
 	struct mely_runtime *rt = w->io->rt;
 
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_TIMER && melyint_lock_held(&w->own));
 	if (t->messaged)
 		return false;
 	if (t->armed)
@@ -283,6 +297,7 @@ step_aside(struct melyint_watch *w)
 	melyint_watch_drop(w);
 	sched_yield();
 	melyint_watch_guard(w);
+	MELY_ASSERT(w->u.timer.aside > 0 && w->refs >= w->u.timer.aside);
 	w->u.timer.aside--;
 	w->refs--;
 }
@@ -318,6 +333,7 @@ due_after(bool wall, uint64_t when_ns)
 	if (wall)
 		return when_ns < UINT64_MAX / 2 ? when_ns : UINT64_MAX / 2;
 	now_ns = melyint_now_ns();
+	MELY_DEBUG_ASSERT(now_ns < UINT64_MAX / 2); /* or the difference wraps */
 	return when_ns < UINT64_MAX / 2 - now_ns ? now_ns + when_ns : UINT64_MAX / 2;
 }
 
@@ -346,6 +362,7 @@ run(void *arg)
 
 	if (!melyint_watch_enter(w))
 		return;
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_TIMER && melyint_lock_held(&w->own));
 	current_overruns = w->u.timer.overruns;
 	w->u.timer.overruns = 0;
 	melyint_lock_drop(&w->own);
@@ -357,6 +374,7 @@ run(void *arg)
 	if (w->u.timer.again) {
 		post_again(w);
 	} else if (w->u.timer.over) {
+		MELY_DEBUG_ASSERT(w->u.timer.repeat_ns == 0 && !w->u.timer.armed);
 		w->stopped = true; /* a one-shot timer ends when it has run */
 	}
 	melyint_watch_drop(w);
@@ -421,6 +439,8 @@ melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
 	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_TIMER);
 	r = melyint_watch_stop(w, done_color, done);
 	melyint_timer_settle(w);
+	/* No thread needs to come back to it. */
+	MELY_DEBUG_ASSERT(!w->u.timer.armed || w->u.timer.messaged);
 	melyint_watch_drop(w);
 	return r;
 }
@@ -437,12 +457,15 @@ melyint_timer_enable(struct melyint_watch *w, bool on)
 		w->u.timer.again = true;
 	if (on && w->u.timer.again && w->stage == MELYINT_STAGE_REST)
 		post_again(w);
+	/* No expiry waits for a handler that nothing will post. */
+	MELY_DEBUG_ASSERT(w->off || !w->u.timer.again || w->stage != MELYINT_STAGE_REST);
 	melyint_timer_settle(w);
 }
 
 void
 melyint_timer_close(struct melyint_watch *w)
 {
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_TIMER && melyint_watch_guarded(w));
 	(void)melyint_watch_stop(w, NULL, NULL);
 	melyint_watch_drop(w);
 }

@@ -7,6 +7,7 @@
  * replaces it, and the watcher's event checks for the child every CHECK_NS.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -24,10 +25,12 @@ static int
 open_substitute(void)
 {
 	struct itimerspec often = {{0, CHECK_NS}, {0, CHECK_NS}};
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), r;
 
-	if (fd >= 0)
-		(void)timerfd_settime(fd, 0, &often, NULL); /* cannot fail with these */
+	if (fd >= 0) {
+		r = timerfd_settime(fd, 0, &often, NULL);
+		MELY_ASSERT(r == 0); /* with these arguments */
+	}
 	return fd;
 }
 
@@ -44,6 +47,7 @@ open_child(pid_t pid)
 	fd = (int)syscall(SYS_pidfd_open, pid, 0); /* closes on exec by itself */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_substitute();
+	MELY_DEBUG_ASSERT(fd < 0 || (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -73,7 +77,10 @@ melyint_child_reap(pid_t pid, int fd)
 	pid_t r = waitpid(pid, &current_status, WNOHANG);
 	uint64_t expirations;
 
-	MELY_DEBUG_ASSERT(pid > 0 && fd >= 0);
+	MELY_DEBUG_ASSERT(pid > 0 && fd >= 0); /* waitpid(-1) would reap any child */
+	MELY_ASSERT(r <= 0 || r == pid);
+	/* The handler that reads the status runs next, on the same core. */
+	MELY_DEBUG_ASSERT(melyint_self != NULL && melyint_self->batch.color != NULL);
 	/* The child lives. Reading quiets the timerfd until the next check; a pidfd refuses it. */
 	if (r == 0 && read(fd, &expirations, sizeof(expirations)) < 0)
 		return false;

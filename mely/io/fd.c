@@ -65,10 +65,23 @@ static MELY_TLS struct {
 	bool drained;
 } current;
 
-static void run(void *arg);
 static bool end_child(struct melyint_watch *w);
 
 /* ---- registration; under the descriptor's lock ----------------------------------------------- */
+
+/* The record is registered if and only if it has watchers, which are its own and not stopped. */
+static void
+assert_registered(const struct melyint_fd *record)
+{
+	const struct melyint_watch *r = record->watch[READS], *w = record->watch[WRITES];
+
+	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock));
+	MELY_DEBUG_ASSERT((record->interest != 0) == (r != NULL || w != NULL));
+	MELY_DEBUG_ASSERT(r == NULL || (melyint_watch_guarded(r) && !r->stopped &&
+	    r->u.fd.record == record && r->u.fd.direction == READS));
+	MELY_DEBUG_ASSERT(w == NULL || (melyint_watch_guarded(w) && !w->stopped &&
+	    w->u.fd.record == record && w->u.fd.direction == WRITES));
+}
 
 static struct melyint_fd *
 record_of(struct melyint_io *io, int fd)
@@ -80,6 +93,7 @@ record_of(struct melyint_io *io, int fd)
 static struct melyint_poller *
 poller_of(struct melyint_io *io, unsigned core)
 {
+	MELY_DEBUG_ASSERT(core < (unsigned)io->rt->cores_count);
 	return io->rt->cores[core].fixed.poller;
 }
 
@@ -102,8 +116,7 @@ new_generation(struct melyint_fd *record)
 		record->gen = 1;
 }
 
-/* Register it in the poller of a core, under a new generation. After a failure nothing has changed.
- */
+/* Register it in the poller of a core, under a new generation. A failure changes nothing. */
 static int
 register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
 {
@@ -136,6 +149,7 @@ unregister_from(struct melyint_io *io, struct melyint_fd *record, unsigned core,
 	struct melyint_poller *poller = poller_of(io, core);
 
 	MELY_ASSERT(record->interest != 0);
+	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock) && MELY_PEEK(&poller->fds) > 0);
 	if (!closing)
 		(void)epoll_ctl(poller->fds_epfd, EPOLL_CTL_DEL, record->fd, NULL);
 	/* relaxed: as in register_on */
@@ -181,7 +195,8 @@ follow(struct melyint_watch *w, struct melyint_core *here)
 	const struct mely_config *config = &io->rt->config;
 	unsigned there = (unsigned)here->index, before;
 
-	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && !w->stopped);
+	MELY_DEBUG_ASSERT(here == melyint_self && !w->stopped);
+	assert_registered(record);
 	if (MELY_LIKELY(record->core == there)) {
 		record->away_events = 0;
 		return;
@@ -254,6 +269,7 @@ melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
 		melyint_lock_drop(&record->lock);
 		return;
 	}
+	assert_registered(record);
 	for (direction = READS; direction <= WRITES; direction++) {
 		struct melyint_watch *w = record->watch[direction];
 		uint8_t ready;
@@ -294,6 +310,7 @@ check_again(struct melyint_watch *w)
 	melyint_lock_drop(&f->record->lock);
 	ready = poll_once(fd, f->direction);
 	melyint_lock_take(&f->record->lock);
+	MELY_DEBUG_ASSERT(w->refs > 0 && f->record->fd == fd);
 	f->ready |= ready;
 }
 
@@ -308,6 +325,7 @@ run_child(struct melyint_watch *w)
 	current.watch = NULL;
 	current.ready = 0;
 	melyint_watch_guard(w);
+	MELY_ASSERT(w->u.fd.ended && !w->stopped); /* a stop that comes late does not mark it */
 	w->stopped = true; /* it runs once: melyint_watch_leave posts done */
 	(void)melyint_watch_leave(w);
 	return true;
@@ -323,6 +341,7 @@ run(void *arg)
 
 	if (!melyint_watch_enter(w))
 		return;
+	MELY_DEBUG_ASSERT(melyint_lock_held(&f->record->lock) && f->ready != 0);
 	current.watch = w;
 	current.ready = f->ready;
 	current.drained = false;
@@ -363,6 +382,7 @@ watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind ki
 	if (record == NULL)
 		return -ENOMEM;
 	melyint_lock_take(&record->lock);
+	assert_registered(record);
 	if (record->watch[direction] != NULL) {
 		melyint_lock_drop(&record->lock);
 		return -EEXIST;
@@ -379,8 +399,7 @@ watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind ki
 	record->fd = fd;
 	w->u.fd.record = record;
 	w->u.fd.direction = (uint8_t)direction;
-	/* Before anything can run that may look for it. */
-	*id = melyint_watch_id(w);
+	*id = melyint_watch_id(w); /* before anything can run that may look for it */
 	record->watch[direction] = w;
 	r = widen(io, record, direction == READS ? INTEREST_READ : INTEREST_WRITE,
 	    home_core(color, rt));
@@ -391,6 +410,7 @@ watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind ki
 		melyint_watch_drop(w);
 		return r;
 	}
+	assert_registered(record);
 	*made = w; /* under its guard */
 	return 0;
 }
@@ -416,6 +436,7 @@ mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_hand
 		    &ask, id, &w);
 	if (r < 0)
 		return r;
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->stage == MELYINT_STAGE_REST);
 	w->u.fd.edge = (flags & MELY_FD_EDGE) != 0;
 	w->off = (flags & MELY_FD_SUSPENDED) != 0;
 	melyint_watch_drop(w);
@@ -428,9 +449,8 @@ melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,
 {
 	struct melyint_watch_ask ask = {.handler = handler, .arg = arg};
 	struct melyint_watch *w;
-	int r;
+	int r = watch(color, pidfd, READS, MELYINT_KIND_CHILD, &ask, id, &w);
 
-	r = watch(color, pidfd, READS, MELYINT_KIND_CHILD, &ask, id, &w);
 	if (r < 0)
 		return r;
 	w->u.fd.pid = pid;
@@ -444,7 +464,7 @@ unlink_watch(struct melyint_watch *w, bool closing)
 {
 	struct melyint_fd *record = w->u.fd.record;
 
-	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock));
+	assert_registered(record);
 	MELY_ASSERT(record->watch[w->u.fd.direction] == w);
 	record->watch[w->u.fd.direction] = NULL;
 	if (record->watch[READS] != NULL || record->watch[WRITES] != NULL)
@@ -462,6 +482,7 @@ end_child(struct melyint_watch *w)
 	bool ended;
 
 	melyint_watch_guard(w);
+	MELY_ASSERT(w->stage == MELYINT_STAGE_RUNNING && !w->u.fd.ended);
 	/* Under the guard, so that no stop closes the pidfd and gives up the child meanwhile. */
 	fd = w->u.fd.record->fd;
 	ended = !w->stopped && melyint_child_reap(w->u.fd.pid, fd);
@@ -482,6 +503,7 @@ melyint_fd_stop(struct melyint_watch *w, struct mely_color *done_color, struct m
 	int fd = w->u.fd.record->fd, r;
 
 	MELY_DEBUG_ASSERT(child || w->kind == MELYINT_KIND_FD);
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && !w->stopped);
 	if (w->u.fd.ended) {
 		r = melyint_watch_stop_late(w, done_color, done);
 		melyint_watch_drop(w);
@@ -500,7 +522,6 @@ mely_fd_close(struct mely_runtime *rt, int fd)
 {
 	struct melyint_fd *record;
 	unsigned direction;
-
 	int r = melyint_io_unforked(rt);
 
 	if (r < 0 || fd < 0)
@@ -510,6 +531,7 @@ mely_fd_close(struct mely_runtime *rt, int fd)
 		struct melyint_watch *w;
 
 		melyint_lock_take(&record->lock);
+		assert_registered(record);
 		w = record->watch[direction];
 		if (w == NULL) {
 			melyint_lock_drop(&record->lock);
@@ -530,7 +552,7 @@ melyint_fd_enable(struct melyint_watch *w, bool on)
 {
 	struct melyint_watch_fd *f = &w->u.fd;
 
-	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->refs < UINT8_MAX);
 	if (f->ended)
 		return -ENOENT;
 	if (!on) {

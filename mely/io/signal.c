@@ -55,11 +55,13 @@ caught(int signum)
 	uint64_t one = 1;
 	int fd;
 
+	MELY_DEBUG_ASSERT(signum > 0 && signum < SIGNALS);
 	/* release: pairs with the acquire in melyint_signal_deliver, which then sees the hit */
 	MELY_ADD(&signals[signum].hits, 1, relaxed);
 	MELY_ADD(&caught_count, 1, release);
 	/* relaxed, both: set before the handler was installed */
 	fd = MELY_LOAD(&wakefd, relaxed);
+	MELY_DEBUG_ASSERT(fd >= 0 || MELY_PEEK(&wakefd_pid) != getpid());
 	/* Fails only when the counter is full: the eventfd is readable then, too. */
 	if (MELY_LOAD(&wakefd_pid, relaxed) == getpid() && write(fd, &one, sizeof(one)) < 0)
 		fd = -1;
@@ -79,6 +81,7 @@ deliver_to(struct melyint_watch *w)
 {
 	melyint_watch_guard(w);
 	MELY_ASSERT(w->kind == MELYINT_KIND_SIGNAL && !w->stopped);
+	MELY_DEBUG_ASSERT(*w->u.signal.link == w && signals[w->u.signal.signum].owner == w->io);
 	if (w->stage == MELYINT_STAGE_REST && !w->off)
 		melyint_watch_post(w);
 	else
@@ -91,8 +94,9 @@ melyint_signal_deliver(struct melyint_io *io)
 {
 	int signum;
 
-	/* acquire: pairs with the release in caught. relaxed: only a holder of core 0's poller
-	 * writes it */
+	MELY_DEBUG_ASSERT(melyint_self != NULL && melyint_self->rt == io->rt);
+	/* acquire: pairs with the release in caught. relaxed: a core that overwrites a newer value
+	 * delivers once more */
 	MELY_STORE(&io->signals_seen, MELY_LOAD(&caught_count, acquire), relaxed);
 	pthread_mutex_lock(&lock);
 	for (signum = 1; signum < SIGNALS; signum++) {
@@ -102,6 +106,7 @@ melyint_signal_deliver(struct melyint_io *io)
 		if (signals[signum].owner != io ||
 		    MELY_EXCHANGE(&signals[signum].hits, 0, relaxed) == 0)
 			continue;
+		MELY_DEBUG_ASSERT(signals[signum].watches != NULL);
 		for (w = signals[signum].watches; w != NULL; w = w->u.signal.next)
 			deliver_to(w);
 	}
@@ -115,6 +120,7 @@ run(void *arg)
 
 	if (!melyint_watch_enter(w))
 		return;
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_SIGNAL && melyint_lock_held(&w->own));
 	w->u.signal.again = false; /* this run is for all that came until now */
 	melyint_lock_drop(&w->own);
 	melyint_run_watcher(w, w->fn, w->arg);
@@ -137,6 +143,8 @@ melyint_signal_enable(struct melyint_watch *w, bool on)
 		w->u.signal.again = true;
 	if (on && w->u.signal.again && w->stage == MELYINT_STAGE_REST)
 		melyint_watch_post(w);
+	/* No signal waits for a handler that nothing will post. */
+	MELY_DEBUG_ASSERT(w->off || !w->u.signal.again || w->stage != MELYINT_STAGE_REST);
 }
 
 /* ---- after a fork ---------------------------------------------------------------------------- */
@@ -189,6 +197,7 @@ open_wakefd(struct melyint_io *io)
 	/* relaxed, here: written under the lock */
 	int fd = MELY_LOAD(&wakefd, relaxed);
 
+	MELY_ASSERT(!of_parent()); /* or `caught` would not write to it */
 	if (fd < 0) {
 		fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (fd < 0)
@@ -212,6 +221,7 @@ claim(struct melyint_io *io, int signum)
 		return 0;
 	if (signals[signum].owner != NULL)
 		return -EBUSY;
+	MELY_ASSERT(signals[signum].watches == NULL);
 	r = open_wakefd(io);
 	if (r < 0)
 		return r;
@@ -303,6 +313,7 @@ stop(struct melyint_watch *w, struct mely_color *done_color, struct mely_event *
 {
 	MELY_ASSERT(signals[w->u.signal.signum].owner == w->io && *w->u.signal.link == w);
 	*w->u.signal.link = w->u.signal.next;
+	MELY_DEBUG_ASSERT(MELY_PEEK(&w->io->signals) > 0);
 	if (w->u.signal.next != NULL)
 		w->u.signal.next->u.signal.link = w->u.signal.link;
 	yield_if_unused(w->u.signal.signum);

@@ -51,15 +51,27 @@ struct melyint_work_pool {
 
 /* ---- the queue of a class; under its lock ---------------------------------------------------- */
 
+/* What holds of a class whenever its lock is taken or dropped. */
+static void
+assert_class(const struct work_class *c)
+{
+	MELY_DEBUG_ASSERT(*c->last == NULL && (c->first == NULL) == (c->last == &c->first));
+	MELY_DEBUG_ASSERT(c->promised >= 0 && c->promised <= c->idle);
+	MELY_DEBUG_ASSERT(c->running >= 0 && c->idle + c->running <= c->alive);
+	MELY_DEBUG_ASSERT(c->alive <= c->helpers_max);
+}
+
 static void
 enqueue(struct work_class *c, struct melyint_watch *w)
 {
 	MELY_ASSERT(!w->u.work.waiting && *c->last == NULL);
+	assert_class(c);
 	w->u.work.next = NULL;
 	w->u.work.link = c->last;
 	w->u.work.waiting = true;
 	*c->last = w;
 	c->last = &w->u.work.next;
+	assert_class(c);
 }
 
 static void
@@ -72,6 +84,7 @@ dequeue(struct work_class *c, struct melyint_watch *w)
 	else
 		c->last = w->u.work.link;
 	w->u.work.waiting = false;
+	assert_class(c);
 }
 
 /* Join the helpers that have ended. Returns one that is not a thread; NULL: all are alive. */
@@ -79,7 +92,7 @@ static struct helper *
 spare_helper(struct work_class *c)
 {
 	struct helper *spare = NULL;
-	int i;
+	int i, alive = 0;
 
 	for (i = 0; i < c->helpers_max; i++) {
 		struct helper *h = &c->helpers[i];
@@ -90,7 +103,10 @@ spare_helper(struct work_class *c)
 		}
 		if (h->state == HELPER_NONE)
 			spare = h;
+		else
+			alive++;
 	}
+	MELY_ASSERT(alive == c->alive);
 	return spare;
 }
 
@@ -142,6 +158,7 @@ wait_for_work(struct work_class *c)
 	c->idle--;
 	if (c->promised > c->idle)
 		c->promised = c->idle;
+	assert_class(c);
 	return c->first != NULL;
 }
 
@@ -151,6 +168,7 @@ help(void *arg)
 	struct helper *h = arg;
 	struct work_class *c = h->of;
 
+	MELY_DEBUG_ASSERT(melyint_self == NULL); /* a helper is not a core */
 	pthread_setname_np(pthread_self(), c->name);
 	melyint_check_thread(true);
 	pthread_mutex_lock(&c->lock);
@@ -165,8 +183,10 @@ help(void *arg)
 		if (--c->running == 0)
 			pthread_cond_broadcast(&c->rest);
 	}
+	MELY_ASSERT(h->state == HELPER_ALIVE);
 	c->alive--;
 	h->state = HELPER_ENDED;
+	assert_class(c);
 	pthread_cond_broadcast(&c->rest);
 	pthread_mutex_unlock(&c->lock);
 	melyint_check_thread(false);
@@ -197,6 +217,7 @@ add_helper(struct work_class *c)
 static int
 call_helper(struct work_class *c)
 {
+	MELY_DEBUG_ASSERT(c->first != NULL);
 	if (c->idle > c->promised) {
 		c->promised++;
 		pthread_cond_signal(&c->work);
@@ -216,9 +237,11 @@ run(void *arg)
 
 	if (!melyint_watch_enter(w))
 		return;
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_WORK && melyint_lock_held(&w->own));
 	melyint_lock_drop(&w->own);
 	melyint_run_watcher(w, w->fn, w->arg);
 	melyint_watch_guard(w);
+	MELY_DEBUG_ASSERT(w->refs == 1 && !w->stopped); /* melyint_work_stop does not mark it */
 	w->stopped = true; /* it runs once: melyint_watch_leave posts done */
 	(void)melyint_watch_leave(w);
 }
@@ -228,6 +251,7 @@ static void
 forget(struct melyint_watch *w)
 {
 	MELY_ASSERT(!w->u.work.waiting && w->stage == MELYINT_STAGE_REST);
+	MELY_DEBUG_ASSERT(w->refs == 1 && !w->stopped);
 	w->refs--;
 	w->stopped = true;
 	count_down(w->io);
@@ -246,6 +270,7 @@ submit(struct melyint_io *io, struct melyint_watch *w)
 	r = call_helper(c);
 	if (r < 0)
 		dequeue(c, w);
+	assert_class(c);
 	pthread_mutex_unlock(&c->lock);
 	if (r < 0)
 		forget(w);
@@ -282,6 +307,7 @@ mely_work(struct mely_color *color, enum mely_work_class work_class, void (*fn)(
 		count_down(rt->io);
 		return r;
 	}
+	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && MELY_PEEK(&rt->io->pending) > 0);
 	w->u.work.fn = fn;
 	w->u.work.work_class = (uint8_t)work_class;
 	if (id != NULL)
@@ -324,6 +350,7 @@ hand_back(struct melyint_io *io, struct melyint_watch *w)
 	struct mely_handback left = {.left = MELY_LEFT_WORK};
 
 	melyint_watch_guard(w);
+	MELY_DEBUG_ASSERT(w->kind == MELYINT_KIND_WORK && w->io == io);
 	left.color = w->color;
 	left.handler = w->user;
 	left.arg = w->arg;
@@ -341,6 +368,7 @@ melyint_work_discard(struct melyint_io *io)
 {
 	int i;
 
+	MELY_ASSERT(MELY_PEEK(&io->discarding) && MELY_PEEK(&io->closing));
 	for (i = 0; i < CLASSES; i++) {
 		struct work_class *c = &io->work->classes[i];
 
@@ -355,6 +383,7 @@ melyint_work_discard(struct melyint_io *io)
 		}
 		while (c->running > 0)
 			pthread_cond_wait(&c->rest, &c->lock);
+		assert_class(c);
 		pthread_mutex_unlock(&c->lock);
 	}
 }
@@ -403,6 +432,7 @@ melyint_work_init(struct melyint_io *io)
 	    config->helpers_user};
 	int i;
 
+	MELY_ASSERT(io->work == NULL);
 	io->work = calloc(1, sizeof(*io->work));
 	if (io->work == NULL)
 		return -ENOMEM;
@@ -424,7 +454,7 @@ class_fini(struct work_class *c)
 	while (c->alive > 0)
 		pthread_cond_wait(&c->rest, &c->lock);
 	pthread_mutex_unlock(&c->lock);
-	MELY_ASSERT(c->first == NULL && c->running == 0);
+	MELY_ASSERT(c->first == NULL && c->running == 0 && c->idle == 0);
 	(void)spare_helper(c);
 	pthread_mutex_destroy(&c->lock);
 	pthread_cond_destroy(&c->work);

@@ -14,10 +14,8 @@
  *              --enable-developer examine the arguments of calls and abort with one line,
  *              "mely: misuse: ...".
  *   aborts     Release builds abort only when an invariant of the library itself is broken.
- *   threads    "Any thread" means any thread of the process, a handler included. "In a handler"
- *              means on a core of the runtime in question. Signal handlers may call nothing here.
- *   blocking   A call that "does not block" may take a lock of the library, which no thread holds
- *              for longer than a few hundred instructions, and may wake a core by a system call.
+ *   pointers   A call uses its pointers only until it returns, and frees nothing of the program's,
+ *              unless its comment or the head of its file says otherwise.
  *   fork       -ECHILD: this process is the child of a fork, the runtime is the parent's, and
  *              mely_runtime_renew has not been called.
  *   order      Two posts to one color run in the order posted when they are both tail posts or
@@ -26,10 +24,32 @@
  *   names      A function that takes the id of a color instead of a color ends in _id.
  *   time       Nanoseconds in 64 bits unless a name says otherwise.
  *
+ * The comment of each function ends with the line below, and mely(7) has a table of these lines,
+ * which man/tables writes. Signal handlers may call no function of the library.
+ *
+ *   Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ECHILD.
+ *
+ *   Threads   any      any thread of the process, handlers included
+ *             handler  in a handler; elsewhere the call has no effect, and its value says nothing
+ *             passes   the thread that makes the passes of mely_run_once_for, one at a time
+ *             forker   in the child of a fork: its only thread
+ *   Colors    any      a handler of any color, of any runtime, and code outside handlers
+ *             own      a handler of the color of the watcher that the call is about
+ *             not rt   not in a handler of the runtime that the call is about
+ *   Blocks    no       it may take a lock of the library, which no thread holds for longer than a
+ *                      few hundred instructions, and may wake a core by a system call
+ *             may      it may wait for a moment: for a file, for another call, for the batch of a
+ *                      core. The comment says for what
+ *             yes      it waits for handlers, or for as long as the caller asks
+ *   Errors    none, or all codes that the call returns; "others" are errors of system calls that
+ *             the comment does not list
+ *
  * MELY_MUST_CHECK marks a call that makes, finds or arms something on which later calls depend, and
- * that can fail although the program calls it correctly: no memory, no descriptor, a limit of the
- * system. It does not mark posts, stops and cancels, whose results not every caller needs, nor
- * calls that fail only after misuse or a fork.
+ * that can fail although the program calls it correctly: no memory, no descriptor, no thread, a
+ * limit of the system. It does not mark
+ *   - posts, stops and cancels, whose results not every caller needs
+ *   - calls that only name or observe (names, dumps, sockets, traces): the program works without
+ *   - calls that fail only after misuse or a fork, or because of what another process sent
  */
 #ifndef MELY_BASE_H
 #define MELY_BASE_H
@@ -68,8 +88,8 @@ struct melyint_core;
 
 MELY_BEGIN_DECLS
 
-/** The version of the linked library, "MAJOR.MINOR.PATCH": a static string. Any thread; does not
- *  block. */
+/** The version of the linked library, "MAJOR.MINOR.PATCH": a static string.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API const char *mely_version(void);
 
 MELY_END_DECLS

@@ -6,10 +6,7 @@
  * Both are exact: two ids, or an id and an object, never share a queue. Id 0 is the default
  * color. Objects are the fast path: no look-up.
  *
- * Any thread may make any call here, handlers of any color included. No call blocks, except that
- * mely_color_release runs its function on the calling thread when the color is idle. A call uses
- * its pointers only until it returns, unless it says otherwise. The errors -EINVAL for NULL and
- * -ECHILD after a fork are those of mely/base.h.
+ * The errors -EINVAL for NULL and -ECHILD after a fork are those of mely/base.h.
  */
 #ifndef MELY_COLOR_H
 #define MELY_COLOR_H
@@ -62,12 +59,16 @@ struct mely_color {
  * object was released. 0, or
  *   -EINVAL  the object is not aligned to 64 bytes, or an argument is NULL
  *   -ECHILD  after a fork
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ECHILD.
  */
 MELY_API int mely_color_init(struct mely_color *color, struct mely_runtime *rt);
 
 /**
  * mely_color_init on a given core, 0 .. mely_cores(rt)-1; stealing may move the color later. Errors
  * as mely_color_init; -EINVAL also when there is no such core.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ECHILD.
  */
 MELY_API int mely_color_init_on(struct mely_color *color, struct mely_runtime *rt, int core);
 
@@ -82,6 +83,8 @@ MELY_API int mely_color_init_on(struct mely_color *color, struct mely_runtime *r
  * other post is misuse. The color's watchers must have been stopped before. 0, or
  *   -EALREADY  the color was released before
  *   -EINVAL    it is a color by id, or NULL
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EALREADY, -EINVAL.
  */
 MELY_API int mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg);
 
@@ -91,29 +94,39 @@ MELY_API int mely_color_release(struct mely_color *color, void (*fn)(void *arg),
  *   -ENOMEM  there is no memory for the color
  *   -EINVAL  rt or color is NULL
  *   -ECHILD  after a fork
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EINVAL, -ECHILD.
  */
 MELY_API int mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color)
     MELY_MUST_CHECK;
 
-/** The id of a color by id; 0 for an object (and NULL). */
+/** The id of a color by id; 0 for an object (and NULL).
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API uint32_t mely_color_id(const struct mely_color *color);
-/** 1 for a color object; 0 for a color by id (and NULL). */
+/** 1 for a color object; 0 for a color by id (and NULL).
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API int mely_color_is_object(const struct mely_color *color);
-/** The runtime of the color; NULL for NULL. */
+/** The runtime of the color; NULL for NULL.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API struct mely_runtime *mely_color_runtime(const struct mely_color *color);
-/** The core that the color lives on now; -1 for NULL. A hint: it may be stolen at any time. */
+/** The core that the color lives on now; -1 for NULL. A hint: it may be stolen at any time.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API int mely_color_core(const struct mely_color *color);
 
 /**
  * Give the color a name, for statistics and reports. name is copied; NULL removes the name. 0, or
  *   -ENOMEM  there is no memory for the copy; the old name stays
  *   -EINVAL  color is NULL
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EINVAL.
  */
 MELY_API int mely_color_set_name(struct mely_color *color, const char *name);
 /**
  * Copy the name into buf of size bytes, cut where it is too long and always terminated; "" when the
  * color has none. Returns the length of the whole name, or
  *   -EINVAL  color is NULL, or buf is NULL and size is not 0
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_color_name(const struct mely_color *color, char *buf, size_t size);
 
@@ -121,13 +134,15 @@ MELY_API int mely_color_name(const struct mely_color *color, char *buf, size_t s
  * Pin a color to a core: it lives there and is never stolen. MELY_ANY_CORE ends that. The call
  * takes effect when the running batch of the color, if any, has ended. 0, or
  *   -EINVAL  there is no such core, or color is NULL
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_color_pin(struct mely_color *color, int core);
 
 /**
  * Back-pressure: let at most events_max posted events of the program wait in the color. A post
- * beyond that returns -EAGAIN. After the color has then drained to half the mark, the library posts
- * the event drained to drained_color, once per crossing (a drained event that is still queued
+ * beyond that fails with EAGAIN. After the color has then drained to half the mark, the library
+ * posts the event drained to drained_color, once per crossing (a drained event that is still queued
  * stands for this crossing, too). Both may be NULL: no event is posted. Otherwise both must stay
  * valid until the mark is changed or removed and the posted event has run.
  *
@@ -135,6 +150,8 @@ MELY_API int mely_color_pin(struct mely_color *color, int core);
  * to it. events_max of 0 removes the mark. The mark counts what is posted from now on. 0, or
  *   -ENOMEM  there is no memory for the mark
  *   -EINVAL  color is NULL
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EINVAL.
  */
 MELY_API int mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
     struct mely_color *drained_color, struct mely_event *drained) MELY_MUST_CHECK;

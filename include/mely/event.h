@@ -9,9 +9,8 @@
  * post is visible to the posted event, and all that an event did is visible to the next event of
  * its color; nothing more is promised.
  *
- * Any thread may make any call here, handlers of any color included. No call blocks. Pointers to a
- * runtime, color, handler and event must point to initialised objects; the errors -EINVAL for NULL
- * and -ECHILD after a fork are those of mely/base.h.
+ * Pointers to a runtime, color, handler and event must point to initialised objects; the errors
+ * -EINVAL for NULL and -ECHILD after a fork are those of mely/base.h.
  *
  * Lifetimes. A handler must stay valid until the function of the last event that names it is
  * entered. An embedded event belongs to the library from a successful post until its handler is
@@ -64,6 +63,8 @@ struct mely_handler {
 /**
  * Fill in a handler at run time, without annotations. No event may name it yet. name is not copied;
  * it may be NULL. Does nothing when handler is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *arg),
     const char *name);
@@ -77,6 +78,8 @@ MELY_API void mely_handler_init(struct mely_handler *handler, void (*fn)(void *a
  * limit. The limit is that of every handler with this function and this name, in every runtime
  * whose stall_ms is not 0, and takes effect when the runtime next looks for stalls. handler need be
  * valid during the call only; NULL does nothing.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API void mely_handler_set_stall(struct mely_handler *handler, uint32_t ms);
 
@@ -104,18 +107,24 @@ struct mely_event {
 /**
  * Make ev an event of handler with argument arg, also to give an event that is not queued another
  * handler or argument. ev must not be queued. Does nothing when ev is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API void mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg);
 
 /**
  * Give this event its own time in ns, instead of its handler's; 0: the handler's again. No thread
  * may post the event meanwhile. Has no effect on an event that is queued, and none when ev is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API void mely_event_set_time(struct mely_event *ev, uint32_t time_ns);
 
 /**
  * 1 while ev is queued, 0 otherwise (and for NULL). In a handler of its color the answer is exact;
  * elsewhere it is a hint.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API int mely_event_pending(const struct mely_event *ev);
 
@@ -137,23 +146,34 @@ MELY_API int mely_event_pending(const struct mely_event *ev);
  *               its events
  *   -ECHILD     after a fork
  * On an error nothing was posted.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EAGAIN, -ESHUTDOWN, -EINVAL, -ECHILD.
  */
 MELY_API int mely_post(struct mely_color *color, struct mely_handler *handler, void *arg);
 
 /**
  * mely_post at the head of the color: before every tail post that has not begun to run, and after
  * the head posts made before. Errors as mely_post.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EAGAIN, -ESHUTDOWN, -EINVAL, -ECHILD.
  */
 MELY_API int mely_post_head(struct mely_color *color, struct mely_handler *handler,
     void *arg);
 
-/** mely_post of an event that should run for time_ns, rather than for its handler's time. */
+/**
+ * mely_post of an event that should run for time_ns, rather than for its handler's time. Errors as
+ * mely_post.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EAGAIN, -ESHUTDOWN, -EINVAL, -ECHILD.
+ */
 MELY_API int mely_post_timed(struct mely_color *color, struct mely_handler *handler,
     void *arg, uint32_t time_ns);
 
 /**
  * mely_post and mely_post_head to the color with this id. The first use of an id makes its color.
  * Errors as mely_post; -ENOMEM also when there is no memory for the color; -EINVAL when rt is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EAGAIN, -ESHUTDOWN, -EINVAL, -ECHILD.
  */
 MELY_API int mely_post_id(struct mely_runtime *rt, uint32_t color, struct mely_handler *handler,
     void *arg);
@@ -162,8 +182,10 @@ MELY_API int mely_post_head_id(struct mely_runtime *rt, uint32_t color,
 
 /**
  * Post an embedded event to a color, at the tail or at the head. When two threads post the same
- * event at the same time, one of them wins. Errors as mely_post, but never -ENOMEM, and
+ * event at the same time, one of them wins. Errors as mely_post, but never ENOMEM, and
  *   -EALREADY   the event is queued already; it stays where it is
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EALREADY, -EAGAIN, -ESHUTDOWN, -EINVAL, -ECHILD.
  */
 MELY_API int mely_event_post(struct mely_color *color, struct mely_event *ev);
 MELY_API int mely_event_post_head(struct mely_color *color, struct mely_event *ev);
@@ -172,6 +194,9 @@ MELY_API int mely_event_post_head(struct mely_color *color, struct mely_event *e
  * mely_event_post to the color with this id. Errors as mely_event_post; -ENOMEM when there is no
  * memory for a color that did not exist; -EINVAL when rt is NULL. The color then lives as long as
  * the runtime: mely_trim leaves it.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EALREADY, -EAGAIN, -ESHUTDOWN, -EINVAL,
+ * -ECHILD.
  */
 MELY_API int mely_event_post_id(struct mely_runtime *rt, uint32_t color, struct mely_event *ev);
 
@@ -191,6 +216,8 @@ MELY_API int mely_event_post_id(struct mely_runtime *rt, uint32_t color, struct 
  *   -EINVAL       ev is NULL, or done is given without done_color.
  *
  * done may be NULL. The library touches done and done_color only after -EINPROGRESS.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOENT, -EINPROGRESS, -EALREADY, -EINVAL.
  */
 MELY_API int mely_event_cancel(struct mely_event *ev, struct mely_color *done_color,
     struct mely_event *done);
@@ -211,6 +238,8 @@ struct mely_join {
 /**
  * Prepare join: the count'th mely_join_done posts ev to color. No party may report meanwhile. 0, or
  *   -EINVAL  count is 0, or an argument is NULL
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_join_init(struct mely_join *join, uint32_t count, struct mely_color *color,
     struct mely_event *ev);
@@ -218,6 +247,8 @@ MELY_API int mely_join_init(struct mely_join *join, uint32_t count, struct mely_
 /**
  * Expect count more reports. Only before the last expected report can come; in practice, a party
  * that has not reported itself may call it. Does nothing when join is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API void mely_join_add(struct mely_join *join, uint32_t count);
 
@@ -227,17 +258,22 @@ MELY_API void mely_join_add(struct mely_join *join, uint32_t count);
  *   -EALREADY  the last report, but the event is queued already
  *   -ECHILD    the last report, after a fork
  *   -EINVAL    join is NULL
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EALREADY, -ECHILD, -EINVAL.
  */
 MELY_API int mely_join_done(struct mely_join *join);
 
 /* ---- where am I --------------------------------------------------------------------------- */
 
 /** The color whose handler runs on this thread; NULL outside handlers. A color by id stays valid
- *  until the runtime is freed, an object until its release function is called. */
+ *  until the runtime is freed, an object until its release function is called.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API struct mely_color *mely_current_color(void);
-/** The runtime whose handler runs on this thread; NULL outside handlers. */
+/** The runtime whose handler runs on this thread; NULL outside handlers.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API struct mely_runtime *mely_current_runtime(void);
-/** The number of the core that this thread is, from 0; -1 outside handlers. */
+/** The number of the core that this thread is, from 0; -1 outside handlers.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API int mely_current_core(void);
 
 MELY_END_DECLS

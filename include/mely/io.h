@@ -8,10 +8,6 @@
  * is never an id. A call that starts a watcher stores the id before the handler can run; after an
  * error the stored value means nothing.
  *
- * Threads. Any thread may make any call here, handlers included, unless the call says otherwise. No
- * call blocks, except that mely_fd_close does what close(2) does. The calls with MELY_MUST_CHECK
- * are those whose error the program cannot rule out in advance.
- *
  * Lifetimes. A watcher refers to its color and to its struct mely_handler, and passes arg on
  * untouched. All three must stay valid until the watcher has ended, which is the earliest of
  *   - a stop of the watcher returns 0 or, for the handler, -EINPROGRESS; while the function still
@@ -42,8 +38,7 @@ typedef uint64_t mely_watch;
 /* ---- watchers of every kind ---------------------------------------------------------------- */
 
 /**
- * Stop a descriptor's watcher, a timer, a watcher of a signal or a child, or blocking work. Any
- * thread; does not block.
+ * Stop a descriptor's watcher, a timer, a watcher of a signal or a child, or blocking work.
  *
  *   0             the handler will not run. Always so in a handler of the watcher's color, the
  *                 watcher's own handler included, except for work that has begun. For work: fn
@@ -60,22 +55,28 @@ typedef uint64_t mely_watch;
  *
  * done must not be queued; done and done_color must stay valid until the handler of done is
  * entered. If a stop of the runtime hands the work back, done is posted after that.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINPROGRESS, -EALREADY, -ENOENT, -EINVAL,
+ * -ECHILD.
  */
 MELY_API int mely_watch_stop(struct mely_runtime *rt, mely_watch watch,
     struct mely_color *done_color, struct mely_event *done);
 
 /**
- * Suspend (0) or resume (not 0) a watcher without stopping it. Any thread; does not block. After a
- * suspension returns to a handler of the watcher's color, the handler does not run until the
- * watcher is resumed; after one from elsewhere it may run once more. Nothing is lost meanwhile:
- * a descriptor that is ready, a timer that was due, a signal that came or a child that ended posts
- * its event when the watcher is resumed; a repeating timer counts the missed turns as overruns.
+ * Suspend (0) or resume (not 0) a watcher without stopping it. After a suspension returns to a
+ * handler of the watcher's color, the handler does not run until the watcher is resumed; after one
+ * from elsewhere it may run once more. Nothing is lost meanwhile: a descriptor that is ready, a
+ * timer that was due, a signal that came or a child that ended posts its event when the watcher is
+ * resumed; a repeating timer counts the missed turns as overruns.
  * Suspending a suspended watcher, or resuming one that is not, does nothing.
  *
  * 0, or
  *   -ENOENT  the watcher has ended or was stopped
- *   -EINVAL  rt is NULL, or watch is blocking work, which cannot be suspended
+ *   -EINVAL  rt is NULL; or watch is blocking work, or of mely_drain_watch, which cannot be
+ *            suspended
  *   -ECHILD  the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOENT, -EINVAL, -ECHILD.
  */
 MELY_API int mely_watch_enable(struct mely_runtime *rt, mely_watch watch, int on);
 
@@ -104,7 +105,7 @@ enum mely_fd_readiness {
  * non-blocking: what made it ready may have been read by then, and a read says EAGAIN. It stays
  * the program's; stop its watchers before closing it, or close it with mely_fd_close.
  *
- * Any thread. Before mely_run readiness is kept until mely_run. 0, or
+ * Before mely_run readiness is kept until mely_run. 0, or
  *   -EINVAL     color, handler, its function or watch is NULL, or flags are not valid
  *   -EBADF      fd is not an open descriptor
  *   -EEXIST     that direction of fd has a watcher
@@ -113,25 +114,33 @@ enum mely_fd_readiness {
  *   -ENOMEM, -ENOSPC  no memory; no room for more watches in the kernel
  *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -EBADF, -EEXIST, -EPERM, -ELOOP, -ENOMEM,
+ * -ENOSPC, -ESHUTDOWN, -ECHILD.
  */
 MELY_API int mely_fd_watch(struct mely_color *color, int fd, unsigned flags,
     struct mely_handler *handler, void *arg, mely_watch *watch) MELY_MUST_CHECK;
 
 /**
  * Stop both watchers of a descriptor and close it. In a handler of the color of its watchers, which
- * is the same for both, or from any thread when it has no watcher. 0, -EINVAL (rt is NULL),
- * -EBADF, -ECHILD, or another error of close(2); the descriptor is closed all the same, except
- * after -EBADF, -EINVAL and -ECHILD.
+ * is the same for both, or from any thread when it has no watcher. Blocks for as long as close(2)
+ * does. 0, -EINVAL (rt is NULL), -EBADF, -ECHILD, or another error of close(2); the descriptor is
+ * closed all the same, except after -EBADF, -EINVAL and -ECHILD.
+ *
+ * Threads: any. Colors: own. Blocks: may. Errors: -EINVAL, -EBADF, -ECHILD, others.
  */
 MELY_API int mely_fd_close(struct mely_runtime *rt, int fd);
 
-/** In the handler of a descriptor's watcher: what is ready (enum mely_fd_readiness). Else 0. */
+/** In the handler of a descriptor's watcher: what is ready (enum mely_fd_readiness). Else 0.
+ *  Threads: handler. Colors: own. Blocks: no. Errors: none. */
 MELY_API unsigned mely_fd_ready(void);
 
 /**
  * In the handler of a level-triggered watcher: everything has been read (or the last write said
  * EAGAIN). The library then does not check again, which saves a system call. Elsewhere it does
  * nothing.
+ *
+ * Threads: handler. Colors: own. Blocks: no. Errors: none.
  */
 MELY_API void mely_fd_drained(void);
 
@@ -149,25 +158,30 @@ enum mely_timer_flags {
  * that it missed (mely_timer_overruns). A timer that does not repeat ends when its handler has
  * returned, unless that called mely_timer_again.
  *
- * Any thread. A timer that is due before mely_run fires when mely_run begins. 0, or
+ * A timer that is due before mely_run fires when mely_run begins. 0, or
  *   -EINVAL     color, handler, its function or timer is NULL, or flags are not valid
  *   -ENOMEM     no memory
  *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD.
  */
 MELY_API int mely_timer_start(struct mely_color *color, uint64_t when_ns, uint64_t repeat_ns,
     unsigned flags, struct mely_handler *handler, void *arg, mely_watch *timer) MELY_MUST_CHECK;
 
 /**
  * Give a timer a new time, from now (with MELY_TIMER_WALL: a wall-clock time), and a new period.
- * Cheap: a time that moves later changes one record. Any thread; in a handler of the timer's color
- * an event that was queued for the old time does not run, from elsewhere it may run once.
+ * Cheap: a time that moves later changes one record. In a handler of the timer's color an event
+ * that was queued for the old time does not run, from elsewhere it may run once.
  * 0, -ENOENT (it has ended or was stopped), -EINVAL (rt is NULL), -ECHILD.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOENT, -EINVAL, -ECHILD.
  */
 MELY_API int mely_timer_again(struct mely_runtime *rt, mely_watch timer, uint64_t when_ns,
     uint64_t repeat_ns);
 
-/** In a repeating timer's handler: how many turns were missed since it last ran. Else 0. */
+/** In a repeating timer's handler: how many turns were missed since it last ran. Else 0.
+ *  Threads: handler. Colors: own. Blocks: no. Errors: none. */
 MELY_API uint64_t mely_timer_overruns(void);
 
 /* ---- signals and children ------------------------------------------------------------------ */
@@ -178,13 +192,16 @@ MELY_API uint64_t mely_timer_overruns(void);
  * watches it; several watchers of one runtime may share it. The first watcher replaces the
  * signal's disposition (sigaction(2)), the last one restores it.
  *
- * Any thread. Before mely_run a signal is kept until mely_run. 0, or
+ * Before mely_run a signal is kept until mely_run. 0, or
  *   -EINVAL     color, handler, its function or watch is NULL; or signum is not a signal, or one
  *               that cannot be caught, or one that a fault raises (SIGSEGV, SIGFPE and so on)
  *   -EBUSY      another runtime has the signal
  *   -ENOMEM, -EMFILE, -ENFILE, -ENOSPC  no memory, no descriptor, or no room in the kernel
  *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -EBUSY, -ENOMEM, -EMFILE, -ENFILE,
+ * -ENOSPC, -ESHUTDOWN, -ECHILD.
  */
 MELY_API int mely_signal_watch(struct mely_color *color, int signum,
     struct mely_handler *handler, void *arg, mely_watch *watch) MELY_MUST_CHECK;
@@ -194,12 +211,15 @@ MELY_API int mely_signal_watch(struct mely_color *color, int signum,
  * ended; in it mely_child_status gives the status as waitpid(2) does. The library reaps this child
  * just before the handler, and no other. A stopped watcher leaves the child to the program.
  *
- * Any thread. 0, or
+ * 0, or
  *   -EINVAL     color, handler, its function or watch is NULL, or pid is not positive
  *   -ESRCH      pid is not a child of this process, or was reaped
  *   -ENOMEM, -EMFILE, -ENFILE, -ENOSPC  no memory, no descriptor, or no room in the kernel
  *   -ESHUTDOWN  the runtime is stopping, or the color is being closed (mely_color_close)
  *   -ECHILD     the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ESRCH, -ENOMEM, -EMFILE, -ENFILE,
+ * -ENOSPC, -ESHUTDOWN, -ECHILD.
  */
 MELY_API int mely_child_watch(struct mely_color *color, pid_t pid, struct mely_handler *handler,
     void *arg, mely_watch *watch) MELY_MUST_CHECK;
@@ -207,6 +227,8 @@ MELY_API int mely_child_watch(struct mely_color *color, pid_t pid, struct mely_h
 /**
  * In the handler of a child: its wait status; -1 when it is lost, because the program has reaped
  * the child itself or ignores SIGCHLD. Elsewhere it means nothing.
+ *
+ * Threads: handler. Colors: own. Blocks: no. Errors: none.
  */
 MELY_API int mely_child_status(void);
 
@@ -224,14 +246,16 @@ enum mely_work_class {
  * post events, but touches no data of a color except what arg hands over. Waiting work is
  * unbounded unless the program bounds it. id may be NULL.
  *
- * Any thread. Before mely_run fn may run; the event of handler is held until mely_run. While the
- * runtime drains, its handlers may still submit work. 0, or
+ * Before mely_run fn may run; the event of handler is held until mely_run. While the runtime
+ * drains, its handlers may still submit work. 0, or
  *   -EINVAL     color, handler, its function or fn is NULL, or work_class is not valid
  *   -ENOMEM     no memory
  *   -EAGAIN     the class has no helper thread and none could be made
  *   -ESHUTDOWN  the runtime is stopping, and the caller is not one of its handlers or what waits
  *               is being discarded; or the color is being closed
  *   -ECHILD     the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ENOMEM, -EAGAIN, -ESHUTDOWN, -ECHILD.
  */
 MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class,
     void (*fn)(void *arg), struct mely_handler *handler, void *arg,
@@ -242,21 +266,26 @@ MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class
 /**
  * Close a color: stop all its watchers and timers, drop its work that has not begun, and post
  * closed to it when all have ended: when no handler of theirs runs or will run, and fn of its work
- * has returned. Does not block. Any thread; in a handler of the color (the usual place) none of its
- * watchers' handlers runs after the call, but work that has begun ends as ever, its handler
- * included, before closed is posted.
+ * has returned. In a handler of the color (the usual place) none of its watchers' handlers runs
+ * after the call, but work that has begun ends as ever, its handler included, before closed is
+ * posted.
  *
  * The color itself stays: events that the program has posted run, and so do later ones. Until
- * closed has been posted, calls that would start something in the color return -ESHUTDOWN; handlers
- * that run after the call should start nothing in it. Descriptors stay open: close(2) them in the
- * handler of closed, or with mely_fd_close before the call. What the arguments of dropped work own
+ * closed has been posted, calls that would start something in the color fail with ESHUTDOWN;
+ * handlers that run after the call should start nothing in it. Descriptors stay open: close(2) them
+ * in the handler of closed, or with mely_fd_close before the call. What the arguments of dropped work own
  * is the program's to free, in the handler of closed at the earliest. For a color object, follow
  * with mely_color_release in that handler to free its memory.
  *
  * closed must not be queued, and is the library's until its handler is entered. A drain waits for
  * it. When a discard cuts it short, closed is handed back, or held for the next run, as any event.
  *
- * 0; -EALREADY when the color is being closed already, or closed is queued; -EINVAL; -ECHILD.
+ * 0, or
+ *   -EALREADY  the color is being closed already, or closed is queued
+ *   -EINVAL    color or closed is NULL
+ *   -ECHILD    the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EALREADY, -EINVAL, -ECHILD.
  */
 MELY_API int mely_color_close(struct mely_color *color, struct mely_event *closed);
 
@@ -269,8 +298,13 @@ MELY_API int mely_color_close(struct mely_color *color, struct mely_event *close
  * it. When a discard begins, or the drain is cut short, it does not run: the second case hands it
  * back as an event that is left over. mely_watch_stop takes it back. watch may be NULL.
  *
- * Any thread. *handler must last as for a watcher. 0, -EINVAL, -ENOMEM, -ESHUTDOWN when a stop has
- * begun, -ECHILD.
+ * *handler must last as for a watcher. 0, or
+ *   -EINVAL     color, handler or its function is NULL
+ *   -ENOMEM     no memory
+ *   -ESHUTDOWN  a stop has begun, or the color is being closed
+ *   -ECHILD     the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -ENOMEM, -ESHUTDOWN, -ECHILD.
  */
 MELY_API int mely_drain_watch(struct mely_color *color, struct mely_handler *handler, void *arg,
     mely_watch *watch) MELY_MUST_CHECK;

@@ -8,9 +8,9 @@
  *   signals   the threads of the library block every signal except the synchronous ones (SEGV, BUS,
  *             FPE, ILL, TRAP, SYS, ABRT) and, on cores, mely_config.stall_signal. The mask of the
  *             thread in mely_run is left alone.
- *   fork      in the child every call on a runtime of the parent returns -ECHILD until
- *             mely_runtime_renew. A handler that has forked must exec or _exit in the child; it
- *             must not return.
+ *   fork      in the child, calls that need a running runtime, or one that can run, return -ECHILD
+ *             for a runtime of the parent until mely_runtime_renew; their comments list it. A
+ *             handler that has forked must exec or _exit in the child; it must not return.
  */
 #ifndef MELY_RUNTIME_H
 #define MELY_RUNTIME_H
@@ -165,8 +165,10 @@ struct mely_config {
 
 /**
  * Fill *config, which the caller owns, with the defaults and the environment. The strings of trace
- * and socket belong to the environment. Any thread; does not block. 0, or -EINVAL when a variable
- * has a bad value: the default stands, and a line on standard error names each such variable.
+ * and socket belong to the environment. 0, or -EINVAL when a variable has a bad value: the default
+ * stands, and a line on standard error names each such variable.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_config_init(struct mely_config *config);
 
@@ -175,8 +177,13 @@ MELY_API int mely_config_init(struct mely_config *config);
  * what mely_config_init gives; it is copied, but strings and functions in it must last as long as
  * the runtime, except where the setting says otherwise. *rt is the caller's, for mely_runtime_free.
  *
- * Any thread. 0; -EINVAL for a setting out of range (a line on stderr names it); -ENOMEM; or what
- * the system reports when descriptors or threads run short (-EMFILE, -ENFILE, -EAGAIN).
+ * Reads files of /proc and /sys, and what config names. 0, or
+ *   -EINVAL   a setting is out of range; a line on stderr names it
+ *   -ENOMEM, -EMFILE, -ENFILE
+ *             no memory or no descriptors
+ * or another error of the system call that failed.
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: -EINVAL, -ENOMEM, -EMFILE, -ENFILE, others.
  */
 MELY_API int mely_runtime_new(struct mely_runtime **rt, const struct mely_config *config)
     MELY_MUST_CHECK;
@@ -185,8 +192,10 @@ MELY_API int mely_runtime_new(struct mely_runtime **rt, const struct mely_config
  * Free a runtime that no thread runs. Stops its watchers, waits for blocking work that has begun,
  * and hands back what is left. NULL is allowed. The program frees its color objects afterwards.
  *
- * Any thread that is not in a handler of rt, and no other call on rt may be in progress or follow.
- * 0, or -EBUSY while a thread is in mely_run or mely_run_once_for.
+ * No other call on rt may be in progress or follow. 0, or -EBUSY while a thread is in mely_run or
+ * mely_run_once_for.
+ *
+ * Threads: any. Colors: not rt. Blocks: yes. Errors: -EBUSY.
  */
 MELY_API int mely_runtime_free(struct mely_runtime *rt);
 
@@ -194,9 +203,13 @@ MELY_API int mely_runtime_free(struct mely_runtime *rt);
  * Run until mely_stop: the calling thread becomes core 0, and the other cores get threads. Returns
  * when all cores have parked and what was left over has been handed back. May be called again.
  *
- * Blocks. Any thread that is not in a handler of rt; a handler of another runtime is allowed. 0;
- * -EBUSY when rt runs already, or in a handler of it; -ECHILD in the child of a fork; or the error
- * that kept a thread from starting (-EAGAIN): then no handler has run on this thread.
+ * A handler of another runtime may call it. 0, or
+ *   -EBUSY   rt runs already, or the caller is in a handler of it
+ *   -EINVAL  rt is NULL
+ *   -ECHILD  the process was forked and the runtime not renewed
+ *   -EAGAIN  no thread could be started, for lack of resources; no handler has run on this thread
+ *
+ * Threads: any. Colors: not rt. Blocks: yes. Errors: -EBUSY, -EINVAL, -ECHILD, -EAGAIN.
  */
 MELY_API int mely_run(struct mely_runtime *rt) MELY_MUST_CHECK;
 
@@ -210,15 +223,19 @@ MELY_API int mely_run(struct mely_runtime *rt) MELY_MUST_CHECK;
  * other cores, which go on between the passes. After mely_stop, passes go on until the run has
  * ended.
  *
- * Blocks for timeout_ns at most, plus the time of handlers. One thread at a time, not in a handler
- * of rt. Returns the number of events that core 0 has run, or
+ * Blocks for timeout_ns at most, plus the time of handlers. Returns the number of events that core 0
+ * has run, or
  *   -ESHUTDOWN  a stop has ended the run, and what was left over has been handed back; returned
  *               once: the next call begins a new run
  *   -EBUSY      another thread runs rt, or the caller is in a handler of it
+ *   -EINVAL     rt is NULL
  *   -ECHILD     the process was forked and the runtime not renewed
- *   -EAGAIN     or another error that kept a thread from starting: the run has ended
+ *   -EAGAIN     no thread could be started, for lack of resources: the run has ended
  *   -ENOMEM, -EMFILE, -ENFILE
  *               as mely_backend_fd, the first time that timeout_ns is not 0
+ *
+ * Threads: passes. Colors: not rt. Blocks: yes. Errors: -ESHUTDOWN, -EBUSY, -EINVAL, -ECHILD,
+ * -EAGAIN, -ENOMEM, -EMFILE, -ENFILE.
  */
 MELY_API int mely_run_once_for(struct mely_runtime *rt, uint64_t timeout_ns) MELY_MUST_CHECK;
 
@@ -231,26 +248,36 @@ MELY_API int mely_run_once_for(struct mely_runtime *rt, uint64_t timeout_ns) MEL
  * The descriptor is the runtime's: do nothing with it but poll it, and take it out of the loop
  * before mely_runtime_free or mely_runtime_renew, which close it.
  *
- * Does not block. On the thread that makes the passes, not in a handler of rt. The descriptor, or
- * -ENOMEM, -EMFILE, -ENFILE, -ECHILD.
+ * Returns the descriptor, or
+ *   -ENOMEM, -EMFILE, -ENFILE
+ *            no memory or no descriptors
+ *   -EINVAL  rt is NULL
+ *   -ECHILD  the process was forked and the runtime not renewed
+ *
+ * Threads: passes. Colors: not rt. Blocks: no. Errors: -ENOMEM, -EMFILE, -ENFILE, -EINVAL, -ECHILD.
  */
 MELY_API int mely_backend_fd(struct mely_runtime *rt) MELY_MUST_CHECK;
 
 /**
  * How long the program's loop may wait for the next pass, in ns. 0: make a pass now; MELY_FOREVER:
  * wait until the descriptor is readable. The descriptor becomes readable at that time, too, so a
- * loop that polls it needs no timeout. 0 before mely_backend_fd.
+ * loop that polls it needs no timeout. 0 before mely_backend_fd, and for NULL.
  *
- * Does not block. On the thread that makes the passes, not in a handler of rt.
+ * Threads: passes. Colors: not rt. Blocks: no. Errors: none.
  */
 MELY_API uint64_t mely_next_timeout(struct mely_runtime *rt);
 
 /**
  * Ask a runtime to stop; returns at once, while handlers run. Watchers and timers are stopped, and
- * posts from threads that are not cores of rt return -ESHUTDOWN until the run has ended. A second
+ * posts from threads that are not cores of rt fail with ESHUTDOWN until the run has ended. A second
  * call can turn a drain into a discard.
  *
- * Any thread, handlers included. 0; -EALREADY when nothing runs, or a stop has begun; -ECHILD.
+ * 0, or
+ *   -EALREADY  nothing runs, or a stop has begun
+ *   -EINVAL    rt is NULL
+ *   -ECHILD    the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EALREADY, -EINVAL, -ECHILD.
  */
 MELY_API int mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode);
 
@@ -260,7 +287,9 @@ MELY_API int mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode);
  * Between the two calls the handler must do nothing but wait: the exit may have destroyed what it
  * would use.
  *
- * Do not nest them. In a handler; in other threads they do nothing. They do not fail.
+ * Do not nest them. On threads that are not cores they do nothing.
+ *
+ * Threads: handler. Colors: any. Blocks: no. Errors: none.
  */
 MELY_API void mely_wait_begin(void);
 MELY_API void mely_wait_end(void);
@@ -269,48 +298,65 @@ MELY_API void mely_wait_end(void);
  * In the child of a fork, make a runtime of the parent usable again. Queued events are dropped
  * without being handed back; watchers, timers and blocking work do not exist any more; colors stay.
  *
- * On the thread that forked, which is the only one. 0; -EINVAL when rt is not a runtime of the
- * parent, or has been renewed; -ENOMEM, -EMFILE or -ENFILE: it can be tried again, or freed.
+ * May open descriptors, and files as mely_socket_open does. 0, or
+ *   -EINVAL  rt is NULL, is not a runtime of the parent, or has been renewed
+ *   -ENOMEM, -EMFILE, -ENFILE
+ *            no memory or no descriptors: it can be tried again, or freed
+ * or another error of the system call that failed, after which the same holds.
+ *
+ * Threads: forker. Colors: not rt. Blocks: may. Errors: -EINVAL, -ENOMEM, -EMFILE, -ENFILE, others.
  */
 MELY_API int mely_runtime_renew(struct mely_runtime *rt) MELY_MUST_CHECK;
 
-/** The number of cores. Any thread; does not fail. */
+/** The number of cores; 0 for NULL.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API int mely_cores(const struct mely_runtime *rt);
 
 /**
  * The number of cores that a runtime has here by default: the processors of the affinity mask
  * (cpusets included), but at most the CPU quota of the control group rounded up; at least 1. Reads
- * files of /proc and /sys. Any thread; does not fail.
+ * files of /proc and /sys.
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: none.
  */
 MELY_API int mely_cores_usable(void);
 
 /**
  * Describe rt in one line: cores, processors, pinning and why, and the settings that differ from
- * the defaults. Any thread; does not block. Returns the length without the terminating zero, like
- * snprintf, also when it does not fit into size bytes.
+ * the defaults. Returns the length without the terminating zero, like snprintf, also when it does
+ * not fit into the size bytes of buf; or -EINVAL when rt is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size);
 
 /**
  * Change how idle cores steal while rt runs, or before: MELY_STEAL_ON and other bits; 0 turns it
- * off. Events posted before keep the weight that they had. Any thread, handlers included; waits
- * only for other calls that change rt. 0, or -EINVAL for a bit that does not exist.
+ * off. Events posted before keep the weight that they had. May wait for other calls that change rt.
+ * 0, or -EINVAL for a bit that does not exist, or when rt is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: -EINVAL.
  */
 MELY_API int mely_set_stealing(struct mely_runtime *rt, unsigned bits);
 
 /**
  * Change mely_config.batch_events while rt runs. Each core uses the new value from its next turn
- * on. Any thread, handlers included; does not block. 0, or -EINVAL outside 1 .. 1,000,000.
+ * on. 0, or -EINVAL outside 1 .. 1,000,000, or when rt is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
 
-/** Monotonic time in ns, from the clock of the timers. Any thread; does not fail. */
+/** Monotonic time in ns, from the clock of the timers.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API uint64_t mely_now_ns(void);
 
 /**
  * Give the memory of idle color ids and spare events back to the system now; the runtime also does
- * so by itself, more slowly. Colors from mely_color_of_id stay. May wait for cores to end a batch.
- * Any thread; in a handler of rt it does nothing. Returns the number of bytes given back.
+ * so by itself, more slowly. Colors from mely_color_of_id stay. May wait for cores to end a batch;
+ * in a handler of rt it does nothing. Returns the number of bytes given back; 0 for NULL.
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: none.
  */
 MELY_API size_t mely_trim(struct mely_runtime *rt);
 

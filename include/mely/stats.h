@@ -212,30 +212,37 @@ enum {
 
 /**
  * Take a snapshot of rt, which the caller frees with mely_stats_free. colors_max: colors to list,
- * 0 for none, at most MELY_STATS_COLORS_MAX. Any thread, handlers included, also while rt does not
- * run. Takes the lock of each core for a moment, except with MELY_STATS_COUNTERS. Listing colors
- * takes these locks for a few microseconds at a time, and waits up to 2 ms, except in a handler,
- * until the cores have counted the events that they have taken to run. 0; -EINVAL for an unknown
- * flag, or for MELY_STATS_COUNTERS with colors; -ENOMEM; -ECHILD in the child of a fork. *stats is
- * NULL after an error.
+ * 0 for none, at most MELY_STATS_COLORS_MAX. rt may run or not. Takes the lock of each core for a
+ * moment, except with MELY_STATS_COUNTERS. Listing colors takes these locks for a few microseconds
+ * at a time, and waits up to 2 ms, except in a handler, until the cores have counted the events
+ * that they have taken to run. *stats is NULL after an error. 0, or
+ *   -EINVAL  an unknown flag, MELY_STATS_COUNTERS with colors, or rt is NULL
+ *   -ENOMEM  no memory
+ *   -ECHILD  the process was forked and the runtime not renewed
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: -EINVAL, -ENOMEM, -ECHILD.
  */
 MELY_API int mely_stats_take(struct mely_runtime *rt, unsigned flags, uint32_t colors_max,
     struct mely_stats **stats) MELY_MUST_CHECK;
 
-/** Free a snapshot that mely_stats_take made. Any thread. NULL is allowed. */
+/** Free a snapshot that mely_stats_take made. NULL is allowed.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API void mely_stats_free(struct mely_stats *stats);
 
 /**
  * Can the functions below read this block of size bytes, which came from another source? It must be
- * aligned to 8 bytes. Checks all offsets, sizes and names. Any thread. 0, -EINVAL, or
- * -EPROTONOSUPPORT for a version that this library does not know.
+ * aligned to 8 bytes. Checks all offsets, sizes and names. 0, -EINVAL, or -EPROTONOSUPPORT for a
+ * version that this library does not know.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -EPROTONOSUPPORT.
  */
 MELY_API int mely_stats_check(const void *block, size_t size);
 
-/* The functions below read a snapshot and nothing else: any thread, none blocks. Pointers that they
+/* The functions below read a snapshot, which must not be NULL, and nothing else. Pointers that they
  * return are valid until mely_stats_free. */
 
-/** The row of a core, handler or color: i from 0 to the count in the head less 1; else NULL. */
+/** The row of a core, handler or color: i from 0 to the count in the head less 1; else NULL.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API const struct mely_stats_core *mely_stats_core_row(const struct mely_stats *stats,
     uint32_t i);
 MELY_API const struct mely_stats_handler *mely_stats_handler_row(const struct mely_stats *stats,
@@ -243,38 +250,48 @@ MELY_API const struct mely_stats_handler *mely_stats_handler_row(const struct me
 MELY_API const struct mely_stats_color *mely_stats_color_row(const struct mely_stats *stats,
     uint32_t i);
 
-/** The row of the handler with this number, or NULL. */
+/** The row of the handler with this number, or NULL.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API const struct mely_stats_handler *mely_stats_handler_numbered(
     const struct mely_stats *stats, uint32_t number);
 
-/** A name of a row: the string at an offset; "" for 0. */
+/** A name of a row: the string at an offset; "" for 0.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API const char *mely_stats_name(const struct mely_stats *stats, uint64_t at);
 
-/** Values in bucket number bucket, 0 .. MELY_STATS_BUCKETS-1, of a histogram of this snapshot. */
+/** Values in bucket number bucket, 0 .. MELY_STATS_BUCKETS-1, of a histogram of this snapshot.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API uint64_t mely_stats_bucket(const struct mely_stats *stats,
     const struct mely_stats_hist *hist, uint32_t bucket);
 
 /** The bucket of a value; the least value in a bucket, and the first value above it (UINT64_MAX for
- *  the last bucket). */
+ *  the last bucket).
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API uint32_t mely_stats_bucket_of(uint64_t ns);
 MELY_API uint64_t mely_stats_bucket_from(uint32_t bucket);
 MELY_API uint64_t mely_stats_bucket_to(uint32_t bucket);
 
 /** The value that a part of all values, 0 .. 1, does not exceed: the middle of its bucket, but no
- *  more than max_ns. 0 when the histogram is empty. */
+ *  more than max_ns. 0 when the histogram is empty.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API uint64_t mely_stats_quantile(const struct mely_stats *stats,
     const struct mely_stats_hist *hist, double part);
 
-/** Average of a histogram, ns; 0 when it is empty. */
+/** Average of a histogram, ns; 0 when it is empty.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API uint64_t mely_stats_average(const struct mely_stats_hist *hist);
 
-/** "core", "l2", "l3", "package", "far" for an enum mely_distance; "?" for anything else. */
+/** "core", "l2", "l3", "package", "far" for an enum mely_distance; "?" for anything else: a static
+ *  string.
+ *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API const char *mely_distance_name(int distance);
 
 /**
  * Write a snapshot as text for Prometheus (exposition format 0.0.4) or as one JSON object. The
  * caller frees *text with free(); *length, unless NULL, does not count the terminating zero. 0, or
  * -ENOMEM, and *text is NULL.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM.
  */
 MELY_API int mely_stats_prometheus(const struct mely_stats *stats, char **text, size_t *length)
     MELY_MUST_CHECK;

@@ -25,22 +25,27 @@ MELY_BEGIN_DECLS
  * Trace rt from now on, to the file path, in which %p stands for the process id and %% for %. The
  * file appears complete when it is written (until then it is path.PID.tmp, PID being the process
  * id), and replaces an older one. Cores notice within a millisecond, sleeping ones when they wake.
- * Any thread, also in a handler.
+ * May wait for the file system, and while another trace is written.
  *
  * 0, or
  *   -EBUSY         rt is already traced
- *   -EINVAL        path is NULL or empty, or has a % that neither p nor % follows
+ *   -EINVAL        rt or path is NULL, path is empty, or has a % that neither p nor % follows
  *   -ENAMETOOLONG  path is too long
  *   -ENOMEM        no memory for the records
  *   -EEXIST        path.PID.tmp exists; it is left as it is
  *   -ECHILD        the process was forked and the runtime not renewed (mely_runtime_renew)
  * or the error of creating the file.
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: -EBUSY, -EINVAL, -ENAMETOOLONG, -ENOMEM, -EEXIST,
+ * -ECHILD, others.
  */
 MELY_API int mely_trace_start(struct mely_runtime *rt, const char *path);
 
 /**
- * End the trace of rt and write the file. Any thread, also in a handler; blocks while it writes. 0,
- * -EALREADY if rt is not traced, or the error of writing the file, which a line on stderr names.
+ * End the trace of rt and write the file, for which it waits. 0, -EALREADY if rt is not traced,
+ * -EINVAL if rt is NULL, or the error of writing the file, which a line on stderr names.
+ *
+ * Threads: any. Colors: any. Blocks: may. Errors: -EALREADY, -EINVAL, others.
  */
 MELY_API int mely_trace_stop(struct mely_runtime *rt);
 

@@ -26,6 +26,7 @@
 #include "core/hooks.h"
 #include "sched/loop.h"
 #include "core/runtimes.h"
+#include "color/misuse.h"
 #include "life/life.h"
 #include "io/state.h"
 #include "look/watchdog/monitor.h"
@@ -197,13 +198,17 @@ leave(struct mely_runtime *rt)
 int
 mely_run(struct mely_runtime *rt)
 {
-	struct melyint_core *outer = melyint_self, *core = &rt->cores[0];
+	struct melyint_core *outer = melyint_self, *core;
 	cpu_set_t old;
 	bool restore;
 	int error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	if (outer != NULL && outer->rt == rt)
 		return -EBUSY;
+	core = &rt->cores[0];
 	error = begin(rt, false);
 	if (error == -EBUSY || error == -ECHILD)
 		return error;
@@ -287,6 +292,9 @@ mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode)
 {
 	int draining = MELYINT_DRAINING, error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	/* acquire: pairs with the store in the child of a fork */
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED)
 		return -ECHILD;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "io/due.h"
+#include "color/misuse.h"
 #include "life/life.h"
 
 /* Core 0 is to go outside after each pass. */
@@ -32,17 +33,25 @@ embed(struct mely_runtime *rt)
 int
 mely_backend_fd(struct mely_runtime *rt)
 {
-	int error = embed(rt);
+	int error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
+	error = embed(rt);
 	return error == 0 ? rt->cores[0].fixed.poller->epfd : error;
 }
 
 uint64_t
 mely_next_timeout(struct mely_runtime *rt)
 {
-	struct melyint_core *core = &rt->cores[0];
+	struct melyint_core *core;
 	uint64_t at_ns, now_ns;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return 0;
+	core = &rt->cores[0];
 	/* relaxed: a post that comes later makes the descriptor readable */
 	if (MELY_LOAD(&core->locked.sleep, relaxed) != MELYINT_OUTSIDE)
 		return 0;
@@ -68,6 +77,9 @@ mely_run_once_for(struct mely_runtime *rt, uint64_t timeout_ns)
 {
 	int result;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	/* relaxed: written by this thread */
 	if (timeout_ns > 0 && !MELY_LOAD(&rt->flow.embedded, relaxed) &&
 	    (melyint_self == NULL || melyint_self->rt != rt)) {

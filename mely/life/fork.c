@@ -16,6 +16,7 @@
 #include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "core/hooks.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
 #include "core/core.h"
@@ -198,6 +199,9 @@ mely_runtime_renew(struct mely_runtime *rt)
 {
 	int i, error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	/* acquire: pairs with the store in after_in_child */
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED)
 		return -EINVAL;

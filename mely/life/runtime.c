@@ -264,15 +264,20 @@ mely_runtime_free(struct mely_runtime *rt)
 int
 mely_cores(const struct mely_runtime *rt)
 {
-	return rt->cores_count;
+	melyint_examine_runtime(__func__, rt);
+	return rt != NULL ? rt->cores_count : 0;
 }
 
 int
 mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 {
 	char settings[1024];
-	int length = melyint_settings_describe(&rt->config, settings, sizeof settings);
+	int length;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
+	length = melyint_settings_describe(&rt->config, settings, sizeof settings);
 	return snprintf(buf, size, "%d cores (%s), %s, %s%s%s", rt->cores_count, rt->life.why_cores,
 	    rt->limits.pinned ? "pinned" : "not pinned",
 	    rt->config.pollers == 1 ? "one poller" : "a poller per core", length > 0 ? ";" : "",
@@ -282,7 +287,8 @@ mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 int
 mely_set_stealing(struct mely_runtime *rt, unsigned bits)
 {
-	if (!melyint_settings_allow("stealing", bits))
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL || !melyint_settings_allow("stealing", bits))
 		return -EINVAL;
 	pthread_mutex_lock(&rt->life.lock);
 	MELY_STORE(&rt->switches.stealing, (bits & MELY_STEAL_ON) != 0, relaxed); /* a switch */
@@ -295,7 +301,8 @@ mely_set_stealing(struct mely_runtime *rt, unsigned bits)
 int
 mely_set_batch(struct mely_runtime *rt, uint32_t events)
 {
-	if (!melyint_settings_allow("batch_events", events))
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL || !melyint_settings_allow("batch_events", events))
 		return -EINVAL;
 	MELY_STORE(&rt->switches.batch_events, events, relaxed); /* a switch */
 	return 0;
@@ -304,7 +311,8 @@ mely_set_batch(struct mely_runtime *rt, uint32_t events)
 size_t
 mely_trim(struct mely_runtime *rt)
 {
-	if (melyint_self != NULL && melyint_self->rt == rt)
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL || (melyint_self != NULL && melyint_self->rt == rt))
 		return 0;
 	return melyint_colortab_trim(rt) + melyint_depot_trim(&rt->depot);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "look/census.h"
 #include "base/text.h"
@@ -430,7 +431,8 @@ mely_stats_take(struct mely_runtime *rt, unsigned flags, uint32_t colors_max,
 	int error = 0;
 
 	*stats = NULL;
-	if ((flags & ~(unsigned)(MELY_STATS_BY_AGE | MELY_STATS_COUNTERS)) != 0 ||
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL || (flags & ~(unsigned)(MELY_STATS_BY_AGE | MELY_STATS_COUNTERS)) != 0 ||
 	    ((flags & MELY_STATS_COUNTERS) != 0 && colors_max != 0))
 		return -EINVAL;
 	/* acquire: pairs with the store in the child of a fork */

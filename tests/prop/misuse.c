@@ -97,6 +97,62 @@ null_runtimes(void)
 	TEST_EQ(mely_color_init_on(color, NULL, 0), -EINVAL);
 }
 
+/* Calls of the life cycle and of statistics, one of each file. */
+static void
+null_stop(void)
+{
+	TEST_EQ(mely_stop(NULL, MELY_STOP_DISCARD), -EINVAL);
+}
+
+static void
+null_pass(void)
+{
+	TEST_EQ(mely_run_once_for(NULL, 0), -EINVAL);
+}
+
+static void
+null_stats(void)
+{
+	struct mely_stats *stats;
+
+	TEST_EQ(mely_stats_take(NULL, 0, 0, &stats), -EINVAL);
+	TEST_CHECK(stats == NULL);
+}
+
+static void
+null_trace(void)
+{
+	TEST_EQ(mely_trace_start(NULL, "/tmp/x"), -EINVAL);
+}
+
+static void
+null_socket(void)
+{
+	TEST_EQ(mely_socket_open(NULL, NULL), -EINVAL);
+}
+
+static void
+null_life(void)
+{
+	char line[80];
+
+	TEST_EQ(mely_run(NULL), -EINVAL);
+	TEST_EQ(mely_backend_fd(NULL), -EINVAL);
+	TEST_EQ(mely_next_timeout(NULL), 0);
+	TEST_EQ(mely_runtime_renew(NULL), -EINVAL);
+	TEST_OK(mely_runtime_free(NULL));
+	TEST_EQ(mely_cores(NULL), 0);
+	TEST_EQ(mely_runtime_describe(NULL, line, sizeof line), -EINVAL);
+	TEST_EQ(mely_set_stealing(NULL, 0), -EINVAL);
+	TEST_EQ(mely_set_batch(NULL, 1), -EINVAL);
+	TEST_EQ(mely_trim(NULL), 0);
+	TEST_EQ(mely_trace_stop(NULL), -EINVAL);
+	TEST_EQ(mely_socket_close(NULL), -EINVAL);
+	TEST_EQ(mely_socket_path(NULL, line, sizeof line), -EINVAL);
+	TEST_EQ(mely_dump(NULL, 1), -EINVAL);
+	TEST_EQ(mely_dump_on_signal(NULL, 0), -EINVAL);
+}
+
 static void
 null_color(void)
 {
@@ -200,6 +256,12 @@ nulls(void)
 
 	is_found(null_runtime, "mely_post_id: the runtime is NULL");
 	is_found(null_runtimes, "the runtime is NULL");
+	is_found(null_stop, "mely_stop: the runtime is NULL");
+	is_found(null_pass, "mely_run_once_for: the runtime is NULL");
+	is_found(null_stats, "mely_stats_take: the runtime is NULL");
+	is_found(null_trace, "mely_trace_start: the runtime is NULL");
+	is_found(null_socket, "mely_socket_open: the runtime is NULL");
+	is_found(null_life, "mely_run: the runtime is NULL");
 	is_found(null_color, "mely_post: the color is NULL");
 	is_found(null_colors, "the color is NULL");
 	is_found(null_handler, "mely_post_id: the handler is NULL");

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/assert.h"
+#include "color/misuse.h"
 #include "core/core.h"
 #include "look/watchdog/monitor.h"
 #include "core/runtimes.h"
@@ -183,11 +184,15 @@ attend(struct melyint_live *live)
 int
 mely_socket_open(struct mely_runtime *rt, const char *path)
 {
-	struct melyint_live *live = rt->look.live;
+	struct melyint_live *live;
 	int error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	if (forked(rt))
 		return -ECHILD;
+	live = rt->look.live;
 	pthread_mutex_lock(&live->lock);
 	if (live->socket.fd >= 0) {
 		melyint_say("socket %s: already open", live->socket.path);
@@ -215,11 +220,15 @@ mely_socket_open(struct mely_runtime *rt, const char *path)
 int
 mely_socket_close(struct mely_runtime *rt)
 {
-	struct melyint_live *live = rt->look.live;
+	struct melyint_live *live;
 	bool open;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	if (forked(rt))
 		return -ECHILD;
+	live = rt->look.live;
 	pthread_mutex_lock(&live->lock);
 	open = live->socket.fd >= 0;
 	shut(live);
@@ -230,11 +239,15 @@ mely_socket_close(struct mely_runtime *rt)
 int
 mely_socket_path(struct mely_runtime *rt, char *buf, size_t size)
 {
-	struct melyint_live *live = rt->look.live;
+	struct melyint_live *live;
 	int length;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	if (forked(rt))
 		return snprintf(buf, size, "%s", "");
+	live = rt->look.live;
 	pthread_mutex_lock(&live->lock);
 	length = snprintf(buf, size, "%s", live->socket.fd >= 0 ? live->socket.path : "");
 	pthread_mutex_unlock(&live->lock);
@@ -244,6 +257,9 @@ mely_socket_path(struct mely_runtime *rt, char *buf, size_t size)
 int
 mely_dump(struct mely_runtime *rt, int fd)
 {
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	return forked(rt) ? -ECHILD : melyint_dump(rt, fd, DUMP_NS);
 }
 
@@ -278,11 +294,15 @@ change_signal(struct melyint_live *live, int signo)
 int
 mely_dump_on_signal(struct mely_runtime *rt, int signo)
 {
-	struct melyint_live *live = rt->look.live;
+	struct melyint_live *live;
 	int error = 0;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	if (forked(rt))
 		return -ECHILD;
+	live = rt->look.live;
 	pthread_mutex_lock(&live->lock);
 	if (signo != live->signo)
 		error = change_signal(live, signo);

@@ -23,6 +23,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "color/misuse.h"
 #include "color/names_marks.h"
 #include "core/handlers.h"
 #include "core/runtimes.h"
@@ -301,6 +302,9 @@ mely_trace_start(struct mely_runtime *rt, const char *path)
 {
 	int error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	melyint_exit_prepare();
 	pthread_mutex_lock(&trace_lock);
 	error = start(rt, path);
@@ -313,6 +317,9 @@ mely_trace_stop(struct mely_runtime *rt)
 {
 	int error;
 
+	melyint_examine_runtime(__func__, rt);
+	if (rt == NULL)
+		return -EINVAL;
 	pthread_mutex_lock(&trace_lock);
 	error = stop(rt, "stop");
 	pthread_mutex_unlock(&trace_lock);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Manual pages: every public function is in the NAME section and the synopsis of a page; no page
-# documents a function that does not exist; mandoc has no complaints.
+# documents a function that does not exist; a page lists the errors that the comments of its
+# functions list; mandoc has no complaints.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 scratch=$(mktemp -d) || exit 1
@@ -58,6 +59,41 @@ functions "$top"/include/mely/*.h "$scratch/canary.h" >"$scratch/with-canary"
 if missing "$scratch/with-canary" "$scratch/synopses" >/dev/null; then
 	complain "an undocumented function is not noticed"
 fi
+
+# errors_of PAGE CALLS: the errors that the comments of the page's functions list; CALLS is what
+# man/calls writes.
+errors_of()
+{
+	named "$1" | awk -F '\t' '
+	NR == FNR { here[$1] = 1; next }
+	$1 in here { print $5 }' - "$2" | tr ' ' '\n' | grep '^E' | sort -u
+}
+
+# listed PAGE: the errors that the page lists.
+listed()
+{
+	grep '^\.It Bq Er ' "$1" | grep -oE '\<E[A-Z0-9]+' | sort -u
+}
+
+# agree PAGE CALLS: the page and the headers have the same errors.
+agree()
+{
+	errors_of "$1" "$2" >"$scratch/in-headers"
+	listed "$1" >"$scratch/on-page"
+	! diff "$scratch/in-headers" "$scratch/on-page" |
+	    sed -n "s|^< |${1##*/} lacks |p; s|^> |no header has, of ${1##*/}, |p" | grep .
+}
+
+"$top/man/calls" "$top"/include/mely/*.h >"$scratch/calls" || complain "comments of functions"
+for page in "$top"/man/*.3; do
+	agree "$page" "$scratch/calls" || complain "errors of ${page##*/}"
+done
+sed '/^mely_timer_start/s/EINVAL/EINVAL EIO/' "$scratch/calls" >"$scratch/calls-canary"
+agree "$top/man/mely_timer.3" "$scratch/calls-canary" >/dev/null &&
+    complain "an error that a page lacks is not noticed"
+sed '/^mely_timer/s/ENOENT//' "$scratch/calls" >"$scratch/calls-canary"
+agree "$top/man/mely_timer.3" "$scratch/calls-canary" >/dev/null &&
+    complain "an error that only a page has is not noticed"
 
 # The build installs every page.
 if [ -e "$top/man/man.am" ]; then

@@ -273,9 +273,9 @@ MELY_API int mely_work(struct mely_color *color, enum mely_work_class work_class
  * The color itself stays: events that the program has posted run, and so do later ones. Until
  * closed has been posted, calls that would start something in the color fail with ESHUTDOWN;
  * handlers that run after the call should start nothing in it. Descriptors stay open: close(2) them
- * in the handler of closed, or with mely_fd_close before the call. What the arguments of dropped work own
- * is the program's to free, in the handler of closed at the earliest. For a color object, follow
- * with mely_color_release in that handler to free its memory.
+ * in the handler of closed, or with mely_fd_close before the call. What the arguments of dropped
+ * work own is the program's to free, in the handler of closed at the earliest. For a color object,
+ * follow with mely_color_release in that handler to free its memory.
  *
  * closed must not be queued, and is the library's until its handler is entered. A drain waits for
  * it. When a discard cuts it short, closed is handed back, or held for the next run, as any event.

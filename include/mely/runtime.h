@@ -8,9 +8,9 @@
  *   signals   the threads of the library block every signal except the synchronous ones (SEGV, BUS,
  *             FPE, ILL, TRAP, SYS, ABRT) and, on cores, mely_config.stall_signal. The mask of the
  *             thread in mely_run is left alone.
- *   fork      in the child, calls that need a running runtime, or one that can run, return -ECHILD
- *             for a runtime of the parent until mely_runtime_renew; their comments list it. A
- *             handler that has forked must exec or _exit in the child; it must not return.
+ *   fork      in the child, the calls whose comments list -ECHILD return it for a runtime of the
+ *             parent until mely_runtime_renew. A handler that has forked must exec or _exit in the
+ *             child; it must not return.
  */
 #ifndef MELY_RUNTIME_H
 #define MELY_RUNTIME_H
@@ -223,8 +223,8 @@ MELY_API int mely_run(struct mely_runtime *rt) MELY_MUST_CHECK;
  * other cores, which go on between the passes. After mely_stop, passes go on until the run has
  * ended.
  *
- * Blocks for timeout_ns at most, plus the time of handlers. Returns the number of events that core 0
- * has run, or
+ * Blocks for timeout_ns at most, plus the time of handlers. Returns the number of events that core
+ * 0 has run, or
  *   -ESHUTDOWN  a stop has ended the run, and what was left over has been handed back; returned
  *               once: the next call begins a new run
  *   -EBUSY      another thread runs rt, or the caller is in a handler of it

@@ -19,6 +19,9 @@ void
 melyint_color_setup(struct mely_color *color, struct melyint_core *owner, uint32_t id,
     unsigned flags)
 {
+	MELY_ASSERT((uintptr_t)color % MELY_CACHE_LINE == 0);
+	MELY_DEBUG_ASSERT(owner == &owner->rt->cores[owner->index]);
+	MELY_DEBUG_ASSERT((flags & (MELYINT_COLOR_RELEASED | MELYINT_COLOR_DEAD)) == 0);
 	/* The owner comes last: look-ups may read this place of a chunk already. */
 	color->_tails = NULL;
 	color->_next = color->_prev = NULL;
@@ -83,6 +86,8 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED)
 		melyint_core_unworthy(owner, color);
 	melyint_check_released(color);
+	/* In no stealing-queue: the release function takes the place of its slot. */
+	MELY_DEBUG_ASSERT(color->_u._worth._steal_slot == 0);
 	MELY_OR(&color->_flags, MELYINT_COLOR_RELEASED, relaxed);
 	color->_u._release._fn = fn;
 	color->_u._release._arg = arg;
@@ -98,6 +103,8 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 static void
 hold(struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == melyint_self);
 	/* relaxed, both: set under the table's mutex or in a handler of the color, while no trim
 	 * can take the color */
 	if (!(MELY_LOAD(&color->_flags, relaxed) &
@@ -128,6 +135,8 @@ mely_color_of_id(struct mely_runtime *rt, uint32_t id, struct mely_color **color
 		melyint_lock_drop(&owner->lock);
 		melyint_colortab_leave(rt, self);
 	} while (dead && melyint_colortab_settle(rt));
+	MELY_DEBUG_ASSERT((*color)->_id == id);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&(*color)->_flags) & MELYINT_COLOR_HELD); /* it stays */
 	return 0;
 }
 
@@ -200,6 +209,7 @@ melyint_color_arrive(struct mely_color *color)
 	MELY_DEBUG_ASSERT(melyint_lock_held(&home->lock));
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_MOVING);
 	melyint_core_link(home, color);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&home->rt->flow.arriving) > 0);
 	/* relaxed: the drain reads it under all locks */
 	MELY_SUB(&home->rt->flow.arriving, 1, relaxed);
 	woken = melyint_wake_locked(home);
@@ -226,6 +236,7 @@ mely_color_pin(struct mely_color *color, int core)
 	/* relaxed, all: under the lock */
 	flags = MELY_LOAD(&color->_flags, relaxed) & ((1u << MELYINT_COLOR_PIN_SHIFT) - 1);
 	state = MELY_LOAD(&color->_state, relaxed);
+	MELY_DEBUG_ASSERT(owner->rt == rt && !(flags & MELYINT_COLOR_DEAD));
 	home = core == MELY_ANY_CORE ? owner : &rt->cores[core];
 	moves = home != owner &&
 	    (state == MELYINT_COLOR_IDLE || state == MELYINT_COLOR_QUEUED);
@@ -240,13 +251,14 @@ mely_color_pin(struct mely_color *color, int core)
 	if (state == MELYINT_COLOR_QUEUED && !moves)
 		melyint_core_link(owner, color);
 	if (state == MELYINT_COLOR_QUEUED && moves) {
-		MELY_STORE(&color->_state, MELYINT_COLOR_MOVING, relaxed);
+		melyint_color_become(color, MELYINT_COLOR_MOVING);
 		MELY_ADD(&rt->flow.arriving, 1, relaxed); /* in no queue: a drain waits for it */
 	}
 	if (moves) {
 		/* release: pairs with the acquire in melyint_color_lock */
 		MELY_STORE(&color->_owner, home, release);
 	}
+	MELY_DEBUG_ASSERT(!moves || MELY_PEEK(&color->_state) != MELYINT_COLOR_QUEUED);
 	melyint_lock_drop(&owner->lock);
 	if (moves && state == MELYINT_COLOR_QUEUED)
 		melyint_color_arrive(color);

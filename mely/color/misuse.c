@@ -20,6 +20,8 @@ melyint_released_admits(const struct mely_color *color, const struct mely_event 
 	const struct melyint_core *self = melyint_self;
 	struct mely_runtime *rt = mely_color_runtime(color);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&MELY_PEEK(&color->_owner)->lock));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_flags) & MELYINT_COLOR_RELEASED);
 	if (internal || (self != NULL && self->batch.color == color))
 		return true;
 #ifdef MELY_DEVELOPER
@@ -79,9 +81,14 @@ place_for(uintptr_t rt, uintptr_t cores, uintptr_t end)
 	struct known *place = NULL, *freed = NULL;
 	int i;
 
+	MELY_DEBUG_ASSERT(cores < end && cores % _Alignof(struct melyint_core) == 0);
 	for (i = 0; i < RUNTIMES; i++) {
 		struct known *k = &known[i];
 
+		/* Two living runtimes share no memory. */
+		MELY_DEBUG_ASSERT(MELY_PEEK(&k->rt) == 0 || !MELY_PEEK(&k->alive) ||
+		    (MELY_PEEK(&k->rt) != rt &&
+		    (MELY_PEEK(&k->cores) >= end || cores >= MELY_PEEK(&k->end))));
 		if (MELY_PEEK(&k->rt) != 0 && !MELY_PEEK(&k->alive) && (MELY_PEEK(&k->rt) == rt ||
 		    (MELY_PEEK(&k->cores) < end && cores < MELY_PEEK(&k->end))))
 			MELY_POKE(&k->rt, 0);
@@ -102,6 +109,8 @@ melyint_runtime_known(const struct mely_runtime *rt)
 
 	lock_known();
 	place = place_for((uintptr_t)rt, cores, end);
+	MELY_DEBUG_ASSERT(place == NULL || MELY_PEEK(&place->rt) == 0 ||
+	    !MELY_PEEK(&place->alive));
 	if (place != NULL) {
 		MELY_POKE(&place->cores, cores);
 		MELY_POKE(&place->end, end);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/mutex.h"
 #include "core/hooks.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
@@ -29,7 +30,7 @@ struct entry {
 };
 
 struct melyint_colorext {
-	pthread_mutex_t lock;
+	struct melyint_mutex lock;
 	size_t buckets_count, entries_count;
 	struct entry **buckets;
 };
@@ -39,6 +40,7 @@ hash(const struct mely_color *color, size_t buckets)
 {
 	uint64_t h = (uint64_t)(uintptr_t)color >> 6;
 
+	MELY_DEBUG_ASSERT((buckets & (buckets - 1)) == 0); /* the mask below */
 	h *= 0x9e3779b97f4a7c15u;
 	return (size_t)(h >> 32) & (buckets - 1);
 }
@@ -56,7 +58,7 @@ melyint_colorext_new(struct melyint_colorext **table)
 		return -ENOMEM;
 	}
 	t->buckets_count = BUCKETS_MIN;
-	pthread_mutex_init(&t->lock, NULL);
+	melyint_mutex_init(&t->lock);
 	*table = t;
 	return 0;
 }
@@ -75,23 +77,25 @@ melyint_colorext_free(struct melyint_colorext *table)
 			table->buckets[i] = e->next;
 			free(e->name);
 			free(e);
+			table->entries_count--;
 		}
 	}
+	MELY_DEBUG_ASSERT(table->entries_count == 0); /* the buckets had all */
 	free(table->buckets);
-	pthread_mutex_destroy(&table->lock);
+	melyint_mutex_fini(&table->lock);
 	free(table);
 }
 
 void
 melyint_colorext_lock(struct melyint_colorext *table)
 {
-	pthread_mutex_lock(&table->lock);
+	melyint_mutex_take(&table->lock);
 }
 
 void
 melyint_colorext_unlock(struct melyint_colorext *table)
 {
-	pthread_mutex_unlock(&table->lock);
+	melyint_mutex_drop(&table->lock);
 }
 
 static struct melyint_colorext *
@@ -106,6 +110,7 @@ find(struct melyint_colorext *t, const struct mely_color *color)
 {
 	struct entry **e = &t->buckets[hash(color, t->buckets_count)];
 
+	MELY_DEBUG_ASSERT(melyint_mutex_held(&t->lock));
 	while (*e != NULL && (*e)->color != color)
 		e = &(*e)->next;
 	return e;
@@ -114,9 +119,10 @@ find(struct melyint_colorext *t, const struct mely_color *color)
 static void
 grow(struct melyint_colorext *t)
 {
-	size_t count = t->buckets_count * 2, i;
+	size_t count = t->buckets_count * 2, i, moved = 0;
 	struct entry **buckets = calloc(count, sizeof *buckets);
 
+	MELY_DEBUG_ASSERT(melyint_mutex_held(&t->lock));
 	if (buckets == NULL)
 		return; /* the chains only get longer */
 	for (i = 0; i < t->buckets_count; i++) {
@@ -127,8 +133,10 @@ grow(struct melyint_colorext *t)
 			t->buckets[i] = e->next;
 			e->next = buckets[h];
 			buckets[h] = e;
+			moved++;
 		}
 	}
+	MELY_DEBUG_ASSERT(moved == t->entries_count); /* no entry was lost */
 	free(t->buckets);
 	t->buckets = buckets;
 	t->buckets_count = count;
@@ -149,6 +157,7 @@ obtain(struct melyint_colorext *t, const struct mely_color *color)
 	*slot = e;
 	if (++t->entries_count > t->buckets_count)
 		grow(t);
+	MELY_DEBUG_ASSERT(*find(t, color) == e);
 	return e;
 }
 
@@ -158,6 +167,7 @@ set_flag(struct mely_color *color, unsigned flag, bool on)
 	struct melyint_core *owner = melyint_color_lock(color);
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_DEAD));
 	if (on)
 		MELY_OR(&color->_flags, (uint16_t)flag, relaxed); /* under the lock */
 	else
@@ -179,13 +189,13 @@ mely_color_set_name(struct mely_color *color, const char *name)
 	copy = name != NULL ? strdup(name) : NULL;
 	if (name != NULL && copy == NULL)
 		return -ENOMEM;
-	pthread_mutex_lock(&t->lock);
+	melyint_mutex_take(&t->lock);
 	e = obtain(t, color);
 	if (e != NULL) {
 		free(e->name);
 		e->name = copy;
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	if (e == NULL) {
 		free(copy);
 		return -ENOMEM;
@@ -202,16 +212,17 @@ melyint_colorext_each_name(struct melyint_colorext *t,
 {
 	size_t i;
 
-	pthread_mutex_lock(&t->lock);
+	melyint_mutex_take(&t->lock);
 	for (i = 0; i < t->buckets_count; i++) {
 		const struct entry *e;
 
 		for (e = t->buckets[i]; e != NULL; e = e->next) {
+			MELY_DEBUG_ASSERT(hash(e->color, t->buckets_count) == i);
 			if (e->name != NULL)
 				fn(arg, e->color, e->name);
 		}
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 }
 
 int
@@ -232,11 +243,11 @@ melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color
 
 	if (size > 0)
 		buf[0] = '\0';
-	pthread_mutex_lock(&t->lock);
+	melyint_mutex_take(&t->lock);
 	e = *find(t, color);
 	if (e != NULL && e->name != NULL)
 		length = snprintf(buf, size, "%s", e->name);
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	return length;
 }
 
@@ -254,7 +265,7 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	melyint_check_promise(drained);
 	/* relaxed: posts count from about now on */
 	MELY_STORE(&mely_color_runtime(color)->flow.marks, true, relaxed);
-	pthread_mutex_lock(&t->lock);
+	melyint_mutex_take(&t->lock);
 	e = obtain(t, color);
 	if (e != NULL) {
 		e->mark = events_max;
@@ -262,11 +273,18 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 		e->drained_color = drained_color;
 		e->drained = drained;
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	if (e == NULL)
 		return -ENOMEM;
 	set_flag(color, MELYINT_COLOR_MARKED, events_max != 0);
 	return 0;
+}
+
+/* The caller holds no lock of the color's owner: the mutex comes first, and a mark may post. */
+static void
+assert_unlocked(const struct mely_color *color)
+{
+	MELY_DEBUG_ASSERT(!melyint_lock_held(&MELY_PEEK(&color->_owner)->lock));
 }
 
 bool
@@ -276,7 +294,8 @@ melyint_mark_admit(struct mely_color *color)
 	struct entry *e;
 	bool room = true;
 
-	pthread_mutex_lock(&t->lock);
+	assert_unlocked(color);
+	melyint_mutex_take(&t->lock);
 	e = *find(t, color);
 	if (e != NULL) {
 		room = e->mark == 0 || e->pending < e->mark;
@@ -285,7 +304,7 @@ melyint_mark_admit(struct mely_color *color)
 		else
 			e->crossed = true;
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	return room;
 }
 
@@ -297,8 +316,10 @@ melyint_mark_ran(struct mely_color *color)
 	struct mely_event *drained = NULL;
 	struct entry *e;
 
-	pthread_mutex_lock(&t->lock);
+	assert_unlocked(color);
+	melyint_mutex_take(&t->lock);
 	e = *find(t, color);
+	MELY_DEBUG_ASSERT(e != NULL && e->pending > 0); /* the post was counted */
 	if (e != NULL && e->pending > 0) {
 		e->pending--;
 		if (e->crossed && e->pending <= e->mark / 2) {
@@ -307,7 +328,7 @@ melyint_mark_ran(struct mely_color *color)
 			drained_color = e->drained_color;
 		}
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	/* -EALREADY: the event of an earlier crossing is still queued and reports this one, too */
 	if (drained != NULL && drained_color != NULL)
 		(void)melyint_post(drained_color, drained, MELYINT_POST_INTERNAL);
@@ -320,20 +341,24 @@ melyint_color_finish(struct mely_color *color)
 	void *arg = color->_u._release._arg;
 
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_flags) & MELYINT_COLOR_RELEASED);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_flags) & MELYINT_COLOR_OBJECT);
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_IDLE);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL);
+	assert_unlocked(color);
 	/* relaxed: no core refers to the color any more */
 	if (MELY_LOAD(&color->_flags, relaxed) & (MELYINT_COLOR_NAMED | MELYINT_COLOR_MARKED)) {
 		struct melyint_colorext *t = table_of(color);
 		struct entry **slot, *e;
 
-		pthread_mutex_lock(&t->lock);
+		melyint_mutex_take(&t->lock);
 		slot = find(t, color);
 		e = *slot;
 		if (e != NULL) {
 			*slot = e->next;
+			MELY_DEBUG_ASSERT(t->entries_count > 0);
 			t->entries_count--;
 		}
-		pthread_mutex_unlock(&t->lock);
+		melyint_mutex_drop(&t->lock);
 		if (e != NULL && e->name != NULL) {
 			melyint_trace_named(mely_color_runtime(color), color, NULL);
 			free(e->name);

@@ -10,6 +10,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/mutex.h"
 
 struct melyint_entry {
 	struct mely_color color;
@@ -22,11 +23,13 @@ struct melyint_slab;
 
 struct melyint_slabs {
 	struct melyint_slab *roomy; /* the slabs with room, circular */
+	const struct melyint_mutex *guard; /* the table's mutex; for assertions */
 };
 
-/* A new entry; NULL: no memory. */
+void melyint_slabs_init(struct melyint_slabs *slabs, const struct melyint_mutex *guard);
+/* A new entry; NULL: no memory. Its color has no owner. */
 struct melyint_entry *melyint_entry_new(struct melyint_slabs *slabs);
-/* Free an entry. An empty slab goes back to the system, unless it is the only one with room. */
+/* Free an entry, whose color has an owner. An empty slab goes back to the system, unless it is the only one with room. */
 void melyint_entry_free(struct melyint_slabs *slabs, struct melyint_entry *e);
 /* Free the last slabs, after all entries were freed. */
 void melyint_slabs_fini(struct melyint_slabs *slabs);

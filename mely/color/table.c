@@ -31,9 +31,11 @@
 #include <time.h>
 
 #include "base/assert.h"
-#include "color/table.h"
+#include "base/mutex.h"
 #include "base/pages.h"
 #include "color/slab.h"
+#include "color/table.h"
+#include "color/table_private.h"
 
 enum {
 	CHUNK = MELYINT_DENSE_CHUNK,
@@ -47,28 +49,14 @@ enum {
 /* A color exists when its owner is set. */
 _Static_assert(CHUNK * sizeof(struct mely_color) == MELYINT_BLOCK, "a chunk is a block");
 
-struct buckets {
-	size_t count;
-	struct buckets *older; /* replaced ones, freed with the table or by a trim */
-	_Atomic(struct melyint_entry *) chain[];
-};
+/* ---- buckets --------------------------------------------------------------------------------- */
 
-struct melyint_colortab {
-	struct melyint_dense dense; /* what look-ups of dense ids need */
-	struct mely_runtime *rt;
-	_Atomic(struct buckets *) buckets;
-	_Alignas(MELY_CACHE_LINE) pthread_mutex_t lock;
-	size_t chunks, colors, scattered;   /* chunks, colors in chunks, entries; under the lock */
-	struct melyint_slabs slabs;         /* the memory of entries; under the lock */
-	uint16_t *used;                     /* colors of each chunk; under the lock */
-	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t readers; /* outside threads */
-};
-
-static struct buckets *
-buckets_new(size_t count, struct buckets *older)
+static struct melyint_buckets *
+buckets_new(size_t count, struct melyint_buckets *older)
 {
-	struct buckets *b = calloc(1, sizeof *b + count * sizeof b->chain[0]);
+	struct melyint_buckets *b = calloc(1, sizeof *b + count * sizeof b->chain[0]);
 
+	MELY_DEBUG_ASSERT((count & (count - 1)) == 0); /* hash masks with it */
 	if (b != NULL) {
 		b->count = count;
 		b->older = older;
@@ -77,10 +65,10 @@ buckets_new(size_t count, struct buckets *older)
 }
 
 static void
-buckets_free(struct buckets *b)
+buckets_free(struct melyint_buckets *b)
 {
 	while (b != NULL) {
-		struct buckets *older = b->older;
+		struct melyint_buckets *older = b->older;
 
 		free(b);
 		b = older;
@@ -93,7 +81,7 @@ int
 melyint_colortab_new(struct mely_runtime *rt, struct melyint_colortab **table)
 {
 	struct melyint_colortab *t = aligned_alloc(MELY_CACHE_LINE, sizeof *t);
-	struct buckets *b = buckets_new(BUCKETS_MIN, NULL);
+	struct melyint_buckets *b = buckets_new(BUCKETS_MIN, NULL);
 
 	if (t != NULL)
 		memset(t, 0, sizeof *t);
@@ -104,7 +92,8 @@ melyint_colortab_new(struct mely_runtime *rt, struct melyint_colortab **table)
 	t->used = calloc(DIRECTORY, sizeof t->used[0]);
 	if (t->dense.directory == NULL || t->used == NULL)
 		goto no_memory;
-	pthread_mutex_init(&t->lock, NULL);
+	melyint_mutex_init(&t->lock);
+	melyint_slabs_init(&t->slabs, &t->lock);
 	/* relaxed: no other thread knows the table yet */
 	MELY_STORE(&t->buckets, b, relaxed);
 	*table = t;
@@ -120,13 +109,23 @@ no_memory:
 }
 
 void
+melyint_colortab_renew(struct melyint_colortab *t)
+{
+	MELY_STORE(&t->readers, 0, relaxed); /* one thread */
+}
+
+void
 melyint_colortab_free(struct melyint_colortab *t)
 {
-	struct buckets *b;
+	struct melyint_buckets *b;
 	size_t i;
 
 	if (t == NULL)
 		return;
+	/* Threads of the parent of a fork never leave. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&t->readers) == 0 ||
+	    MELY_PEEK(&t->rt->phase) == MELYINT_FORKED);
+	melyint_mutex_take(&t->lock); /* for the slabs */
 	/* relaxed, all: no other thread knows the table any more */
 	for (i = 0; i < DIRECTORY && t->chunks > 0; i++) {
 		uintptr_t entry = MELY_LOAD(&t->dense.directory[i], relaxed);
@@ -137,6 +136,7 @@ melyint_colortab_free(struct melyint_colortab *t)
 			melyint_block_free(chunk);
 		}
 	}
+	MELY_DEBUG_ASSERT(t->chunks == 0); /* the directory had all */
 	free(t->dense.directory);
 	free(t->used);
 	b = MELY_LOAD(&t->buckets, relaxed);
@@ -147,32 +147,31 @@ melyint_colortab_free(struct melyint_colortab *t)
 			struct melyint_entry *next = MELY_LOAD(&e->next, relaxed);
 
 			melyint_entry_free(&t->slabs, e);
+			t->scattered--;
 			e = next;
 		}
 	}
+	MELY_DEBUG_ASSERT(t->scattered == 0); /* the chains had all */
 	melyint_slabs_fini(&t->slabs);
+	melyint_mutex_drop(&t->lock);
 	buckets_free(b);
-	pthread_mutex_destroy(&t->lock);
+	melyint_mutex_fini(&t->lock);
 	free(t);
 }
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-static size_t
-hash(uint32_t id, size_t count)
-{
-	return (size_t)((id * 0x9e3779b97f4a7c15u) >> 32) & (count - 1);
-}
-
 static struct mely_color *
 find_scattered(struct melyint_colortab *t, uint32_t id)
 {
 	/* acquire, all: A of NOTE(colortab) */
-	struct buckets *b = MELY_LOAD(&t->buckets, acquire);
-	struct melyint_entry *e = MELY_LOAD(&b->chain[hash(id, b->count)], acquire);
+	struct melyint_buckets *b = MELY_LOAD(&t->buckets, acquire);
+	struct melyint_entry *e = MELY_LOAD(&b->chain[melyint_colortab_hash(id, b->count)], acquire);
 
 	while (e != NULL && e->color._id != id)
 		e = MELY_LOAD(&e->next, acquire);
+	/* A freed entry has no owner: the grace period of a trim was too short. */
+	MELY_DEBUG_ASSERT(e == NULL || MELY_PEEK(&e->color._owner) != NULL);
 	return e != NULL ? &e->color : NULL;
 }
 
@@ -181,6 +180,8 @@ find(struct melyint_colortab *t, uint32_t id)
 {
 	struct mely_color *color = melyint_dense_find(&t->dense, id);
 
+	MELY_DEBUG_ASSERT(color == NULL ||
+	    (color->_id == id && MELY_PEEK(&color->_owner)->rt == t->rt));
 	/* An id below DENSE_LIMIT may be scattered, too. */
 	return MELY_LIKELY(color != NULL) ? color : find_scattered(t, id);
 }
@@ -199,6 +200,7 @@ obtain_chunk(struct melyint_colortab *t, uint32_t id)
 {
 	struct mely_color *chunk;
 
+	melyint_assert_colortab_locked(t);
 	if (id >= DENSE_LIMIT)
 		return NULL;
 	/* relaxed: under the lock */
@@ -210,6 +212,7 @@ obtain_chunk(struct melyint_colortab *t, uint32_t id)
 	chunk = melyint_block_new();
 	if (chunk == NULL)
 		return NULL;
+	MELY_DEBUG_ASSERT(((uintptr_t)chunk & MELYINT_DENSE_FULL) == 0); /* room for the mark */
 	t->chunks++;
 	t->used[id / CHUNK] = 0;
 	/* release: A of NOTE(colortab) */
@@ -222,10 +225,11 @@ obtain_chunk(struct melyint_colortab *t, uint32_t id)
 static void
 resize(struct melyint_colortab *t, size_t count)
 {
-	struct buckets *old = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
-	struct buckets *b = buckets_new(count, old);
-	size_t i;
+	struct melyint_buckets *old = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
+	struct melyint_buckets *b = buckets_new(count, old);
+	size_t i, moved = 0;
 
+	melyint_assert_colortab_locked(t);
 	if (b == NULL)
 		return; /* the chains only get longer */
 	for (i = 0; i < old->count; i++) {
@@ -233,15 +237,17 @@ resize(struct melyint_colortab *t, size_t count)
 
 		while (e != NULL) {
 			struct melyint_entry *next = MELY_LOAD(&e->next, relaxed);
-			size_t h = hash(e->color._id, b->count);
+			size_t h = melyint_colortab_hash(e->color._id, b->count);
 
 			/* A redirected entry can lead a reader of the old chain into a new one,
 			 * which may lack its id: the reader then searches again under the lock. */
 			MELY_STORE(&e->next, MELY_LOAD(&b->chain[h], relaxed), release);
 			MELY_STORE(&b->chain[h], e, relaxed);
 			e = next;
+			moved++;
 		}
 	}
+	MELY_DEBUG_ASSERT(moved == t->scattered); /* no color was lost */
 	/* release: A of NOTE(colortab) */
 	MELY_STORE(&t->buckets, b, release);
 }
@@ -249,18 +255,21 @@ resize(struct melyint_colortab *t, size_t count)
 static struct mely_color *
 make_scattered(struct melyint_colortab *t, uint32_t id)
 {
-	struct buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
+	struct melyint_buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
 	struct melyint_entry *e = melyint_entry_new(&t->slabs);
 	size_t h;
 
+	melyint_assert_colortab_locked(t);
 	if (e == NULL)
 		return NULL;
 	melyint_color_setup(&e->color, home_of(t->rt, id), id, 0);
-	if (++t->scattered > b->count) {
+	if (t->scattered == b->count) {
 		resize(t, b->count * 2);
 		b = MELY_LOAD(&t->buckets, relaxed);
 	}
-	h = hash(id, b->count);
+	MELY_DEBUG_ASSERT(melyint_colortab_peek(b, id) == NULL); /* one color for an id */
+	t->scattered++;
+	h = melyint_colortab_hash(id, b->count);
 	MELY_STORE(&e->next, MELY_LOAD(&b->chain[h], relaxed), relaxed);
 	/* release: A of NOTE(colortab) */
 	MELY_STORE(&b->chain[h], e, release);
@@ -272,6 +281,7 @@ make_dense(struct melyint_colortab *t, struct mely_color *chunk, uint32_t id)
 {
 	struct mely_color *color = &chunk[id % CHUNK];
 
+	melyint_assert_colortab_locked(t);
 	/* Its owner, stored last, makes it exist. */
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == NULL && t->used[id / CHUNK] < CHUNK);
 	melyint_color_setup(color, home_of(t->rt, id), id, 0);
@@ -280,6 +290,7 @@ make_dense(struct melyint_colortab *t, struct mely_color *chunk, uint32_t id)
 		/* release: A of NOTE(colortab) */
 		MELY_STORE(&t->dense.directory[id / CHUNK], (uintptr_t)chunk | MELYINT_DENSE_FULL,
 		    release);
+		melyint_assert_chunk(t, id / CHUNK);
 	}
 	return color;
 }
@@ -289,13 +300,13 @@ make_slow(struct melyint_colortab *t, uint32_t id)
 {
 	struct mely_color *color, *chunk;
 
-	pthread_mutex_lock(&t->lock);
+	melyint_colortab_take(t);
 	color = find(t, id);
 	if (color == NULL) {
 		chunk = obtain_chunk(t, id);
 		color = chunk != NULL ? make_dense(t, chunk, id) : make_scattered(t, id);
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	MELY_DEBUG_ASSERT(color == NULL || color->_id == id);
 	return color;
 }
@@ -306,6 +317,7 @@ melyint_colortab_enter(struct mely_runtime *rt, struct melyint_core *self, uint3
 {
 	struct melyint_colortab *t = rt->colors;
 
+	MELY_DEBUG_ASSERT(self == melyint_self); /* its turns, or t->readers, keep the color */
 	/* acquire: pairs with the release stores of the life cycle */
 	if (MELY_UNLIKELY(MELY_LOAD(&rt->phase, acquire) == MELYINT_FORKED))
 		return -ECHILD;
@@ -327,6 +339,7 @@ void
 melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self)
 {
 	if (self == NULL || self->rt != rt) {
+		MELY_DEBUG_ASSERT(MELY_PEEK(&rt->colors->readers) > 0); /* this thread counts */
 		/* release: what this thread did with the color comes before a trim that sees 0 */
 		MELY_SUB(&rt->colors->readers, 1, release);
 	}
@@ -335,8 +348,8 @@ melyint_colortab_leave(struct mely_runtime *rt, struct melyint_core *self)
 bool
 melyint_colortab_settle(struct mely_runtime *rt)
 {
-	pthread_mutex_lock(&rt->colors->lock);
-	pthread_mutex_unlock(&rt->colors->lock);
+	melyint_colortab_take(rt->colors);
+	melyint_mutex_drop(&rt->colors->lock);
 	return true;
 }
 
@@ -346,24 +359,24 @@ melyint_colortab_bytes(const struct melyint_colortab *t)
 	struct melyint_colortab *table = (struct melyint_colortab *)(uintptr_t)t;
 	size_t bytes;
 
-	pthread_mutex_lock(&table->lock);
+	melyint_colortab_take(table);
 	/* relaxed: under the lock */
 	bytes = t->chunks * MELYINT_BLOCK + t->scattered * sizeof(struct melyint_entry) +
 	    MELY_LOAD(&table->buckets, relaxed)->count * sizeof(void *);
-	pthread_mutex_unlock(&table->lock);
+	melyint_mutex_drop(&table->lock);
 	return bytes;
 }
 
 void
 melyint_colortab_lock(struct melyint_colortab *t)
 {
-	pthread_mutex_lock(&t->lock);
+	melyint_colortab_take(t);
 }
 
 void
 melyint_colortab_unlock(struct melyint_colortab *t)
 {
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 }
 
 /* ---- giving back ----------------------------------------------------------------------------- */
@@ -376,6 +389,8 @@ wait_for_grace(struct melyint_colortab *t)
 	const struct timespec nap = {0, 50000};
 	int i;
 
+	MELY_ASSERT(melyint_self == NULL || melyint_self->rt != rt); /* would wait for itself */
+	MELY_DEBUG_ASSERT(!melyint_mutex_held(&t->lock));
 	for (i = 0; i < rt->cores_count; i++) {
 		struct melyint_core *core = &rt->cores[i];
 		uint64_t seen = 0;
@@ -390,6 +405,7 @@ wait_for_grace(struct melyint_colortab *t)
 			quiet = !core->locked.attended ||
 			    MELY_LOAD(&core->locked.sleep, relaxed) != MELYINT_AWAKE;
 			turns = core->locked.turns;
+			MELY_DEBUG_ASSERT(turns >= seen);
 			melyint_lock_drop(&core->lock);
 			if (quiet || (!first && turns != seen))
 				break;
@@ -414,9 +430,11 @@ bury(struct mely_color *color)
 	    (MELY_LOAD(&color->_flags, relaxed) & ~MELYINT_COLOR_MIXED) == 0;
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
-	MELY_DEBUG_ASSERT(!spare || (MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL));
-	if (spare)
+	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_DEAD)); /* still linked */
+	if (spare) {
 		MELY_STORE(&color->_flags, MELYINT_COLOR_DEAD, relaxed);
+		melyint_assert_dead(color);
+	}
 	melyint_lock_drop(&owner->lock);
 	return spare;
 }
@@ -426,7 +444,7 @@ unbury(struct mely_color *color)
 {
 	struct melyint_core *owner = melyint_color_lock(color);
 
-	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_flags) == MELYINT_COLOR_DEAD);
+	melyint_assert_dead(color);
 	MELY_STORE(&color->_flags, 0, relaxed); /* under the owner's lock */
 	melyint_lock_drop(&owner->lock);
 }
@@ -467,6 +485,7 @@ unlink_chunks(struct melyint_colortab *t, struct graves *graves)
 {
 	size_t i;
 
+	melyint_assert_colortab_locked(t);
 	for (i = 0; i < DIRECTORY; i++) {
 		/* relaxed: under the mutex */
 		struct mely_color *chunk =
@@ -474,6 +493,8 @@ unlink_chunks(struct melyint_colortab *t, struct graves *graves)
 
 		if (chunk == NULL || !bury_chunk(chunk))
 			continue;
+		melyint_assert_chunk(t, i);
+		MELY_DEBUG_ASSERT(t->chunks > 0);
 		t->chunks--;
 		t->colors -= t->used[i];
 		/* release: A of NOTE(colortab) */
@@ -486,9 +507,10 @@ unlink_chunks(struct melyint_colortab *t, struct graves *graves)
 static void
 unlink_entries(struct melyint_colortab *t, struct graves *graves)
 {
-	struct buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
+	struct melyint_buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
 	size_t i;
 
+	melyint_assert_colortab_locked(t);
 	for (i = 0; i < b->count; i++) {
 		_Atomic(struct melyint_entry *) *link = &b->chain[i];
 		struct melyint_entry *e;
@@ -500,6 +522,7 @@ unlink_entries(struct melyint_colortab *t, struct graves *graves)
 				continue;
 			}
 			MELY_STORE(link, MELY_LOAD(&e->next, relaxed), release);
+			MELY_DEBUG_ASSERT(t->scattered > 0);
 			t->scattered--;
 			e->free = graves->entries;
 			graves->entries = e;
@@ -512,10 +535,10 @@ melyint_colortab_trim(struct mely_runtime *rt)
 {
 	struct melyint_colortab *t = rt->colors;
 	struct graves graves = {NULL, NULL};
-	struct buckets *older, *b;
+	struct melyint_buckets *older, *b;
 	size_t bytes = 0, count;
 
-	pthread_mutex_lock(&t->lock);
+	melyint_colortab_take(t);
 	unlink_chunks(t, &graves);
 	unlink_entries(t, &graves);
 	b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
@@ -526,7 +549,7 @@ melyint_colortab_trim(struct mely_runtime *rt)
 	b = MELY_LOAD(&t->buckets, relaxed);
 	older = b->older;
 	b->older = NULL;
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 
 	wait_for_grace(t);
 	buckets_free(older);
@@ -534,17 +557,19 @@ melyint_colortab_trim(struct mely_runtime *rt)
 		struct mely_color *chunk = graves.chunks;
 
 		graves.chunks = chunk[CHUNK - 1]._next;
+		melyint_assert_dead_chunk(chunk);
 		melyint_block_free(chunk);
 		bytes += MELYINT_BLOCK;
 	}
-	pthread_mutex_lock(&t->lock);
+	melyint_colortab_take(t);
 	while (graves.entries != NULL) {
 		struct melyint_entry *e = graves.entries;
 
 		graves.entries = e->free;
+		melyint_assert_dead(&e->color);
 		melyint_entry_free(&t->slabs, e);
 		bytes += sizeof *e;
 	}
-	pthread_mutex_unlock(&t->lock);
+	melyint_mutex_drop(&t->lock);
 	return bytes;
 }

@@ -68,6 +68,9 @@ size_t melyint_colortab_trim(struct mely_runtime *rt);
 void melyint_colortab_lock(struct melyint_colortab *table);
 void melyint_colortab_unlock(struct melyint_colortab *table);
 
+/* In the child of a fork, by one thread: the readers of the parent do not exist here. */
+void melyint_colortab_renew(struct melyint_colortab *table);
+
 /* The bytes that the table occupies now. */
 size_t melyint_colortab_bytes(const struct melyint_colortab *table);
 

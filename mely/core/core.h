@@ -404,6 +404,11 @@ melyint_color_become(struct mely_color *color, uint8_t state)
 	MELY_DEBUG_ASSERT(state != MELYINT_COLOR_RUNNING ||
 	    MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED);
 	MELY_DEBUG_ASSERT(state == MELYINT_COLOR_QUEUED || state != MELY_PEEK(&color->_state));
+	/* Only a color with events moves, and only one without events rests. */
+	MELY_DEBUG_ASSERT(state != MELYINT_COLOR_MOVING ||
+	    MELY_PEEK(&color->_state) != MELYINT_COLOR_IDLE);
+	MELY_DEBUG_ASSERT(state != MELYINT_COLOR_IDLE ||
+	    (MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL));
 	MELY_STORE(&color->_state, state, relaxed); /* under the lock */
 }
 

@@ -60,6 +60,9 @@ melyint_core_weigh_slow(struct melyint_core *core, struct mely_color *color)
 	uint64_t worth = melyint_color_worth(core, color);
 	uint64_t price = MELY_LOAD(&core->hint.worth_min, relaxed); /* a hint */
 
+	/* C of NOTE(worth) */
+	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_NO_WORTH));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED);
 	if (worth <= price) {
 		melyint_core_unworthy(core, color);
 		return false;

@@ -48,6 +48,17 @@ melyint_color_worth_most(const struct mely_color *color)
 	    ((uint64_t)color->_u._worth._recent << MELYINT_WEIGHT_SHIFT);
 }
 
+/* What other threads read of the core's queues agrees with them: C of NOTE(worth) puts only colors
+ * into the stealing-queue that can be stolen. Under core->lock. */
+MELY_INLINE void
+melyint_assert_waiting(const struct melyint_core *core)
+{
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->hint.waiting) == core->ready.length);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->hint.stealable) <= core->ready.length);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->stealq.length) <= MELY_PEEK(&core->hint.stealable));
+}
+
 /* Take a linked color out of the stealing-queue if it is there. Under core->lock. */
 MELY_INLINE void
 melyint_core_unworthy(struct melyint_core *core, struct mely_color *color)
@@ -80,6 +91,8 @@ melyint_core_link_worth(struct melyint_core *core, struct mely_color *color, uin
 	/* relaxed, all of these: written under the lock; other threads read them as hints */
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
 
+	melyint_assert_waiting(core);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == core);
 	melyint_color_become(color, MELYINT_COLOR_QUEUED);
 	melyint_coreq_link(&core->ready, color);
 	MELY_COUNT(&core->hint.waiting, 1);
@@ -88,6 +101,7 @@ melyint_core_link_worth(struct melyint_core *core, struct mely_color *color, uin
 	if (MELY_UNLIKELY(worth > MELY_LOAD(&core->hint.worth_min, relaxed)) &&
 	    !(flags & MELYINT_COLOR_NO_WORTH))
 		(void)melyint_core_weigh_slow(core, color);
+	melyint_assert_waiting(core);
 }
 
 MELY_INLINE void
@@ -100,12 +114,15 @@ melyint_core_link(struct melyint_core *core, struct mely_color *color)
 MELY_INLINE void
 melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED);
+	melyint_assert_waiting(core);
 	/* relaxed, all of these: written under the lock; other threads read them as hints */
 	melyint_coreq_unlink(&core->ready, color);
 	melyint_core_unworthy(core, color);
 	MELY_COUNT(&core->hint.waiting, -1u);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
 		MELY_COUNT(&core->hint.stealable, -1u);
+	melyint_assert_waiting(core);
 }
 
 /* Forget what the events of a color weighed: it has lost all of them. Under the owner's lock; not
@@ -113,6 +130,7 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 MELY_INLINE void
 melyint_color_worthless(struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) != MELYINT_COLOR_RUNNING);
 	if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED)) /* under the lock */
 		color->_u._worth._time_left = 0;
 }

@@ -211,13 +211,16 @@ mely_runtime_renew(struct mely_runtime *rt)
 
 		drop_batch(core);
 		melyint_core_forget_worthy(core);
+		melyint_lock_take(&core->lock); /* no other thread wants it; for assertions */
 		while ((color = melyint_coreq_first(&core->ready)) != NULL) {
 			melyint_core_unlink(core, color);
 			drop_color(color);
 		}
+		melyint_lock_drop(&core->lock);
 		/* A thread that does not exist here may have been changing the stock. */
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
+	melyint_colortab_renew(rt->colors);
 	/* A thread that does not exist here may hold it. */
 	pthread_mutex_init(&rt->walks.lock, NULL);
 	rt->life.threads = 0;

@@ -40,6 +40,8 @@ first_below(const struct melyint_coreq *q, unsigned level)
 {
 	uint32_t levels = q->levels & ((1u << level) - 1);
 
+	MELY_DEBUG_ASSERT(levels == 0 ||
+	    melyint_coreq_level_agrees(q, 31 - (unsigned)__builtin_clz(levels)));
 	return levels != 0 ? q->first[31 - __builtin_clz(levels)] : NULL;
 }
 
@@ -48,13 +50,14 @@ melyint_coreq_next(const struct melyint_coreq *q, const struct mely_color *color
 {
 	unsigned level = melyint_coreq_level(color);
 
-	MELY_DEBUG_ASSERT(q->first[level] != NULL && color->_next->_prev == color);
+	MELY_DEBUG_ASSERT(q->first[level] != NULL && melyint_coreq_linked(q, color));
 	return color->_next != q->first[level] ? color->_next : first_below(q, level);
 }
 
 struct mely_color *
 melyint_coreq_highest(const struct melyint_coreq *q)
 {
+	MELY_DEBUG_ASSERT((q->levels == 0) == (q->length == 0));
 	return q->levels != 0 ? q->first[31 - __builtin_clz(q->levels)] : NULL;
 }
 

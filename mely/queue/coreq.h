@@ -28,7 +28,10 @@ struct melyint_coreq {
 MELY_INLINE unsigned
 melyint_coreq_level(const struct mely_color *color)
 {
-	return (unsigned)(color->_priority - MELY_PRIORITY_MIN);
+	unsigned level = (unsigned)(color->_priority - MELY_PRIORITY_MIN);
+
+	MELY_DEBUG_ASSERT(level < MELYINT_LEVELS); /* an index, and the place of a bit */
+	return level;
 }
 
 /* The priority of an event's handler, clipped to the valid range. */
@@ -44,14 +47,29 @@ melyint_priority_of(const struct mely_event *ev)
 	return (int8_t)priority;
 }
 
-/* Do the level's bit and its list agree? */
+/* Do the level's bit, its list and its age agree, and the queue's count? */
 MELY_INLINE bool
 melyint_coreq_level_agrees(const struct melyint_coreq *q, unsigned level)
 {
 	const struct mely_color *first = q->first[level];
 
-	return (first != NULL) == ((q->levels >> level & 1) != 0) &&
-	    (first == NULL || (first->_next->_prev == first && first->_prev->_next == first));
+	if ((q->length == 0) != (q->levels == 0) || q->passed[level] > MELYINT_LEVELS)
+		return false;
+	if (first == NULL)
+		return (q->levels >> level & 1) == 0 && q->passed[level] == 0;
+	return (q->levels >> level & 1) != 0 && first->_next->_prev == first &&
+	    first->_prev->_next == first;
+}
+
+/* Is the color linked in the list of its own level, as far as its neighbours tell? */
+MELY_INLINE bool
+melyint_coreq_linked(const struct melyint_coreq *q, const struct mely_color *color)
+{
+	const struct mely_color *next = color->_next, *prev = color->_prev;
+
+	return next != NULL && next->_prev == color && prev->_next == color &&
+	    next->_priority == color->_priority && prev->_priority == color->_priority &&
+	    (next != color || q->first[melyint_coreq_level(color)] == color);
 }
 
 /* Link a color, which is in no core-queue, behind the others of its priority. */
@@ -61,7 +79,7 @@ melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)
 	unsigned level = melyint_coreq_level(color);
 	struct mely_color *first = q->first[level];
 
-	MELY_DEBUG_ASSERT(level < MELYINT_LEVELS && melyint_coreq_level_agrees(q, level));
+	MELY_DEBUG_ASSERT(melyint_coreq_level_agrees(q, level));
 	MELY_DEBUG_ASSERT(color->_next == NULL); /* developer builds clear it in unlink */
 	if (first == NULL) {
 		color->_next = color->_prev = color;
@@ -74,6 +92,7 @@ melyint_coreq_link(struct melyint_coreq *q, struct mely_color *color)
 		first->_prev = color;
 	}
 	q->length++;
+	MELY_DEBUG_ASSERT(melyint_coreq_linked(q, color) && melyint_coreq_level_agrees(q, level));
 }
 
 /* The color-queue after this one, from the highest priority to the lowest; NULL: it is the last. */
@@ -89,7 +108,7 @@ melyint_coreq_unlink(struct melyint_coreq *q, struct mely_color *color)
 	unsigned level = melyint_coreq_level(color);
 
 	MELY_DEBUG_ASSERT(q->length > 0 && melyint_coreq_level_agrees(q, level));
-	MELY_DEBUG_ASSERT(color->_next->_prev == color && color->_prev->_next == color);
+	MELY_DEBUG_ASSERT(melyint_coreq_linked(q, color));
 	if (MELY_UNLIKELY(q->cursor == color))
 		q->cursor = melyint_coreq_next(q, color);
 	if (color->_next == color) {
@@ -106,7 +125,7 @@ melyint_coreq_unlink(struct melyint_coreq *q, struct mely_color *color)
 #ifdef MELY_DEVELOPER
 	color->_next = color->_prev = NULL;
 #endif
-	MELY_DEBUG_ASSERT((q->length == 0) == (q->levels == 0));
+	MELY_DEBUG_ASSERT(melyint_coreq_level_agrees(q, level) && q->cursor != color);
 }
 
 unsigned melyint_coreq_pick_slow(struct melyint_coreq *q);
@@ -119,6 +138,7 @@ melyint_coreq_first(struct melyint_coreq *q)
 
 	if (levels == 0)
 		return NULL;
+	MELY_DEBUG_ASSERT(q->length > 0);
 	if (MELY_LIKELY((levels & (levels - 1)) == 0))
 		return q->first[__builtin_ctz(levels)];
 	return q->first[melyint_coreq_pick_slow(q)];

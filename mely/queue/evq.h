@@ -40,6 +40,10 @@ enum {
 	/* the upper four bits: a shift, A of NOTE(weight) */
 };
 
+enum { MELYINT_EVQ_WALK = 8 }; /* events that an assertion walks */
+
+enum melyint_evq_found { MELYINT_EVQ_ABSENT, MELYINT_EVQ_PRESENT, MELYINT_EVQ_TOO_LONG };
+
 /* Can an event be at this address? Memory that was freed holds other words than links. */
 MELY_INLINE bool
 melyint_evq_plausible(const struct mely_event *ev)
@@ -86,6 +90,25 @@ melyint_evq_validate(const struct mely_event *first)
 	return true;
 }
 
+/* Does the list hold ev? A short walk, which does not tell with long lists. For assertions. */
+MELY_INLINE enum melyint_evq_found
+melyint_evq_find(const struct mely_event *first, const struct mely_event *ev)
+{
+	const struct mely_event *at = first;
+	int steps;
+
+	if (first == NULL)
+		return MELYINT_EVQ_ABSENT;
+	for (steps = 0; steps < MELYINT_EVQ_WALK; steps++) {
+		if (at == ev)
+			return MELYINT_EVQ_PRESENT;
+		at = at->_next;
+		if (at == first)
+			return MELYINT_EVQ_ABSENT;
+	}
+	return MELYINT_EVQ_TOO_LONG;
+}
+
 /* Append ev, which is in no list. Returns the first event of the list. */
 MELY_INLINE struct mely_event *
 melyint_evq_append(struct mely_event *first, struct mely_event *ev)
@@ -96,7 +119,7 @@ melyint_evq_append(struct mely_event *first, struct mely_event *ev)
 		ev->_next = ev->_prev = ev;
 		return ev;
 	}
-	MELY_DEBUG_ASSERT(ev != first);
+	MELY_DEBUG_ASSERT(ev != first && ev != first->_prev); /* posted twice */
 	melyint_evq_examine(first);
 	last = first->_prev;
 	ev->_prev = last;
@@ -111,11 +134,24 @@ MELY_INLINE struct mely_event *
 melyint_evq_remove(struct mely_event *first, struct mely_event *ev)
 {
 	melyint_evq_examine(ev);
+	MELY_DEBUG_ASSERT(melyint_evq_find(first, ev) != MELYINT_EVQ_ABSENT);
 	if (ev->_next == ev)
 		return NULL;
 	ev->_prev->_next = ev->_next;
 	ev->_next->_prev = ev->_prev;
 	return first == ev ? ev->_next : first;
+}
+
+/* May one of the lists hold ev? For assertions. */
+MELY_INLINE bool
+melyint_evq_in_some(struct mely_event **lists[], int count, const struct mely_event *ev)
+{
+	bool may = false;
+	int i;
+
+	for (i = 0; i < count; i++)
+		may |= melyint_evq_find(*lists[i], ev) != MELYINT_EVQ_ABSENT;
+	return may;
 }
 
 /* Remove ev from the one of the lists that holds it. */
@@ -131,7 +167,7 @@ melyint_evq_remove_from(struct mely_event **lists[], int count, struct mely_even
 		}
 	}
 	/* It is not the first of a list, so it has neighbours. */
-	MELY_DEBUG_ASSERT(ev->_next != ev);
+	MELY_DEBUG_ASSERT(ev->_next != ev && melyint_evq_in_some(lists, count, ev));
 	melyint_evq_examine(ev);
 	ev->_prev->_next = ev->_next;
 	ev->_next->_prev = ev->_prev;
@@ -144,6 +180,7 @@ melyint_evq_pop(struct mely_event **first)
 	struct mely_event *ev = *first;
 
 	*first = melyint_evq_remove(ev, ev);
+	MELY_DEBUG_ASSERT(*first != ev && (*first == NULL || melyint_evq_linked(*first)));
 	return ev;
 }
 
@@ -157,7 +194,7 @@ melyint_evq_join(struct mely_event *a, struct mely_event *b)
 		return b;
 	if (b == NULL)
 		return a;
-	MELY_DEBUG_ASSERT(a != b);
+	MELY_DEBUG_ASSERT(melyint_evq_find(a, b) != MELYINT_EVQ_PRESENT);
 	melyint_evq_examine(a);
 	melyint_evq_examine(b);
 	a_last = a->_prev;
@@ -177,6 +214,7 @@ melyint_evq_cut(struct mely_event *first, struct mely_event *ev)
 	struct mely_event *last = first->_prev, *before = ev->_prev;
 
 	MELY_DEBUG_ASSERT(ev != first);
+	MELY_DEBUG_ASSERT(melyint_evq_find(first, ev) != MELYINT_EVQ_ABSENT);
 	melyint_evq_examine(first);
 	melyint_evq_examine(ev);
 	first->_prev = before;

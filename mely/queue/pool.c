@@ -13,6 +13,32 @@ enum { DECAY = 8 }; /* an eighth at a time */
 
 _Static_assert(sizeof(struct mely_event) <= MELY_CACHE_LINE, "an event fits in a cache line");
 
+/* Under the depot's lock: its list and its counts agree. */
+static void
+assert_depot(const struct melyint_depot *depot)
+{
+	MELY_DEBUG_ASSERT(melyint_lock_held(&depot->lock));
+	MELY_DEBUG_ASSERT((depot->full == NULL) == (depot->count == 0));
+	MELY_DEBUG_ASSERT(depot->count_low <= depot->count);
+}
+
+/* The events are spare: no thread has used one since it was put into a pool. Always so in release
+ * builds, which do not mark them. */
+static void
+assert_spare(struct mely_event *const *events, uint32_t count)
+{
+#ifdef MELY_DEVELOPER
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		MELY_DEBUG_ASSERT(MELY_PEEK(&events[i]->_state) == MELYINT_EV_SPARE &&
+		    (events[i]->_flags & MELYINT_EV_POOLED));
+#else
+	(void)events;
+	(void)count;
+#endif
+}
+
 void
 melyint_depot_init(struct melyint_depot *depot, uint32_t cores)
 {
@@ -31,6 +57,8 @@ free_magazines(struct melyint_magazine *magazine, bool full)
 		struct melyint_magazine *next = magazine->next;
 		int i;
 
+		if (full)
+			assert_spare(magazine->events, MELYINT_MAGAZINE);
 		for (i = 0; full && i < MELYINT_MAGAZINE; i++)
 			free(magazine->events[i]);
 		bytes += sizeof *magazine +
@@ -49,7 +77,7 @@ melyint_depot_decay(struct melyint_depot *depot)
 
 	if (!melyint_lock_try(&depot->lock))
 		return;
-	MELY_DEBUG_ASSERT(depot->count_low <= depot->count);
+	assert_depot(depot);
 	for (n = (depot->count_low + DECAY - 1) / DECAY; n > 0; n--) {
 		struct melyint_magazine *magazine = depot->full;
 
@@ -61,6 +89,7 @@ melyint_depot_decay(struct melyint_depot *depot)
 		depot->count--;
 	}
 	depot->count_low = depot->count;
+	assert_depot(depot);
 	melyint_lock_drop(&depot->lock);
 	free_magazines(excess, true);
 }
@@ -71,6 +100,7 @@ melyint_depot_trim(struct melyint_depot *depot)
 	struct melyint_magazine *full, *spent;
 
 	melyint_lock_take(&depot->lock);
+	assert_depot(depot);
 	full = depot->full;
 	spent = depot->spent;
 	depot->full = depot->spent = NULL;
@@ -89,6 +119,8 @@ melyint_pool_init(struct melyint_pool *pool, struct melyint_depot *depot)
 void
 melyint_pool_fini(struct melyint_pool *pool)
 {
+	MELY_DEBUG_ASSERT(pool->count <= MELYINT_STOCK_MAX);
+	assert_spare(pool->stock, pool->count);
 	while (pool->count > 0)
 		free(pool->stock[--pool->count]);
 }
@@ -121,11 +153,13 @@ melyint_pool_get_slow(struct melyint_pool *pool)
 		depot->full = magazine->next;
 		if (--depot->count < depot->count_low)
 			depot->count_low = depot->count;
+		assert_spare(magazine->events, MELYINT_MAGAZINE);
 		memcpy(pool->stock, magazine->events, sizeof magazine->events);
 		pool->count = MELYINT_MAGAZINE;
 		magazine->next = depot->spent;
 		depot->spent = magazine;
 	}
+	assert_depot(depot);
 	melyint_lock_drop(&depot->lock);
 	while (pool->count < MELYINT_MAGAZINE && (ev = melyint_pool_get_outside()) != NULL) {
 		melyint_pool_mark(ev, MELYINT_EV_SPARE);
@@ -148,7 +182,9 @@ melyint_pool_put_slow(struct melyint_pool *pool)
 	int i;
 
 	MELY_DEBUG_ASSERT(pool->count == MELYINT_STOCK_MAX);
+	assert_spare(pool->stock, MELYINT_MAGAZINE);
 	melyint_lock_take(&depot->lock);
+	assert_depot(depot);
 	wanted = depot->count < depot->count_max;
 	if (wanted && depot->spent != NULL) {
 		magazine = depot->spent;
@@ -163,6 +199,7 @@ melyint_pool_put_slow(struct melyint_pool *pool)
 		magazine->next = depot->full;
 		depot->full = magazine;
 		depot->count++;
+		assert_depot(depot);
 		melyint_lock_drop(&depot->lock);
 	} else {
 		for (i = 0; i < MELYINT_MAGAZINE; i++)

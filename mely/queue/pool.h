@@ -84,6 +84,7 @@ melyint_pool_get(struct melyint_pool *pool)
 	uint32_t count = pool->count;
 	struct mely_event *ev;
 
+	MELY_DEBUG_ASSERT(count <= MELYINT_STOCK_MAX);
 	if (MELY_UNLIKELY(count == 0))
 		return melyint_pool_get_slow(pool);
 	pool->count = --count;
@@ -102,6 +103,7 @@ melyint_pool_put(struct melyint_pool *pool, struct mely_event *ev)
 {
 	MELY_DEBUG_ASSERT(ev->_flags & MELYINT_EV_POOLED);
 	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) != MELYINT_EV_SPARE);
+	MELY_DEBUG_ASSERT((uintptr_t)ev % MELY_CACHE_LINE == 0 && pool->count <= MELYINT_STOCK_MAX);
 	melyint_pool_mark(ev, MELYINT_EV_SPARE);
 	if (MELY_UNLIKELY(pool->count == MELYINT_STOCK_MAX))
 		melyint_pool_put_slow(pool);

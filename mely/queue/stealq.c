@@ -15,6 +15,8 @@ enum { ROOM_MIN = 64, PLACE_BITS = 30 };
 static uint32_t
 slot_of(unsigned interval, uint32_t place)
 {
+	/* one more would run into the bits of the interval */
+	MELY_DEBUG_ASSERT(interval < MELYINT_INTERVALS && place < (1u << PLACE_BITS) - 1);
 	return interval << PLACE_BITS | (place + 1);
 }
 
@@ -39,11 +41,26 @@ lengths_agree(const struct melyint_stealq *q)
 	return sum == MELY_PEEK(&q->length);
 }
 
+/* A color's slot names the place that holds the color, or the color is in no interval. */
+static void
+assert_placed(const struct melyint_stealq *q, const struct mely_color *color)
+{
+	uint32_t slot = color->_u._worth._steal_slot;
+	uint32_t place = (slot & ((1u << PLACE_BITS) - 1)) - 1;
+	unsigned interval = slot >> PLACE_BITS;
+
+	MELY_DEBUG_ASSERT(slot == 0 || (interval < MELYINT_INTERVALS &&
+	    place < MELY_PEEK(&q->lengths[interval]) &&
+	    q->interval[interval].colors[place] == color));
+}
+
+/* length: the colors in the array. */
 static bool
-resize(struct melyint_interval *in, uint32_t room)
+resize(struct melyint_interval *in, uint32_t length, uint32_t room)
 {
 	struct mely_color **colors;
 
+	MELY_DEBUG_ASSERT(length <= room && length <= in->room);
 	if (room >= 1u << PLACE_BITS)
 		return false;
 	colors = realloc(in->colors, room * sizeof colors[0]);
@@ -61,6 +78,7 @@ melyint_stealq_put(struct melyint_stealq *q, struct mely_color *color, unsigned 
 	uint32_t slot = color->_u._worth._steal_slot, length;
 
 	MELY_DEBUG_ASSERT(interval < MELYINT_INTERVALS);
+	assert_placed(q, color);
 	if (slot != 0) {
 		if (slot >> PLACE_BITS == interval)
 			return false;
@@ -68,11 +86,13 @@ melyint_stealq_put(struct melyint_stealq *q, struct mely_color *color, unsigned 
 	}
 	length = melyint_stealq_length_in(q, interval);
 	if (MELY_UNLIKELY(length == in->room) &&
-	    !resize(in, in->room == 0 ? ROOM_MIN : in->room * 2))
+	    !resize(in, length, in->room == 0 ? ROOM_MIN : in->room * 2))
 		return false;
+	MELY_DEBUG_ASSERT(length < in->room);
 	color->_u._worth._steal_slot = slot_of(interval, length);
 	in->colors[length] = color;
 	set_lengths(q, interval, length + 1, 1);
+	assert_placed(q, color);
 	MELY_DEBUG_ASSERT(lengths_agree(q));
 	return slot == 0 || slot >> PLACE_BITS < interval;
 }
@@ -86,17 +106,20 @@ melyint_stealq_remove(struct melyint_stealq *q, struct mely_color *color)
 	struct melyint_interval *in = &q->interval[interval];
 	struct mely_color *last;
 
+	MELY_DEBUG_ASSERT(slot != 0);
+	assert_placed(q, color);
 	length = melyint_stealq_length_in(q, interval) - 1;
-	MELY_DEBUG_ASSERT(slot != 0 && interval < MELYINT_INTERVALS);
-	MELY_DEBUG_ASSERT(place <= length && in->colors[place] == color);
 	last = in->colors[length];
 	in->colors[place] = last;
 	last->_u._worth._steal_slot = slot;
 	color->_u._worth._steal_slot = 0;
 	set_lengths(q, interval, length, -1u);
+	if (last != color)
+		assert_placed(q, last);
+	MELY_DEBUG_ASSERT(lengths_agree(q));
 	/* When this fails, the next removal tries again. */
 	if (MELY_UNLIKELY(length < in->room / 4 && in->room > ROOM_MIN))
-		(void)resize(in, in->room / 2);
+		(void)resize(in, length, in->room / 2);
 }
 
 struct mely_color *

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <mely/color.h>
 
+#include "base/assert.h"
 #include "base/atomic.h"
 #include "base/compiler.h"
 
@@ -39,6 +40,7 @@ melyint_stealq_length(const struct melyint_stealq *q)
 MELY_INLINE uint32_t
 melyint_stealq_length_in(const struct melyint_stealq *q, unsigned interval)
 {
+	MELY_DEBUG_ASSERT(interval < MELYINT_INTERVALS);
 	return MELY_LOAD(&q->lengths[interval], relaxed); /* a hint, or under the lock */
 }
 

@@ -29,7 +29,8 @@ struct melyint_slabs {
 void melyint_slabs_init(struct melyint_slabs *slabs, const struct melyint_mutex *guard);
 /* A new entry; NULL: no memory. Its color has no owner. */
 struct melyint_entry *melyint_entry_new(struct melyint_slabs *slabs);
-/* Free an entry, whose color has an owner. An empty slab goes back to the system, unless it is the only one with room. */
+/* Free an entry, whose color has an owner. An empty slab goes back to the system, unless it is the
+ * only one with room. */
 void melyint_entry_free(struct melyint_slabs *slabs, struct melyint_entry *e);
 /* Free the last slabs, after all entries were freed. */
 void melyint_slabs_fini(struct melyint_slabs *slabs);

@@ -166,7 +166,8 @@ find_scattered(struct melyint_colortab *t, uint32_t id)
 {
 	/* acquire, all: A of NOTE(colortab) */
 	struct melyint_buckets *b = MELY_LOAD(&t->buckets, acquire);
-	struct melyint_entry *e = MELY_LOAD(&b->chain[melyint_colortab_hash(id, b->count)], acquire);
+	size_t h = melyint_colortab_hash(id, b->count);
+	struct melyint_entry *e = MELY_LOAD(&b->chain[h], acquire);
 
 	while (e != NULL && e->color._id != id)
 		e = MELY_LOAD(&e->next, acquire);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_private.h: the members of the table of colors, and what must hold of them. For color/table.c
- * alone.
+ * table_private.h: the members of the table of colors, and what must hold of them. For
+ * color/table.c alone.
  */
 #ifndef MELYINT_COLOR_TABLE_PRIVATE_H
 #define MELYINT_COLOR_TABLE_PRIVATE_H

@@ -22,7 +22,7 @@ foreign(const struct frame *frame)
 	    "clone", "__clone", "melycompat::"};
 	/* In the runtime, only the hooks of the checker call instrumented code. */
 	static const char *const files[] = {
-	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/colorcheck",
+	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/check/",
 	    "compat/include/", "/mely-compat/"};
 	size_t i;
 

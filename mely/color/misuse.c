@@ -8,6 +8,7 @@
  * list is read without a lock: a line about a call that races with a free may name either fault.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "color/misuse.h"
@@ -160,18 +161,32 @@ life_of(uintptr_t address, bool is_core)
 	return life;
 }
 
+/* The color checker compiles the public calls under other names: check/names.h. Without either
+ * prefix. */
+static const char *
+bare_name(const char *call)
+{
+	static const char *const prefixes[] = {"melyint_plain_", "mely_"};
+	size_t i;
+
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(call, prefixes[i], strlen(prefixes[i])) == 0)
+			return call + strlen(prefixes[i]);
+	return call;
+}
+
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 void
 melyint_examine_runtime(const char *call, const struct mely_runtime *rt)
 {
 	if (rt == NULL)
-		melyint_misuse("%s: the runtime is NULL", call);
+		melyint_misuse("mely_%s: the runtime is NULL", bare_name(call));
 	switch (life_of((uintptr_t)rt, false)) {
 	case NEVER:
-		melyint_misuse("%s: %p is not a runtime", call, (const void *)rt);
+		melyint_misuse("mely_%s: %p is not a runtime", bare_name(call), (const void *)rt);
 	case FREED:
-		melyint_misuse("%s: runtime %p was freed", call, (const void *)rt);
+		melyint_misuse("mely_%s: runtime %p was freed", bare_name(call), (const void *)rt);
 	case ALIVE:
 		break;
 	}
@@ -181,14 +196,16 @@ void
 melyint_examine_color(const char *call, const struct mely_color *color)
 {
 	if (color == NULL)
-		melyint_misuse("%s: the color is NULL", call);
+		melyint_misuse("mely_%s: the color is NULL", bare_name(call));
 	if ((uintptr_t)color % _Alignof(struct mely_color) != 0)
-		melyint_misuse("%s: color %p is not aligned to 64", call, (const void *)color);
+		melyint_misuse("mely_%s: color %p is not aligned to 64", bare_name(call),
+		    (const void *)color);
 	switch (life_of((uintptr_t)MELY_PEEK(&color->_owner), true)) {
 	case NEVER:
-		melyint_misuse("%s: color %p is not initialised", call, (const void *)color);
+		melyint_misuse("mely_%s: color %p is not initialised", bare_name(call),
+		    (const void *)color);
 	case FREED:
-		melyint_misuse("%s: color %p belongs to a runtime that was freed", call,
+		melyint_misuse("mely_%s: color %p belongs to a runtime that was freed", bare_name(call),
 		    (const void *)color);
 	case ALIVE:
 		break;
@@ -199,9 +216,10 @@ void
 melyint_examine_handler(const char *call, const struct mely_handler *handler)
 {
 	if (handler == NULL)
-		melyint_misuse("%s: the handler is NULL", call);
+		melyint_misuse("mely_%s: the handler is NULL", bare_name(call));
 	if (handler->fn == NULL || MELY_PEEK(&handler->_number) > MELYINT_HANDLER_OTHER)
-		melyint_misuse("%s: handler %p is not initialised", call, (const void *)handler);
+		melyint_misuse("mely_%s: handler %p is not initialised", bare_name(call),
+		    (const void *)handler);
 }
 
 static bool
@@ -218,11 +236,12 @@ melyint_examine_event(const char *call, const struct mely_event *ev)
 	unsigned state;
 
 	if (ev == NULL)
-		melyint_misuse("%s: the event is NULL", call);
+		melyint_misuse("mely_%s: the event is NULL", bare_name(call));
 	state = MELY_PEEK(&ev->_state);
 	if (!is_state(state) || (state == MELYINT_EV_IDLE && (ev->_handler == NULL ||
 	    (uintptr_t)ev->_handler % _Alignof(struct mely_handler) != 0)))
-		melyint_misuse("%s: event %p is not initialised", call, (const void *)ev);
+		melyint_misuse("mely_%s: event %p is not initialised", bare_name(call),
+		    (const void *)ev);
 }
 
 void

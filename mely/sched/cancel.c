@@ -28,8 +28,10 @@
 static void
 free_again(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
+	/* CANCELLED: another core has marked it since this one found it in its own batch */
 	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED ||
-	    MELY_PEEK(&ev->_state) == MELYINT_EV_PRIVATE);
+	    MELY_PEEK(&ev->_state) == MELYINT_EV_PRIVATE ||
+	    MELY_PEEK(&ev->_state) == MELYINT_EV_CANCELLED);
 	melyint_check_taken_back(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);

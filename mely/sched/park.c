@@ -352,8 +352,9 @@ take_sentry(struct melyint_core *core)
 	asleep = MELY_LOAD(&core->locked.sleep, relaxed) == MELYINT_ASLEEP; /* under the lock */
 	if (asleep)
 		set_sleep(core, MELYINT_SENTRY);
+	/* Under the lock: the thread that wakes the sentry takes it off the count. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.sentries) == 1);
 	melyint_lock_drop(&core->lock);
-	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.sentries) == 1 || !asleep);
 	if (asleep)
 		return SENTRY_KEPT;
 	MELY_SUB(&rt->idle.sentries, 1, relaxed);

@@ -48,6 +48,13 @@ bool melyint_outbox_collect_from(struct melyint_core *self, struct melyint_core 
 /* Deliver every post made before this call. self: the calling core or NULL. */
 void melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self);
 
+/* The entries that wait, for assertions of the owner and under the lock. */
+MELY_INLINE uint32_t
+melyint_outbox_length(const struct melyint_outbox *out)
+{
+	return MELY_PEEK(&out->tail) - MELY_PEEK(&out->head);
+}
+
 /* Exact for the owner; a hint for other threads. */
 MELY_INLINE bool
 melyint_outbox_empty(const struct melyint_outbox *out)

@@ -3,6 +3,7 @@
  * calls.c: the public calls that post, but for the fastest three, which each scheduler has beside
  * its queue (post.c, fifo/post.c). Any thread.
  */
+#include "base/assert.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
 #include "color/table.h"
@@ -11,6 +12,8 @@
 int
 melyint_post_mark(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self);
+	MELY_DEBUG_ASSERT(!(ev->_flags & MELYINT_EV_COUNTED)); /* a post counts once */
 	if (melyint_mark_admit(color)) {
 		ev->_flags |= MELYINT_EV_COUNTED;
 		return 0;
@@ -40,6 +43,7 @@ melyint_post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uint32_
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
 			return error;
+		MELY_DEBUG_ASSERT(color->_id == id); /* two ids never share a color */
 		error = melyint_post_pooled(self, color, handler, arg, 0, flags);
 		melyint_colortab_leave(rt, self);
 	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));
@@ -103,6 +107,7 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)
 			return error;
+		MELY_DEBUG_ASSERT(color->_id == id); /* two ids never share a color */
 		error = melyint_post(color, ev, 0);
 		melyint_colortab_leave(rt, self);
 	} while (MELY_UNLIKELY(error == -ESTALE) && melyint_colortab_settle(rt));

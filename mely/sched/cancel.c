@@ -32,6 +32,8 @@ free_again(struct melyint_core *self, struct mely_color *color, struct mely_even
 	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED ||
 	    MELY_PEEK(&ev->_state) == MELYINT_EV_PRIVATE ||
 	    MELY_PEEK(&ev->_state) == MELYINT_EV_CANCELLED);
+	/* Taking the mark off may post. */
+	MELY_DEBUG_ASSERT(self == NULL || !melyint_lock_held(&self->lock));
 	melyint_check_taken_back(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);
@@ -46,11 +48,14 @@ static int
 cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev)
 {
-	/* relaxed: under the lock */
-	bool finished = melyint_remove_locked(owner, color, ev) &&
-	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
+	bool finished;
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) == MELYINT_EV_QUEUED &&
+	    MELY_PEEK(&ev->_color) == color);
+	/* relaxed: under the lock */
+	finished = melyint_remove_locked(owner, color, ev) &&
+	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
 	/* The event is in no color-queue: another cancel must wait until it is the caller's.
 	 * relaxed: cancels read it again under the lock. */
 	MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
@@ -69,6 +74,7 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
 
 	MELY_DEBUG_ASSERT(melyint_self == self && batch->color == color);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == color);
 	melyint_evq_remove_from(lists, 3, ev);
 	melyint_batch_lose(batch, ev);
 	free_again(self, color, ev);
@@ -99,6 +105,8 @@ hang_completion(struct melyint_core *owner, struct mely_color *done_color,
 	uint16_t idle = MELYINT_EV_IDLE;
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	/* Only the end of a batch posts the completion. */
+	MELY_DEBUG_ASSERT(owner->locked.has_batch);
 	if (done == NULL)
 		return -EINPROGRESS;
 	/* acquire: pairs with the release that made it the caller's */
@@ -204,6 +212,8 @@ melyint_cancel_complete(struct mely_event *waiters)
 {
 	if (waiters == NULL)
 		return;
+	/* In a batch of the completion's color, the post would join a batch that has ended. */
+	MELY_DEBUG_ASSERT(melyint_self != NULL && melyint_self->batch.color == NULL);
 	melyint_check_for_last(true);
 	while (waiters != NULL) {
 		struct mely_event *next = waiters->_next;

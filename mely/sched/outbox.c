@@ -37,6 +37,7 @@ post_again(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
 	struct mely_color *color;
 	bool done;
 
+	MELY_DEBUG_ASSERT(ev->_flags & MELYINT_EV_POOLED); /* A: no caller waits for it */
 	do {
 		struct melyint_core *owner;
 
@@ -44,6 +45,7 @@ post_again(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
 			melyint_say("no memory for color %u: an event is lost", id);
 			return;
 		}
+		MELY_DEBUG_ASSERT(color->_id == id);
 		owner = melyint_color_lock(color);
 		done = melyint_append_locked(owner, color, ev, 0) != MELYINT_APPEND_DEAD;
 		melyint_lock_drop(&owner->lock);
@@ -85,6 +87,7 @@ deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head
 
 		if ((living >> i & 1) == 0)
 			continue;
+		MELY_DEBUG_ASSERT(out->ring[i].ev->_flags & MELYINT_EV_POOLED);
 		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
 		if (how == MELYINT_APPEND_DEAD)
 			continue;
@@ -94,6 +97,16 @@ deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head
 		out->ring[i].color = NULL;
 	}
 	return linked;
+}
+
+/* Has every entry been delivered? For assertions, under the lock. */
+static bool
+all_delivered(const struct melyint_outbox *out, uint32_t head, uint32_t tail)
+{
+	for (; head != tail; head++)
+		if (out->ring[head % MELYINT_OUTBOX].color != NULL)
+			return false;
+	return true;
 }
 
 static void
@@ -117,6 +130,7 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 	struct melyint_outbox *out = &box->outbox;
 	uint32_t head, tail, at;
 
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self);
 	melyint_lock_take(&out->lock);
 	head = MELY_LOAD(&out->head, relaxed); /* under the lock */
 	/* acquire: pairs with the release of the owner's put */
@@ -141,6 +155,7 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 			}
 		}
 	}
+	MELY_DEBUG_ASSERT(all_delivered(out, head, tail));
 	/* release: pairs with the acquire in melyint_outbox_empty */
 	MELY_STORE(&out->head, tail, release);
 	melyint_lock_drop(&out->lock);
@@ -165,6 +180,8 @@ melyint_outbox_collect(struct melyint_core *self)
 	bool any = false;
 	int i;
 
+	/* C: it is idle, so that it does not deliver before posts of a batch of its own. */
+	MELY_DEBUG_ASSERT(melyint_self == self && self->batch.color == NULL);
 	for (i = 0; i < rt->cores_count - 1; i++)
 		any |= melyint_outbox_collect_from(self, &rt->cores[self->fixed.victims[i]]);
 	return any;

@@ -53,6 +53,13 @@ raise_priority(struct melyint_core *owner, struct mely_color *color, int8_t prio
 	}
 }
 
+/* For assertions, under the owner's lock. */
+static bool
+has_events(const struct mely_color *color)
+{
+	return MELY_PEEK(&color->_heads) != NULL || color->_tails != NULL;
+}
+
 /* C of NOTE(post). Under the owner's lock; true when the color now belongs to self. */
 static bool
 adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color)
@@ -71,6 +78,8 @@ adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *
 	    MELY_LOAD(&self->hint.stealable, relaxed) > MELY_LOAD(&owner->hint.stealable, relaxed))
 		return false;
 	MELY_DEBUG_ASSERT(owner->rt == self->rt && melyint_lock_held(&owner->lock));
+	/* An adoption links nothing: events of the color would stay in the owner's queue. */
+	MELY_DEBUG_ASSERT(melyint_self == self && !has_events(color));
 	/* release: pairs with the acquire in melyint_color_lock */
 	MELY_STORE(&color->_owner, self, release);
 	MELY_COUNT(&self->counters.adoptions, 1);
@@ -84,6 +93,8 @@ weigh_posted(struct melyint_core *owner, struct mely_color *color, struct mely_e
 {
 	unsigned weighing = MELY_LOAD(&owner->rt->switches.weighing, relaxed); /* a switch */
 
+	/* Its weight would count twice. */
+	MELY_DEBUG_ASSERT(ev->_time == 0 || (ev->_flags & MELYINT_EV_TIMED));
 	if (weighing != MELYINT_WEIGH_NOT && MELY_LIKELY(!(flags & MELYINT_COLOR_RELEASED)))
 		color->_u._worth._time_left += melyint_weigh(owner->rt, weighing, ev);
 }
@@ -106,8 +117,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	unsigned state = MELY_LOAD(&color->_state, relaxed);
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
-	MELY_DEBUG_ASSERT((ev->_flags & MELYINT_EV_POOLED) ||
-	    MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED);
+	MELY_DEBUG_ASSERT(melyint_event_claimed(ev));
+	MELY_DEBUG_ASSERT(state != MELYINT_COLOR_IDLE || !has_events(color));
 	/* C of NOTE(colortab): the caller looks the color up again */
 	if (MELY_UNLIKELY(color_flags & (MELYINT_COLOR_DEAD | MELYINT_COLOR_RELEASED)) &&
 	    !admits_slow(color, ev, color_flags, flags))
@@ -154,7 +165,10 @@ melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
 	MELY_ASSERT(heads != NULL || color->_tails != NULL); /* ev is in one of them */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) != MELYINT_COLOR_IDLE);
 	melyint_evq_remove_from(lists, 2, ev);
+	MELY_DEBUG_ASSERT((flags & MELYINT_COLOR_RELEASED) ||
+	    color->_u._worth._time_left >= melyint_weight_of(ev));
 	if (!(flags & MELYINT_COLOR_RELEASED))
 		color->_u._worth._time_left -= melyint_weight_of(ev);
 	/* release: as in melyint_append_locked */
@@ -168,6 +182,8 @@ melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
 		return false;
 	melyint_core_unlink(owner, color);
 	melyint_color_become(color, MELYINT_COLOR_IDLE);
+	MELY_DEBUG_ASSERT((flags & MELYINT_COLOR_RELEASED) ||
+	    color->_u._worth._time_left == 0); /* E of NOTE(weight) */
 	return true;
 }
 
@@ -179,6 +195,7 @@ static void
 count_remote(struct melyint_core *self, struct melyint_core *owner)
 {
 	MELY_DEBUG_ASSERT(melyint_self == self && melyint_lock_held(&owner->lock));
+	MELY_DEBUG_ASSERT(owner != self && owner->rt == self->rt);
 	MELY_COUNT(&self->counters.posts_remote, 1);
 	/* relaxed, all: the owner's words are hints; others only close our outbox */
 	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER ||
@@ -197,7 +214,10 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 MELY_INLINE void
 append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_event *ev)
 {
-	MELY_DEBUG_ASSERT(batch->color == color); /* it runs here */
+	/* It runs here, on behalf of this thread. */
+	MELY_DEBUG_ASSERT(batch->color == color && batch == &melyint_self->batch);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+	MELY_DEBUG_ASSERT(melyint_event_claimed(ev));
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
 		/* release: as in append */
 		MELY_STORE(&ev->_color, color, release);
@@ -217,6 +237,7 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	bool woken;
 	int how;
 
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self);
 	if (MELYINT_OBSERVED(post))
 		melyint_observe_post(self, color, ev);
 	if (self != NULL && MELY_UNLIKELY(!melyint_outbox_empty(&self->outbox)))
@@ -274,7 +295,11 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	/* acquire: pairs with the release of the thread that delivered from this entry before */
 	uint32_t head = MELY_LOAD(&out->head, acquire);
 
-	MELY_DEBUG_ASSERT((ev->_flags & MELYINT_EV_POOLED) && self->batch.color != color);
+	MELY_DEBUG_ASSERT(melyint_self == self && self->batch.color != color);
+	MELY_DEBUG_ASSERT(ev->_flags & MELYINT_EV_POOLED);
+	/* The ring has room, and the entry at its tail was delivered. */
+	MELY_DEBUG_ASSERT(tail - head < MELYINT_OUTBOX &&
+	    out->ring[tail % MELYINT_OUTBOX].color == NULL);
 	/* relaxed: a mark that is set now may count from the next post on */
 	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
 		return false;
@@ -362,6 +387,7 @@ MELY_INLINE int
 post_inside(struct melyint_core *self, struct mely_color *color, struct mely_event *ev,
     unsigned flags)
 {
+	MELY_DEBUG_ASSERT(melyint_self == self && MELY_PEEK(&color->_owner)->rt == self->rt);
 	if (MELY_UNLIKELY(self->batch.color == color)) /* not by the outbox */
 		return enqueue_observed(self, color, ev, flags);
 	/* relaxed: this core opens it; a core that closes it collects what comes too late */
@@ -381,6 +407,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
 	int error;
 
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self); /* it owns the pool */
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
 	fill(ev, handler, arg, time_ns);
@@ -468,6 +495,7 @@ post_id_away(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	/* Also with an empty pool: without a call before post_inside, few registers are saved. */
 	if (MELY_UNLIKELY(color == NULL || self->pool.count == 0))
 		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
+	MELY_DEBUG_ASSERT(color->_id == id);
 	ev = melyint_pool_get(&self->pool);
 	fill(ev, handler, arg, 0);
 	error = post_inside(self, color, ev, 0);
@@ -482,6 +510,8 @@ post_own(struct melyint_core *self, struct mely_handler *handler, void *arg)
 {
 	struct mely_event *ev = melyint_pool_get(&self->pool);
 
+	MELY_DEBUG_ASSERT(melyint_self == self && self->batch.direct == self->batch.color);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&self->batch.color->_state) == MELYINT_COLOR_RUNNING);
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
 	fill(ev, handler, arg, 0);

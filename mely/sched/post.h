@@ -47,6 +47,13 @@ int melyint_post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uin
 /* Count the post of ev against the mark of its color. 0, or -EAGAIN: the color is full. */
 int melyint_post_mark(struct melyint_core *self, struct mely_color *color, struct mely_event *ev);
 
+/* Does the calling thread alone hold ev, to post it? For assertions. */
+MELY_INLINE bool
+melyint_event_claimed(const struct mely_event *ev)
+{
+	return (ev->_flags & MELYINT_EV_POOLED) || MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED;
+}
+
 /* May this thread post ev to color now? 0 or a negative errno. Not for posts of a handler to its
  * own color, which are never refused. */
 MELY_INLINE int
@@ -58,6 +65,8 @@ melyint_post_rules(struct melyint_core *self, struct mely_color *color, struct m
 	/* acquire: pairs with the release stores of the life cycle (life/cycle.c) */
 	int phase = MELY_LOAD(&rt->phase, acquire);
 
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self);
+	MELY_DEBUG_ASSERT(melyint_event_claimed(ev));
 	if (MELY_UNLIKELY(phase == MELYINT_FORKED))
 		return -ECHILD;
 	if (MELY_UNLIKELY(phase >= MELYINT_DRAINING) && (self == NULL || self->rt != rt) &&
@@ -94,6 +103,8 @@ MELY_INLINE void
 melyint_event_unclaim(struct mely_event *ev)
 {
 	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_state) == MELYINT_EV_CLAIMED);
+	/* No batch will take it off the color's mark. */
+	MELY_DEBUG_ASSERT(!(ev->_flags & MELYINT_EV_COUNTED));
 	melyint_check_unposted(ev);
 	/* release: gives the claim back to the next poster */
 	MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);

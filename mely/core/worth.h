@@ -125,6 +125,15 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 	melyint_assert_waiting(core);
 }
 
+/* Do the counts of the colors that wait on core agree? Under core->lock. For assertions. */
+MELY_INLINE bool
+melyint_core_counts_agree(const struct melyint_core *core)
+{
+	return MELY_PEEK(&core->hint.waiting) == core->ready.length &&
+	    MELY_PEEK(&core->hint.stealable) <= core->ready.length &&
+	    MELY_PEEK(&core->stealq.length) <= MELY_PEEK(&core->hint.stealable);
+}
+
 /* Forget what the events of a color weighed: it has lost all of them. Under the owner's lock; not
  * linked. */
 MELY_INLINE void

@@ -11,6 +11,7 @@
  */
 #include "base/assert.h"
 #include "base/clock.h"
+#include "core/worth.h"
 #include "sched/drain.h"
 #include "sched/park.h"
 #include "sched/wait.h"
@@ -29,6 +30,8 @@ nothing_left(struct mely_runtime *rt)
 	for (i = 0; i < rt->cores_count && empty; i++) {
 		const struct melyint_core *core = &rt->cores[i];
 
+		MELY_DEBUG_ASSERT(melyint_core_counts_agree(core));
+		MELY_DEBUG_ASSERT(core->locked.has_batch || core->batch.color == NULL);
 		/* relaxed: under all locks */
 		empty = core->ready.length == 0 && core->locked.waiters == NULL &&
 		    !core->locked.has_batch && MELY_LOAD(&core->hint.moving, relaxed) == 0;
@@ -47,6 +50,7 @@ melyint_drain_look(struct mely_runtime *rt)
 	bool drained;
 
 	MELY_ASSERT(melyint_self == NULL || melyint_self->rt == rt);
+	MELY_ASSERT(MELY_PEEK(&rt->phase) >= MELYINT_DRAINING); /* else the deadline is an old one */
 	drained = nothing_left(rt);
 	if (!drained && !(until != 0 && melyint_now_ns() >= until))
 		return;

@@ -10,7 +10,7 @@ afterwards(struct melyint_core *core, struct mely_event *waiters)
 {
 	struct mely_color *color = core->due.leaving;
 
-	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
+	MELY_DEBUG_ASSERT(melyint_self == core && !melyint_lock_held(&core->lock));
 	if (color != NULL) {
 		core->due.leaving = NULL;
 		melyint_color_arrive(color);
@@ -31,9 +31,12 @@ melyint_turn_afterwards(struct melyint_core *core)
 	struct mely_event *waiters = core->locked.waiters;
 
 	MELY_ASSERT(core->batch.color == NULL); /* its batch has ended */
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	core->locked.waiters = NULL;
 	core->locked.has_batch = true;
 	melyint_lock_drop(&core->lock);
 	afterwards(core, waiters);
 	melyint_lock_take(&core->lock);
+	/* No batch ran, so no cancel waits for the end of one. */
+	MELY_DEBUG_ASSERT(core->locked.waiters == NULL);
 }

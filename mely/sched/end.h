@@ -10,6 +10,7 @@
 #include "color/misuse.h"
 #include "color/names_marks.h"
 #include "core/core.h"
+#include "core/worth.h"
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -19,7 +20,11 @@ MELY_INLINE void
 melyint_event_drop(struct melyint_core *core, struct mely_event *ev)
 {
 	MELY_DEBUG_ASSERT(core->batch.color != NULL);
+	melyint_examine_taken(ev);
 	if (ev->_flags & MELYINT_EV_COUNTED) {
+		/* One batch, one color, one mark. */
+		MELY_DEBUG_ASSERT(core->due.unmarked == 0 ||
+		    core->due.unmarked_color == core->batch.color);
 		core->due.unmarked_color = core->batch.color;
 		core->due.unmarked++;
 	}
@@ -37,10 +42,10 @@ melyint_event_enter(struct melyint_core *core, struct mely_event *ev, unsigned f
 		/* relaxed: a cancel on another core that this load misses has returned
 		 * -EINPROGRESS */
 		if (MELY_UNLIKELY(MELY_LOAD(&ev->_state, relaxed) != MELYINT_EV_PRIVATE)) {
-			melyint_examine_taken(ev);
 			melyint_event_drop(core, ev);
 			return false;
 		}
+		MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == core->batch.color);
 		/* release: pairs with the acquire in cancel.c: the handler before has ended */
 		MELY_STORE(&core->shown.current, ev, release);
 		/* release: pairs with the acquire of the post that claims the event next, and of a
@@ -81,6 +86,7 @@ melyint_turn_frame(struct melyint_core *core, bool take_one,
 		melyint_turn_afterwards(core);
 	taken = take_one && take_next(core);
 	core->locked.has_batch = taken;
+	MELY_DEBUG_ASSERT(melyint_core_counts_agree(core));
 	melyint_lock_drop(&core->lock);
 	MELY_DEBUG_ASSERT(taken == (core->batch.color != NULL));
 	return taken;

@@ -24,7 +24,8 @@ enum { AVERAGE_SHIFT = 3 };
 static void
 tick(struct melyint_core *core, uint64_t now)
 {
-	MELY_DEBUG_ASSERT(melyint_self == core);
+	/* It polls, posts and steals. */
+	MELY_DEBUG_ASSERT(melyint_self == core && !melyint_lock_held(&core->lock));
 	core->pace.ticked_ticks = now;
 	melyint_observe_look(core);
 	/* B and C of NOTE(tally) */
@@ -54,6 +55,7 @@ look(struct melyint_core *core, uint64_t now)
 	unsigned doing = melyint_doing(&core->tallies, MELY_STATS_POLLING, now);
 	int found;
 
+	MELY_DEBUG_ASSERT(melyint_self == core && !melyint_lock_held(&core->lock));
 	if (MELYINT_OBSERVED(poll))
 		melyint_observe_poll(core);
 	found = melyint_poller_look(core);
@@ -165,6 +167,7 @@ arrive(struct melyint_core *core)
 	uint64_t now = melyint_ticks();
 
 	MELY_ASSERT(melyint_self == core && core->batch.color == NULL);
+	MELY_ASSERT(core->locked.attended); /* else an exit would not wait for the thread */
 	(void)melyint_doing(&core->tallies, MELY_STATS_BUSY, now);
 	MELY_STORE(&core->pace.turn_ticks, now, relaxed); /* as in run_batch */
 	return now;
@@ -175,6 +178,8 @@ static void
 go(struct melyint_core *core)
 {
 	melyint_turn_end(core);
+	/* What it kept would wait for the next run, where no other core sees it. */
+	MELY_ASSERT(core->batch.color == NULL && melyint_outbox_length(&core->outbox) == 0);
 	(void)melyint_doing(&core->tallies, MELY_STATS_AWAY, melyint_ticks());
 }
 
@@ -235,6 +240,7 @@ pass_outside(struct melyint_core *core, uint64_t now)
 		melyint_drain_look(core->rt);
 	if (!melyint_go_outside(core, &pass_ns) && core->batch.color != NULL)
 		ran += run_waiting(core);
+	MELY_ASSERT(core->batch.color == NULL && core->pace.outside);
 	melyint_due_leave(core, pass_ns);
 	(void)melyint_doing(&core->tallies, MELY_STATS_AWAY, melyint_ticks());
 	return ran;

@@ -171,12 +171,21 @@ run_observed(struct melyint_core *core, unsigned how, uint32_t limit)
 
 	MELY_ASSERT(core->sampling.observe != 0);
 	melyint_observe_batch(core, &observed);
+	/* B of NOTE(observe): the observers see its posts to its own color. */
+	MELY_DEBUG_ASSERT(core->batch.direct == NULL && core->batch.color_id == MELYINT_NO_ID);
 	ran = run(core, OBSERVED | how, limit, &observed);
 	melyint_observe_batch_end(core, &observed);
 	return ran;
 }
 
 /* ---- which batches are sampled and observed -------------------------------------------------- */
+
+/* Between batches: a countdown that begins at 0 would go on for 2^32 batches. */
+static void
+assert_counts_down(const struct melyint_sampling *s)
+{
+	MELY_DEBUG_ASSERT(s->batches_left > 0 && (s->observe == 0 || s->plain_left > 0));
+}
 
 void
 melyint_sampling_soon(struct melyint_core *core)
@@ -203,6 +212,7 @@ melyint_sampling_observe(struct melyint_core *core, bool on)
 	} else {
 		s->batches_left = s->plain_left;
 	}
+	assert_counts_down(s);
 }
 
 /* Start the next countdown. True: the batch at hand is sampled. A and C of NOTE(measure). */
@@ -220,6 +230,7 @@ count_again(struct melyint_sampling *s)
 	} else {
 		s->batches_left = s->away ? s->plain_left : MELYINT_SAMPLE_EVERY;
 	}
+	assert_counts_down(s);
 	return sampled;
 }
 
@@ -253,6 +264,7 @@ end_row(struct melyint_core *core)
 	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
 	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
 		melyint_outbox_deliver(core, core);
+	MELY_DEBUG_ASSERT(melyint_self != core || melyint_outbox_length(&core->outbox) == 0);
 }
 
 void
@@ -261,12 +273,17 @@ melyint_batch_run(struct melyint_core *core)
 	uint32_t limit = melyint_batch_events(core), ran;
 
 	MELY_DEBUG_ASSERT(core->batch.color != NULL && core->locked.has_batch);
+	/* No other core can run or steal the color now. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->batch.color->_owner) == core &&
+	    MELY_PEEK(&core->batch.color->_state) == MELYINT_COLOR_RUNNING);
+	assert_counts_down(&core->sampling);
 	if (MELY_UNLIKELY(--core->sampling.batches_left == 0))
 		ran = run_special(core, limit);
 	else if (MELY_UNLIKELY(core->rt->limits.batch_ticks != 0))
 		ran = run_timed(core, limit);
 	else
 		ran = run(core, PLAIN, limit, NULL);
+	MELY_DEBUG_ASSERT(ran <= limit);
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
 		end_row(core);

@@ -6,12 +6,14 @@
 #ifndef MELYINT_SCHED_RUN_H
 #define MELYINT_SCHED_RUN_H
 
+#include "base/assert.h"
 #include "core/core.h"
 
 /* The batch threshold: the most events that a batch runs. */
 MELY_INLINE uint32_t
 melyint_batch_events(const struct melyint_core *core)
 {
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->switches.batch_events) > 0); /* else it has no end */
 	return MELY_LOAD(&core->rt->switches.batch_events, relaxed); /* a switch */
 }
 

@@ -42,6 +42,7 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 		if (ev->_flags & MELYINT_EV_POOLED) {
 			kept = melyint_evq_append(kept, ev);
 		} else {
+			MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == core->batch.color);
 			/* relaxed: cancels on other cores hold the lock that we hold */
 			if (MELY_LOAD(&ev->_state, relaxed) == MELYINT_EV_PRIVATE) {
 				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
@@ -64,6 +65,8 @@ settle_priority(struct melyint_core *core, struct mely_color *color, struct mely
 	struct mely_event *lists[2] = {heads, color->_tails};
 	int best = MELY_PRIORITY_MIN, seen = 0, i;
 
+	/* In a core-queue its level must not change. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
 	if (core->rt->config.priority_rule == MELY_PRIORITY_LAST_POST)
 		return;
 	for (i = 0; i < 2; i++) {
@@ -91,8 +94,10 @@ place(struct melyint_core *core, struct mely_color *color, uint64_t worth)
 	struct melyint_core *home = core;
 
 	MELY_DEBUG_ASSERT(color->_tails != NULL || MELY_PEEK(&color->_heads) != NULL);
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && core->due.leaving == NULL);
 	if (MELY_UNLIKELY(flags & MELYINT_COLOR_PINNED))
 		home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+	MELY_DEBUG_ASSERT(home->index < core->rt->cores_count);
 	if (MELY_UNLIKELY(home != core)) {
 		melyint_color_become(color, MELYINT_COLOR_MOVING);
 		/* release: pairs with the acquire in melyint_color_lock */
@@ -134,6 +139,8 @@ weigh_row(struct mely_runtime *rt, unsigned weighing, struct mely_event *first)
 	uint64_t weight = 0;
 
 	do {
+		/* B of NOTE(weight): only now */
+		MELY_DEBUG_ASSERT(ev->_time == 0 || (ev->_flags & MELYINT_EV_TIMED));
 		weight += melyint_weigh(rt, weighing, ev);
 		ev = ev->_next;
 	} while (ev != first);
@@ -158,6 +165,7 @@ settle_worth(struct melyint_core *core, struct mely_color *color, struct mely_ev
 	/* relaxed: under the lock */
 	if (MELY_UNLIKELY(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED))
 		return 0;
+	MELY_DEBUG_ASSERT(color->_u._worth._time_left >= gone); /* C of NOTE(weight) */
 	left += color->_u._worth._time_left - gone;
 	color->_u._worth._time_left = left;
 	color->_u._worth._recent = core->pace.used_ns;
@@ -174,6 +182,7 @@ rest(struct melyint_core *core, struct mely_color *color)
 	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && color->_tails == NULL);
+	MELY_DEBUG_ASSERT(core->due.released == NULL); /* its release function would not run */
 	if (flags & MELYINT_COLOR_RELEASED) {
 		core->due.released = color;
 	} else if (home != core) {
@@ -191,7 +200,8 @@ put_back(struct melyint_core *core)
 	struct mely_event *heads, *own;
 	uint64_t worth;
 
-	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING &&
+	    MELY_PEEK(&color->_owner) == core);
 	MELY_DEBUG_ASSERT(MELY_PEEK(&core->shown.running) == color);
 	/* Embedded events go back with what did not run: the next take has to mark them again. */
 	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
@@ -289,7 +299,7 @@ take(struct melyint_core *core, struct mely_color *color)
 	unsigned flags;
 
 	MELY_DEBUG_ASSERT(batch->color == NULL && batch->heads == NULL && batch->tails == NULL);
-	MELY_DEBUG_ASSERT(batch->own == NULL && batch->gone == 0);
+	MELY_DEBUG_ASSERT(batch->own == NULL && batch->gone == 0 && melyint_self == core);
 	/* relaxed, all of these: under the lock */
 	heads = MELY_LOAD(&color->_heads, relaxed);
 	flags = MELY_LOAD(&color->_flags, relaxed);
@@ -322,6 +332,9 @@ take(struct melyint_core *core, struct mely_color *color)
 void
 melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(melyint_self == core);
+	/* A thief: it takes the color before it owns it. Unlinked, else both queues would have it. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) != core && color->_next == NULL);
 	take(core, color);
 }
 
@@ -335,6 +348,8 @@ melyint_batch_take_heads(struct melyint_core *core)
 
 	MELY_ASSERT(color != NULL && batch->heads == NULL);
 	melyint_lock_take(&core->lock);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == core &&
+	    MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
 	heads = take_some(MELY_LOAD(&color->_heads, relaxed), &room, &rest);
 	MELY_STORE(&color->_heads, rest, relaxed); /* under the lock */
 	batch->mixed |= (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_MIXED) != 0;
@@ -363,8 +378,10 @@ take_next(struct melyint_core *core)
 {
 	struct mely_color *color = melyint_coreq_first(&core->ready);
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	if (color == NULL)
 		return false;
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == core);
 	melyint_core_unlink(core, color);
 	prefetch_next(&core->ready, color);
 	take(core, color);

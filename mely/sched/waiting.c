@@ -63,7 +63,8 @@ read_color(struct melyint_core *core, struct mely_color *color, struct melyint_w
 uint32_t
 melyint_waiting_begin(struct melyint_core *core)
 {
-	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	/* A of NOTE(census): one walk at a time */
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && core->ready.cursor == NULL);
 	core->ready.cursor = melyint_coreq_highest(&core->ready);
 	return core->ready.length;
 }
@@ -76,6 +77,7 @@ melyint_waiting_next(struct melyint_core *core, struct melyint_waiting *waiting)
 	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	if (color == NULL)
 		return false;
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED);
 	core->ready.cursor = melyint_coreq_next(&core->ready, color);
 	read_color(core, color, waiting);
 	return true;
@@ -109,6 +111,7 @@ melyint_waiting_running(struct melyint_core *core, struct mely_color *color,
 	const struct melyint_answer *answer = &core->tallies.answer;
 	uint64_t stamp;
 
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
 	read_color(core, color, waiting);
 	/* acquire: pairs with the release in melyint_waiting_answer; relaxed, others: figures */
 	if (MELY_LOAD(&answer->to, acquire) != MELY_LOAD(&core->rt->walks.begun, relaxed) ||

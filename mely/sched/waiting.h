@@ -79,7 +79,7 @@ melyint_waiting_read(struct melyint_core *core, const struct mely_color *color,
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
 	struct mely_stats_color *row = &waiting->row;
 
-	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && MELY_PEEK(&color->_owner) == core);
 	memset(waiting, 0, sizeof *waiting);
 	waiting->color = color;
 	row->kind = flags & MELYINT_COLOR_OBJECT ? MELY_STATS_COLOR_OBJECT : MELY_STATS_COLOR_ID;

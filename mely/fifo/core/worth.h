@@ -7,12 +7,14 @@
 #ifndef MELYINT_CORE_WORTH_H
 #define MELYINT_CORE_WORTH_H
 
+#include "base/assert.h"
 #include "core/core.h"
 
 /* Under core->lock: a color begins to wait here (by: 1), or ends to (by: -1). */
 MELY_INLINE void
 melyint_core_count_waiting(struct melyint_core *core, const struct mely_color *color, uint32_t by)
 {
+	MELY_DEBUG_ASSERT(by == 1 || MELY_PEEK(&core->hint.waiting) > 0);
 	/* relaxed, all of these: written under the lock; other threads read them as hints */
 	MELY_COUNT(&core->hint.waiting, by);
 	if (MELY_LIKELY(!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED)))
@@ -36,6 +38,19 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 	melyint_fifo_collect(&core->ready, color, false);
 	if (MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_QUEUED) /* under the lock */
 		melyint_core_count_waiting(core, color, -1u);
+}
+
+/* Do the counts of the colors that wait on core agree? Each has an event in the FIFO; so may the
+ * running color, which does not wait. Under core->lock. For assertions. */
+MELY_INLINE bool
+melyint_core_counts_agree(const struct melyint_core *core)
+{
+	uint32_t waiting = MELY_PEEK(&core->hint.waiting);
+
+	return core->ready.colors <= core->ready.length &&
+	    MELY_PEEK(&core->ready.pending) == core->ready.length &&
+	    (core->ready.colors == waiting || core->ready.colors == waiting + 1) &&
+	    MELY_PEEK(&core->hint.stealable) <= waiting;
 }
 
 MELY_INLINE void

@@ -73,6 +73,7 @@ set_sleep(struct melyint_core *core, uint8_t to)
 	    (to == MELYINT_AWAKE) || (to == MELYINT_SENTRY &&
 	    MELY_PEEK(&core->locked.sleep) == MELYINT_ASLEEP));
 	MELY_DEBUG_ASSERT(to == MELYINT_AWAKE || core->ready.length == 0);
+	MELY_DEBUG_ASSERT(to != MELYINT_OUTSIDE || core->index == 0);
 	MELY_STORE(&core->locked.sleep, to, relaxed); /* under the lock */
 }
 
@@ -84,8 +85,12 @@ melyint_wake_locked(struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	uint8_t sleep = MELY_LOAD(&core->locked.sleep, relaxed); /* under the lock */
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock)); /* A of NOTE(park) */
 	if (MELY_LIKELY(sleep == MELYINT_AWAKE))
 		return false;
+	/* Both counts include this core until it is marked awake. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.sleepers) > 0);
+	MELY_DEBUG_ASSERT(sleep != MELYINT_SENTRY || MELY_PEEK(&rt->idle.sentries) == 1);
 	set_sleep(core, MELYINT_AWAKE);
 	/* relaxed, both: counts that are read as hints */
 	if (sleep == MELYINT_SENTRY)
@@ -100,6 +105,7 @@ void
 melyint_wake_finish(struct melyint_core *self, struct melyint_core *core)
 {
 	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self);
 	if (MELYINT_OBSERVED(wake))
 		melyint_observe_wake(self, core);
 	melyint_poller_wake(core);
@@ -136,6 +142,8 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 	struct mely_runtime *rt = core->rt;
 	int i;
 
+	/* The caller has claimed the search: B of NOTE(park). */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.searching) != MELYINT_SEARCH_NONE);
 	for (i = 0; i < rt->cores_count; i++) {
 		/* core itself comes last: it may sleep by now, and posters may have held back for
 		 * this search */
@@ -149,6 +157,7 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 			continue;
 		melyint_lock_take(&sleeper->lock);
 		woken = melyint_wake_locked(sleeper);
+		MELY_DEBUG_ASSERT(!woken || !sleeper->locked.searching);
 		if (woken)
 			sleeper->locked.searching = true;
 		melyint_lock_drop(&sleeper->lock);
@@ -281,20 +290,33 @@ spin(struct melyint_core *core)
 	return false;
 }
 
+/* Nothing waits for this core alone to do it, except what is in its core-queue. Owner. */
+static void
+assert_nothing_held_back(const struct melyint_core *core)
+{
+	MELY_ASSERT(melyint_self == core && core->batch.color == NULL);
+	MELY_DEBUG_ASSERT(melyint_outbox_length(&core->outbox) == 0);
+	MELY_DEBUG_ASSERT(core->due.leaving == NULL && core->due.released == NULL &&
+	    core->due.unmarked == 0);
+}
+
 /* A of NOTE(park). False: there is work after all. */
 static bool
 fall_asleep(struct melyint_core *core, uint8_t how)
 {
 	bool empty;
 
-	MELY_ASSERT(core->batch.color == NULL);
+	assert_nothing_held_back(core);
 	melyint_lock_take(&core->lock);
 	empty = core->ready.length == 0;
+	/* The end of a batch posts completions; this core runs none before it wakes. */
+	MELY_DEBUG_ASSERT(core->locked.waiters == NULL && !core->locked.has_batch);
 	if (empty) {
 		set_sleep(core, how);
 		if (how == MELYINT_OUTSIDE)
 			MELY_STORE(&core->hint.busy, 0, relaxed); /* before a waker sets it */
 		MELY_ADD(&core->rt->idle.sleepers, 1, relaxed); /* a hint */
+		MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->idle.sleepers) <= core->rt->cores_count);
 	}
 	melyint_lock_drop(&core->lock);
 	return empty;
@@ -342,6 +364,7 @@ take_sentry(struct melyint_core *core)
 	int none = 0;
 	bool asleep;
 
+	MELY_DEBUG_ASSERT(melyint_self == core);
 	if (rt->cores_count == 1 || !other_busy(core) ||
 	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_needs_sentry(rt)))
 		return SENTRY_NONE;
@@ -372,6 +395,8 @@ end_search(struct melyint_core *core)
 	was = core->locked.searching;
 	core->locked.searching = false;
 	melyint_lock_drop(&core->lock);
+	/* One core searches at a time, and it alone ends its search. */
+	MELY_DEBUG_ASSERT(!was || MELY_PEEK(&core->rt->idle.searching) != MELYINT_SEARCH_NONE);
 	if (was) {
 		/* acq_rel: as in wake_searcher; what follows sees what posters left to us */
 		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
@@ -401,6 +426,7 @@ stays_sentry(struct melyint_core *core)
 	melyint_lock_take(&core->lock);
 	/* relaxed: under the lock */
 	on = core->ready.length == 0 && MELY_LOAD(&core->locked.sleep, relaxed) == MELYINT_SENTRY;
+	MELY_DEBUG_ASSERT(!on || MELY_PEEK(&core->rt->idle.sentries) == 1);
 	melyint_lock_drop(&core->lock);
 	return on;
 }
@@ -408,6 +434,7 @@ stays_sentry(struct melyint_core *core)
 static void
 sleep_on(struct melyint_core *core, uint64_t timeout_ns)
 {
+	MELY_DEBUG_ASSERT(melyint_self == core && !melyint_lock_held(&core->lock));
 	if (MELYINT_OBSERVED(sleep))
 		melyint_observe_sleep(core, timeout_ns);
 	melyint_poller_sleep(core, timeout_ns);
@@ -481,6 +508,8 @@ melyint_park(struct melyint_core *core)
 		melyint_hand_over_sentry(core);
 	if (core->batch.color != NULL || MELY_LOAD(&core->hint.waiting, relaxed) != 0) /* a hint */
 		melyint_stuck_begin(core);
+	/* It runs batches now, and only the core itself falls asleep. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->locked.sleep) == MELYINT_AWAKE);
 }
 
 /* ---- in the program's loop ------------------------------------------------------------------- */
@@ -526,4 +555,5 @@ melyint_come_inside(struct melyint_core *core)
 	core->pace.outside = false;
 	(void)stand_up(core);
 	melyint_monitor_awake(core);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->locked.sleep) == MELYINT_AWAKE);
 }

@@ -39,7 +39,8 @@ unlink_chosen(struct melyint_core *victim, struct mely_color *color)
 	if (color == NULL)
 		return NULL;
 	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
-	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == victim);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == victim &&
+	    MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED); /* invariant 6 */
 	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_PINNED));
 	melyint_core_unlink(victim, color);
 	if (victim->ready.length == 0)
@@ -53,6 +54,9 @@ hand_over(struct melyint_core *thief, struct mely_color *color)
 {
 	MELY_DEBUG_ASSERT(melyint_self == thief && MELY_PEEK(&color->_owner) != thief);
 	MELY_DEBUG_ASSERT(melyint_lock_held(&MELY_PEEK(&color->_owner)->lock));
+	/* C of NOTE(steal): from now on a poster does not link it. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING ||
+	    MELY_PEEK(&color->_state) == MELYINT_COLOR_MOVING);
 	/* release: pairs with the acquire in melyint_color_lock; a thread that locks the thief
 	 * finds the color as the victim's lock left it */
 	MELY_STORE(&color->_owner, thief, release);
@@ -63,6 +67,7 @@ hand_over(struct melyint_core *thief, struct mely_color *color)
 static uint64_t
 weight_of(const struct mely_color *color)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&MELY_PEEK(&color->_owner)->lock));
 	/* relaxed: under the lock */
 	return MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_RELEASED ? 0 :
 	    color->_u._worth._time_left;
@@ -94,6 +99,7 @@ settle(struct melyint_core *thief, struct melyint_core *victim, bool won, uint64
 	MELY_COUNT(&thief->counters.stealing_ns, ns);
 	if (!won)
 		return;
+	MELY_DEBUG_ASSERT(thief->batch.color != NULL); /* its first batch away from home */
 	melyint_victim_paid(thief, victim, ns);
 	/* C of NOTE(measure) */
 	if (thief->sampling.observe == 0) /* else plain_left has the countdown */
@@ -130,6 +136,7 @@ steal_from(struct melyint_core *thief, struct melyint_core *victim, enum melyint
 			melyint_batch_take(thief, color);
 			hand_over(thief, color);
 		}
+		MELY_DEBUG_ASSERT(melyint_core_counts_agree(victim));
 		melyint_lock_drop(&victim->lock);
 		if (color != NULL && MELYINT_OBSERVED(steal))
 			melyint_observe_steal(thief, victim, color, began, 0, 1, false);
@@ -165,6 +172,7 @@ worthy_victim(struct melyint_core *thief, uint64_t now, int *at, int end,
 	struct mely_runtime *rt = thief->rt;
 	const uint16_t *order;
 
+	MELY_DEBUG_ASSERT(*at >= 0 && end < rt->cores_count); /* the length of a core set */
 	/* relaxed, both: switches */
 	if (MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return NULL;
@@ -206,6 +214,8 @@ steal_among(struct melyint_core *thief, int end)
 	MELY_ASSERT(thief->batch.color == NULL); /* idle */
 	while ((victim = worthy_victim(thief, now, &at, end, &reason)) != NULL) {
 		if (steal_from(thief, victim, reason)) {
+			/* A drain that did not see the batch would end the run. */
+			MELY_DEBUG_ASSERT(thief->locked.has_batch);
 			/* There may be work for another thief. */
 			melyint_offer_behind(thief, victim);
 			return true;
@@ -237,6 +247,7 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 	uint64_t weight = 0, began = melyint_ticks();
 
 	MELY_ASSERT(core != victim);
+	MELY_DEBUG_ASSERT(melyint_self == core && MELY_PEEK(&core->hint.moving) == 0);
 	if (!melyint_lock_try(&victim->lock)) {
 		count(core, victim, 1, 0, 0);
 		return 0;
@@ -259,10 +270,12 @@ pull(struct melyint_core *core, struct melyint_core *victim, uint32_t wanted)
 
 	melyint_lock_take(&core->lock);
 	for (i = 0; i < n; i++) {
-		MELY_DEBUG_ASSERT(MELY_PEEK(&pulled[i]->_state) == MELYINT_COLOR_MOVING);
+		MELY_DEBUG_ASSERT(MELY_PEEK(&pulled[i]->_state) == MELYINT_COLOR_MOVING &&
+		    MELY_PEEK(&pulled[i]->_owner) == core);
 		melyint_core_link(core, pulled[i]);
 	}
 	MELY_COUNT(&core->hint.moving, -1u);
+	MELY_DEBUG_ASSERT(melyint_core_counts_agree(core));
 	melyint_lock_drop(&core->lock);
 	count(core, victim, n > 0 ? n : 1, n, weight);
 	MELY_COUNT(&core->counters.balance_steals, n);
@@ -298,6 +311,7 @@ melyint_balance(struct melyint_core *core, uint64_t now_ticks)
 
 			for (round = 0; round < ROUNDS_MAX && wanted > 0 && got > 0; round++) {
 				got = pull(core, victim, wanted);
+				MELY_DEBUG_ASSERT(got <= wanted);
 				wanted -= got;
 			}
 			return;

@@ -63,6 +63,7 @@ melyint_stuck_init(struct mely_runtime *rt)
 		return -errno;
 	stuck->ticks = melyint_ns_to_ticks(rt->config.stuck_ms * 1000000ull);
 	usable = mely_cores_usable();
+	MELY_ASSERT(usable > 0);
 	stuck->pull_ticks = stuck->ticks * (uint64_t)((rt->cores_count + usable - 1) / usable);
 	return 0;
 }
@@ -129,6 +130,7 @@ arm(const struct mely_runtime *rt)
 	uint64_t ns = rt->config.stuck_ms * 1000000ull;
 	struct itimerspec once = {.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
 
+	MELY_DEBUG_ASSERT(rt->stuck.fd >= 0 && ns > 0); /* a time of 0 would disarm it */
 	/* Cannot fail with these arguments; without the timer, cores check when they are next
 	 * awake. */
 	(void)timerfd_settime(rt->stuck.fd, 0, &once, NULL);
@@ -160,6 +162,7 @@ relieve(struct melyint_core *self, struct melyint_core *core, uint64_t now_ticks
 	struct melyint_progress *progress = &core->progress;
 
 	MELY_ASSERT(core != self);
+	MELY_DEBUG_ASSERT(melyint_self == self && self->others.relieved == NULL);
 	/* relaxed, both: one relief is enough, two do no harm */
 	if (now_ticks - MELY_LOAD(&progress->relieved_ticks, relaxed) <
 	    core->rt->limits.tick_ticks / 2)
@@ -183,6 +186,7 @@ melyint_stuck_look(struct melyint_core *core, uint64_t now_ticks, bool idle)
 	MELY_DEBUG_ASSERT(melyint_self == core);
 	if (rt->stuck.ticks == 0)
 		return;
+	MELY_DEBUG_ASSERT(others > 0); /* melyint_stuck_init */
 	if (!idle && others > LOOKS_MAX) {
 		/* Check other cores a millisecond later. */
 		first = (int)(now_ticks / rt->limits.tick_ticks * LOOKS_MAX % (uint64_t)others);

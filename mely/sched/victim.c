@@ -30,6 +30,7 @@ heuristics(const struct mely_runtime *rt)
 static uint64_t
 price_at(const struct mely_runtime *rt, unsigned distance)
 {
+	MELY_DEBUG_ASSERT(distance < MELY_DISTANCES);
 	/* relaxed: a measurement */
 	return melyint_weight_from_ns(MELY_LOAD(&rt->steal_ns[distance], relaxed));
 }
@@ -131,6 +132,15 @@ melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool beh
 
 /* ---- which color ----------------------------------------------------------------------------- */
 
+/* The color, if any, waits on the victim and can have a worth: C of NOTE(worth). */
+static void
+assert_stealable(const struct melyint_core *victim, const struct mely_color *color)
+{
+	MELY_DEBUG_ASSERT(color == NULL || (MELY_PEEK(&color->_owner) == victim &&
+	    MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED));
+	MELY_DEBUG_ASSERT(color == NULL || !(MELY_PEEK(&color->_flags) & MELYINT_COLOR_NO_WORTH));
+}
+
 /* A color that is worth its price to this thief, or NULL. Prices may have changed since the
  * stealing-queue was ordered. Under the victim's lock. */
 static struct mely_color *
@@ -145,6 +155,7 @@ worthiest(const struct melyint_core *thief, struct melyint_core *victim)
 	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock));
 	for (i = 0; i < RECHECKED_MAX; i++) {
 		best = melyint_stealq_best(&victim->stealq);
+		assert_stealable(victim, best);
 		if (best == NULL || melyint_color_worth(victim, best) > (own > price ? own : price))
 			return best;
 		if (melyint_color_worth(victim, best) > price)
@@ -196,6 +207,7 @@ melyint_victim_eldest(const struct melyint_core *victim)
 		struct mely_color *first = victim->ready.first[level], *color = first;
 		int skipped;
 
+		MELY_DEBUG_ASSERT(melyint_coreq_level_agrees(&victim->ready, level));
 		for (skipped = 0; skipped < PINNED_SKIPPED_MAX; skipped++) {
 			/* relaxed: flags are under the victim's lock, which is held */
 			if (!(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED))

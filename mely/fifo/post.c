@@ -23,6 +23,7 @@ append_away(struct mely_color *color, struct mely_event *ev)
 	uint32_t count = melyint_fifo_count_away(color);
 
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_MOVING);
+	MELY_DEBUG_ASSERT((count != 0) == (color->_tails != NULL));
 	color->_tails = melyint_fifo_insert(color->_tails, color, count, ev);
 	melyint_fifo_set_count_away(color, count + 1);
 }
@@ -36,6 +37,8 @@ melyint_append_locked(struct melyint_core *owner, struct mely_color *color,
 	unsigned color_flags = MELY_LOAD(&color->_flags, relaxed);
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
+	MELY_DEBUG_ASSERT(melyint_event_claimed(ev));
+	MELY_DEBUG_ASSERT(state != MELYINT_COLOR_IDLE || melyint_fifo_count(color) == 0);
 	/* C of NOTE(colortab): the caller looks the color up again */
 	if (MELY_UNLIKELY(color_flags & MELYINT_COLOR_DEAD))
 		return MELYINT_APPEND_DEAD;
@@ -67,6 +70,9 @@ bool
 melyint_remove_locked(struct melyint_core *owner, struct mely_color *color,
     struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock) && MELY_PEEK(&color->_owner) == owner);
+	/* On its way to another FIFO it is not in this one: melyint_color_away. */
+	MELY_DEBUG_ASSERT(!melyint_color_away(color));
 	melyint_fifo_remove(&owner->ready, color, ev);
 	/* relaxed, both: under the lock */
 	if (melyint_fifo_count(color) != 0 ||
@@ -86,6 +92,7 @@ enqueue(struct melyint_core *self, struct mely_color *color, struct mely_event *
 	bool woken;
 	int how;
 
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self);
 	if (self != NULL && self->rt != owner->rt)
 		self = NULL;
 	/* Under the lock, so that the post is reported before the run. */
@@ -151,6 +158,7 @@ melyint_post_pooled(struct melyint_core *self, struct mely_color *color,
 	    self != NULL ? melyint_pool_get(&self->pool) : melyint_pool_get_outside();
 	int error = 0;
 
+	MELY_DEBUG_ASSERT(self == NULL || self == melyint_self); /* it owns the pool */
 	if (MELY_UNLIKELY(ev == NULL))
 		return -ENOMEM;
 	ev->_handler = handler;
@@ -189,6 +197,7 @@ mely_post_id(struct mely_runtime *rt, uint32_t id, struct mely_handler *handler,
 	color = melyint_dense_find((const struct melyint_dense *)rt->colors, id);
 	if (MELY_UNLIKELY(color == NULL))
 		return melyint_post_id_slow(self, rt, id, handler, arg, 0);
+	MELY_DEBUG_ASSERT(color->_id == id); /* two ids never share a color */
 	error = melyint_post_pooled(self, color, handler, arg, 0, 0);
 	return error == -ESTALE ? melyint_post_id_slow(self, rt, id, handler, arg, 0) : error;
 }

@@ -28,6 +28,7 @@ leave(struct melyint_core *core, struct mely_color *color, struct melyint_core *
 	bool empty = melyint_fifo_count(color) == 0;
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && home != core);
+	MELY_DEBUG_ASSERT(core->due.leaving == NULL); /* it would never arrive */
 	melyint_core_unlink(core, color);
 	melyint_color_become(color, empty ? MELYINT_COLOR_IDLE : MELYINT_COLOR_MOVING);
 	/* release: pairs with the acquire in melyint_color_lock */
@@ -47,7 +48,9 @@ put_back(struct melyint_core *core)
 	unsigned flags = MELY_LOAD(&color->_flags, relaxed);
 	struct melyint_core *home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
 
-	MELY_DEBUG_ASSERT(core->batch.tails == NULL);
+	MELY_DEBUG_ASSERT(core->batch.tails == NULL && core->due.released == NULL);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING &&
+	    MELY_PEEK(&color->_owner) == core && MELY_PEEK(&core->shown.running) == color);
 	core->batch.color = NULL;
 	core->batch.direct = NULL;
 	core->batch.color_id = MELYINT_NO_ID;
@@ -75,10 +78,13 @@ take_next(struct melyint_core *core)
 	struct mely_event *ev = core->ready.first;
 	struct mely_color *color;
 
+	/* No color runs here, so all in the FIFO wait. */
+	MELY_DEBUG_ASSERT(core->ready.colors == MELY_PEEK(&core->hint.waiting));
 	if (ev == NULL)
 		return false;
 	MELY_DEBUG_ASSERT(core->batch.tails == NULL);
 	color = MELY_LOAD(&ev->_color, relaxed); /* under the lock, as all below */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == core);
 	melyint_core_count_waiting(core, color, -1u);
 	melyint_fifo_remove(&core->ready, color, ev);
 	MELY_PREFETCH(core->ready.first);
@@ -159,6 +165,7 @@ run_sampled(struct melyint_core *core, const struct call *call)
 static MELY_NOINLINE bool
 observe(struct melyint_core *core, struct melyint_observed *observed, const struct mely_event *ev)
 {
+	MELY_DEBUG_ASSERT(core->sampling.plain_left > 0);
 	if (--core->sampling.plain_left != 0)
 		return false;
 	core->sampling.plain_left = core->sampling.observe_every;
@@ -177,6 +184,10 @@ melyint_batch_run(struct melyint_core *core)
 	bool seen = MELY_UNLIKELY(core->sampling.observe != 0) &&
 	    observe(core, &observed, ev);
 
+	/* No other core can run or steal the color now, and it has one event: A of NOTE(one). */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->batch.color->_owner) == core &&
+	    MELY_PEEK(&core->batch.color->_state) == MELYINT_COLOR_RUNNING);
+	MELY_DEBUG_ASSERT(core->batch.tails == NULL && core->sampling.batches_left > 0);
 	/* A of NOTE(tally). relaxed: a handler gets its number once */
 	if (MELY_UNLIKELY(MELY_LOAD(&handler->_number, relaxed) != core->tallies.number))
 		melyint_tally_change(&core->tallies, handler, 0);

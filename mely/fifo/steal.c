@@ -85,6 +85,7 @@ choose(const struct melyint_core *victim)
 		/* relaxed, all: under the lock */
 		struct mely_color *color = MELY_LOAD(&ev->_color, relaxed);
 
+		MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == victim);
 		if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_RUNNING &&
 		    (uint64_t)melyint_fifo_count(color) * 2 < q->length &&
 		    !(MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED))
@@ -98,6 +99,8 @@ static void
 take_out(struct melyint_core *thief, struct melyint_core *victim, struct mely_color *color)
 {
 	MELY_DEBUG_ASSERT(melyint_lock_held(&victim->lock) && thief != victim);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_QUEUED); /* invariant 6 */
+	MELY_DEBUG_ASSERT(melyint_self == thief && MELY_PEEK(&thief->hint.moving) == 0);
 	melyint_fifo_collect(&victim->ready, color, thief->rt->limits.scan_full);
 	melyint_core_count_waiting(victim, color, -1u);
 	melyint_color_become(color, MELYINT_COLOR_MOVING);
@@ -119,14 +122,18 @@ migrate(struct melyint_core *thief, struct melyint_core *victim, uint64_t began_
 	color = choose(victim);
 	if (color != NULL)
 		take_out(thief, victim, color);
+	MELY_DEBUG_ASSERT(melyint_core_counts_agree(victim));
 	melyint_lock_drop(&victim->lock);
 	if (color == NULL)
 		return false;
 	if (MELYINT_OBSERVED(steal))
 		melyint_observe_steal(thief, victim, color, began_ticks, 0, 1, false);
 	melyint_lock_take(&thief->lock);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_MOVING &&
+	    MELY_PEEK(&color->_owner) == thief);
 	melyint_core_link(thief, color);
 	MELY_COUNT(&thief->hint.moving, -1u);
+	MELY_DEBUG_ASSERT(melyint_core_counts_agree(thief));
 	melyint_lock_drop(&thief->lock);
 	return true;
 }
@@ -169,7 +176,7 @@ melyint_steal(struct melyint_core *thief)
 	struct mely_runtime *rt = thief->rt;
 	int first, i;
 
-	MELY_ASSERT(thief->batch.color == NULL); /* idle */
+	MELY_ASSERT(melyint_self == thief && thief->batch.color == NULL); /* idle */
 	if (!melyint_steal_glance(thief))
 		return false;
 	first = first_of_set(thief);

@@ -8,7 +8,8 @@
 uint32_t
 melyint_waiting_begin(struct melyint_core *core)
 {
-	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
+	/* A of NOTE(census): one walk at a time */
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock) && core->ready.cursor == NULL);
 	core->ready.cursor = core->ready.first;
 	return core->ready.length;
 }
@@ -34,6 +35,7 @@ melyint_waiting_next(struct melyint_core *core, struct melyint_waiting *waiting)
 void
 melyint_waiting_answer(struct melyint_core *core)
 {
+	MELY_DEBUG_ASSERT(core == melyint_self);
 	/* relaxed, both: nothing is published with it */
 	MELY_STORE(&core->tallies.answer.to, MELY_LOAD(&core->rt->walks.begun, relaxed), relaxed);
 }
@@ -46,6 +48,8 @@ melyint_waiting_running(struct melyint_core *core, struct mely_color *color,
 	const struct mely_event *ev = core->ready.first;
 	uint32_t count = melyint_fifo_count(color), n = 0;
 
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+	MELY_DEBUG_ASSERT(count <= core->ready.length);
 	/* relaxed: under the lock */
 	while (count != 0 && n < MELYINT_WAITING_EVENTS &&
 	    MELY_LOAD(&ev->_color, relaxed) != color) {
@@ -65,6 +69,7 @@ void
 melyint_waiting_each(struct melyint_core *core, bool (*visit)(void *ctx, struct mely_event *ev),
     void *ctx)
 {
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	(void)melyint_waiting_walk(core->ready.first, visit, ctx);
 }
 
@@ -74,6 +79,7 @@ melyint_waiting_oldest(struct melyint_core *core, uint64_t now_ticks)
 	struct mely_event *ev = core->ready.first;
 	int left = MELYINT_WAITING_FRONT;
 
+	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
 	if (ev == NULL)
 		return now_ticks;
 	do {

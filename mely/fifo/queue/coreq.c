@@ -8,6 +8,7 @@
 static void
 set_length(struct melyint_coreq *q, uint32_t length)
 {
+	MELY_DEBUG_ASSERT((length == 0) == (q->first == NULL));
 	q->length = length;
 	MELY_STORE(&q->pending, length, relaxed); /* a hint for others */
 }
@@ -25,6 +26,7 @@ place_of_head(struct mely_event *first, const struct mely_color *color, uint32_t
 {
 	struct mely_event *ev = first;
 
+	MELY_DEBUG_ASSERT(count > 0); /* else the search has no end */
 	for (;;) {
 		if (color_of(ev) == color) {
 			if (!(ev->_flags & MELYINT_EV_HEAD))
@@ -60,6 +62,7 @@ melyint_fifo_add(struct melyint_coreq *q, struct mely_color *color, struct mely_
 {
 	uint32_t count = melyint_fifo_count(color);
 
+	MELY_DEBUG_ASSERT(color_of(ev) == color && count <= q->length);
 	q->first = melyint_fifo_insert(q->first, color, count, ev);
 	set_length(q, q->length + 1);
 	melyint_fifo_set_count(color, count + 1);
@@ -81,6 +84,7 @@ melyint_fifo_remove(struct melyint_coreq *q, struct mely_color *color, struct me
 	uint32_t count = melyint_fifo_count(color) - 1;
 
 	MELY_DEBUG_ASSERT(q->length > 0 && melyint_fifo_count(color) > 0);
+	MELY_DEBUG_ASSERT(color_of(ev) == color && q->colors > 0);
 	leave(q, ev);
 	q->first = melyint_evq_remove(q->first, ev);
 	set_length(q, q->length - 1);
@@ -95,6 +99,7 @@ melyint_fifo_collect(struct melyint_coreq *q, struct mely_color *color, bool ful
 	uint32_t count = melyint_fifo_count(color), left = count, rest = q->length;
 	struct mely_event *ev = q->first;
 
+	MELY_DEBUG_ASSERT(color->_tails == NULL && count <= q->length);
 	for (; rest > 0 && (left > 0 || full); rest--) {
 		struct mely_event *next = ev->_next;
 
@@ -119,6 +124,8 @@ melyint_fifo_append(struct melyint_coreq *q, struct mely_color *color)
 {
 	uint32_t count = melyint_fifo_count_away(color);
 
+	MELY_DEBUG_ASSERT((count != 0) == (color->_tails != NULL) &&
+	    melyint_fifo_count(color) == 0);
 	q->first = melyint_evq_join(q->first, color->_tails);
 	color->_tails = NULL;
 	set_length(q, q->length + count);

@@ -50,7 +50,8 @@ melyint_drain_look(struct mely_runtime *rt)
 	bool drained;
 
 	MELY_ASSERT(melyint_self == NULL || melyint_self->rt == rt);
-	MELY_ASSERT(MELY_PEEK(&rt->phase) >= MELYINT_DRAINING); /* else the deadline is an old one */
+	/* Else the deadline is that of an earlier stop. */
+	MELY_ASSERT(MELY_PEEK(&rt->phase) >= MELYINT_DRAINING);
 	drained = nothing_left(rt);
 	if (!drained && !(until != 0 && melyint_now_ns() >= until))
 		return;

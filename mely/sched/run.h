@@ -13,7 +13,8 @@
 MELY_INLINE uint32_t
 melyint_batch_events(const struct melyint_core *core)
 {
-	MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->switches.batch_events) > 0); /* else it has no end */
+	/* Else the core would take a color and put it back for ever. */
+	MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->switches.batch_events) > 0);
 	return MELY_LOAD(&core->rt->switches.batch_events, relaxed); /* a switch */
 }
 

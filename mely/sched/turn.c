@@ -333,7 +333,7 @@ void
 melyint_batch_take(struct melyint_core *core, struct mely_color *color)
 {
 	MELY_DEBUG_ASSERT(melyint_self == core);
-	/* A thief: it takes the color before it owns it. Unlinked, else both queues would have it. */
+	/* A thief takes the color before it owns it. Linked, the color would be in two places. */
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) != core && color->_next == NULL);
 	take(core, color);
 }

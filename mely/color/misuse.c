@@ -205,8 +205,8 @@ melyint_examine_color(const char *call, const struct mely_color *color)
 		melyint_misuse("mely_%s: color %p is not initialised", bare_name(call),
 		    (const void *)color);
 	case FREED:
-		melyint_misuse("mely_%s: color %p belongs to a runtime that was freed", bare_name(call),
-		    (const void *)color);
+		melyint_misuse("mely_%s: color %p belongs to a runtime that was freed",
+		    bare_name(call), (const void *)color);
 	case ALIVE:
 		break;
 	}

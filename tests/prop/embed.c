@@ -292,9 +292,7 @@ timers_of_threads(void)
 enum { MANY = 300 };
 
 /* When a timer is due: the clock is read before and after the start, which reads it between. */
-static struct due {
-	uint64_t earliest, latest;
-} many_due[MANY];
+static struct due { uint64_t earliest, latest; } many_due[MANY];
 static uint64_t last_due;
 
 static void

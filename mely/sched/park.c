@@ -156,7 +156,10 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 		if (sleeper == self || sleep == MELYINT_AWAKE || sleep == MELYINT_OUTSIDE)
 			continue;
 		melyint_lock_take(&sleeper->lock);
-		woken = melyint_wake_locked(sleeper);
+		/* Core 0 may have left since: a core in the program's loop ends no search. relaxed:
+		 * the lock is held */
+		woken = MELY_LOAD(&sleeper->locked.sleep, relaxed) != MELYINT_OUTSIDE &&
+		    melyint_wake_locked(sleeper);
 		MELY_DEBUG_ASSERT(!woken || !sleeper->locked.searching);
 		if (woken)
 			sleeper->locked.searching = true;

@@ -27,7 +27,11 @@
 enum {
 	PULLS_MAX = 16,  /* colors under one hold of a lock */
 	ROUNDS_MAX = 8,  /* such holds in one balance */
-	TRIES_MAX = 32,  /* of a lock */
+#if defined(MELYINT_SIM) && !defined(MELYINT_SIM_COSTS)
+	TRIES_MAX = 3,   /* of a lock: in the hunt a thief must give up now and then */
+#else
+	TRIES_MAX = 32,
+#endif
 	NEAR_VICTIMS = 4 /* that a thief glances at each time */
 };
 

@@ -18,16 +18,15 @@ A fault that survives is a failure; so is a line of the list that fits the sourc
   --sample N       every N-th fault only, beginning with the first
   --only PATTERN   faults whose head matches
   --jobs N         at a time (default: the processors)
-  --unit           instead: see to it that the unit tests notice none of them
   --list           print the faults, one a line
   --help           this text
   --version
 
 Without an option in "make check": every sixth fault; with MELY_TEST_LONG=1 in the environment all
-of them, and --unit as well. Faults whose head ends in "(rare)" are looked for with --schedules
+of them. Faults whose head ends in "(rare)" are looked for with --schedules
 1000000 or more only.
 
-Exit status: 0 all are found (--unit: none is), 1 not, 2 wrong use, or no simulation is built.
+Exit status: 0 all are found, 1 not, 2 wrong use, or no simulation is built.
 END
 }
 
@@ -39,7 +38,7 @@ seed=1
 sample=1
 only=
 jobs=$(nproc)
-mode=hunt
+list=no
 
 wrong()
 {
@@ -49,7 +48,6 @@ wrong()
 
 if [ $# -eq 0 ] && [ -n "${top_srcdir:-}" ]; then
 	if [ -n "${MELY_TEST_LONG:-}" ]; then
-		bash "$0" --unit || exit
 		set -- --schedules 1000000
 	else
 		sample=6
@@ -60,8 +58,7 @@ while [ $# -gt 0 ]; do
 	--help | -h) usage; exit 0 ;;
 	--version) echo "mutants.sh of $(sed -n 's/^AC_INIT(\[mely\], \[\([^]]*\).*/mely \1/p' \
 	    "$src/configure.ac")"; exit 0 ;;
-	--unit) mode=unit; shift; continue ;;
-	--list) mode=list; shift; continue ;;
+	--list) list=yes; shift; continue ;;
 	--build | --schedules | --seed | --sample | --only | --jobs)
 		[ $# -ge 2 ] || wrong "$1 needs an argument" ;;
 	*) wrong "unknown argument $1" ;;
@@ -80,7 +77,7 @@ done
 [ "$sample" -gt 0 ] && [ "$jobs" -gt 0 ] || wrong "--sample and --jobs begin at 1"
 
 list=$here/mutants.list
-if [ "$mode" = list ]; then
+if [ "$list" = yes ]; then
 	grep -E '^[a-z_/]+\.[ch]: ' "$list"
 	exit 0
 fi
@@ -177,100 +174,15 @@ hunt()
 	rm -rf "$dir"
 }
 
-# unit FAULT: do the unit tests notice the fault? They should not.
-unit()
-{
-	local dir=${1%.fault} what file object test noticed=
-	local -a changed
-	what=$(head -n 1 "$1")
-	if ! plant "$1" "$dir"; then
-		echo "FAIL: $what: does not fit"
-		return
-	fi
-	cp "$build/mely/.libs/libmely.a" "$dir/libmely.a"
-	for file in "${changed[@]}"; do
-		object=$(ar t "$dir/libmely.a" | grep -E "(^|-)$(basename "$file" .c)\.o\$")
-		# The flags are a command line: split them.
-		# shellcheck disable=SC2086
-		[ -z "$object" ] || { $unit_flags -c "$file" -o "$dir/$object" &&
-		    ar r "$dir/libmely.a" "$dir/$object"; } >>"$dir/log" 2>&1 || {
-			cat "$dir/log"
-			echo "FAIL: $what: does not compile"
-			return
-		}
-	done
-	mkdir "$dir/bin" # a test may know its name
-	for test in $unit_tests; do
-		object=$scratch/$test.o
-		case ${changed[*]} in
-		*' '*) object=$src/tests/unit/$test.c ;; # a header: the copy of it comes first
-		esac
-		# shellcheck disable=SC2086
-		if ! ${unit_flags%% *} -I"$dir" ${unit_flags#* } -o "$dir/bin/$test" "$object" \
-		    "$dir/libmely.a" $unit_libs >"$dir/log" 2>&1; then
-			cat "$dir/log"
-			echo "FAIL: $what: tests/unit/$test does not build"
-			return
-		fi
-		timeout 120 "$dir/bin/$test" >"$dir/log" 2>&1 || noticed="$noticed $test"
-	done
-	if [ -z "$noticed" ]; then
-		echo "unnoticed $what"
-	else
-		echo "FAIL: $what: noticed by the unit tests:$noticed"
-	fi
-	rm -rf "$dir"
-}
-
-unit_prepare()
-{
-	local all
-	# fifo tests the other scheduler, chrome a tool.
-	unit_tests=$(cd "$src/tests/unit" && ls ./*.c |
-	    sed 's/^\.\///; s/\.c$//; /^fifo$/d; /^chrome$/d')
-	unit_flags=$(cd "$build" && make -s -f - mutants-flags <<'END'
-include Makefile
-mutants-flags:
-	@echo '$(CC) $(DEFS) $(AM_CPPFLAGS) $(MODE_CPPFLAGS) -I$(abs_top_srcdir)/mely' \
-	    '-I$(abs_top_srcdir)/include $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS)'
-END
-	) || exit 1
-	unit_libs=$(cd "$build" && make -s -f - mutants-libs <<'END'
-include Makefile
-mutants-libs:
-	@echo '$(HWLOC_LIBS) $(LIBEV_LIBS) $(CMOCKA_LIBS) -lpthread -lm'
-END
-	) || exit 1
-	(cd "$build" && make -s mely/libmely.la) >"$scratch/log" 2>&1 ||
-		{ cat "$scratch/log"; exit 1; }
-	cd "$build" || exit 1
-	mkdir "$scratch/bin"
-	# Without a fault they must pass.
-	for all in $unit_tests; do
-		# shellcheck disable=SC2086
-		if ! $unit_flags -c -o "$scratch/$all.o" "$src/tests/unit/$all.c" \
-		    >"$scratch/log" 2>&1 ||
-		    ! $unit_flags -o "$scratch/bin/$all" "$scratch/$all.o" \
-		    mely/.libs/libmely.a $unit_libs >"$scratch/log" 2>&1 ||
-		    ! "$scratch/bin/$all" >"$scratch/log" 2>&1; then
-			cat "$scratch/log"
-			echo "FAIL: tests/unit/$all fails without a fault"
-			exit 1
-		fi
-	done
-	export unit_tests unit_flags unit_libs
-}
-
-export -f plant hunt unit
+export -f plant hunt
 export src build scratch schedules seed
-[ "$mode" = hunt ] || unit_prepare
 
 count=$(cat "$scratch/count")
 : >"$scratch/chosen"
 for ((i = 1; i <= count; i++)); do
 	[ $(((i - 1) % sample)) -eq 0 ] || continue
 	[ -z "$only" ] || head -n 1 "$scratch/$i.fault" | grep -qE -- "$only" || continue
-	if [ "$mode" = hunt ] && [ "$schedules" -lt 1000000 ] &&
+	if [ "$schedules" -lt 1000000 ] &&
 	    head -n 1 "$scratch/$i.fault" | grep -q '(rare)$'; then
 		continue
 	fi
@@ -279,12 +191,8 @@ done
 total=$(wc -l <"$scratch/chosen")
 [ "$total" -gt 0 ] || wrong "no fault of the list is chosen"
 echo "$total of $count faults"
-xargs -P "$jobs" -n 1 bash -c "$mode "'"$1"' "$mode" <"$scratch/chosen" | tee "$scratch/result"
+xargs -P "$jobs" -n 1 bash -c 'hunt "$1"' hunt <"$scratch/chosen" | tee "$scratch/result"
 bad=$(grep -c '^FAIL: ' "$scratch/result")
-good=$(grep -cE '^(killed|unnoticed) ' "$scratch/result")
-if [ "$mode" = hunt ]; then
-	echo "mutants: $good of $total killed"
-else
-	echo "mutants: $good of $total go unnoticed by the unit tests"
-fi
+good=$(grep -c '^killed ' "$scratch/result")
+echo "mutants: $good of $total killed"
 [ "$bad" -eq 0 ] && [ "$good" -eq "$total" ]

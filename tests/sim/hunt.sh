@@ -54,8 +54,8 @@ hunt()
 	[ "${median:-0}" -ge "$least" ] || complain "$program: a median of $median accesses"
 }
 
-hunt mely-sim "100000$many" 300
-hunt mely-sim-libasync "10000$many" 300
+hunt mely-sim "50000$many" 300
+hunt mely-sim-libasync "5000$many" 300
 
 # An invalid argument gives exit status 2.
 "$build/sim/mely-sim" hunt --schedules many 2>/dev/null

@@ -178,8 +178,8 @@ if command -v python3 >/dev/null; then
 	for want in onoff.csv onoff.json; do
 		[ -s "$scratch/onoff/$want" ] || bad "onoff: no $want"
 	done
-	# With equal settings on both sides, one core runs nearly the same instructions. On two, other
-	# load of the machine decides how often they steal.
+	# With equal settings on both sides, one core runs nearly the same instructions. On two,
+	# the load of the machine decides how often they steal.
 	if command -v valgrind >/dev/null && [ -z "${INSTRUMENT_FLAGS:-}" ]; then
 		onoff --instructions --cores 1 --only chain --b MELY_STEAL=1
 		grep -q '^chain .*no difference' "$scratch/out" ||

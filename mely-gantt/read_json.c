@@ -210,6 +210,7 @@ metadata(struct gantt_trace *trace, const struct said *said)
 		return no_memory;
 	if (strcmp(said->name, "thread_name") == 0) {
 		row->name = number;
+		row->named_core = strncmp(name, "core ", 5) == 0;
 		last_number(name, &row->core);
 	} else if (strcmp(said->name, "thread_sort_index") == 0
 	    && number_of(args, "sort_index", &sort)) {

@@ -132,6 +132,7 @@ gantt_read_raw(struct gantt_trace *trace, const struct gantt_raw *raw)
 		if (r < raw->rows - 1)
 			snprintf(name, sizeof name, "core %zu", r);
 		row->name = gantt_names_number(&trace->names, name);
+		row->named_core = r < raw->rows - 1;
 		row->sort = (int64_t)r;
 		if (row->name == GANTT_NO_NAME)
 			return false;

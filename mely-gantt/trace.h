@@ -43,6 +43,7 @@ struct gantt_row {
 	int64_t core;         /**< the number that "core N", its name, has; else tid */
 	int64_t sort;         /**< rows are drawn in this order, then by pid and core */
 	uint32_t name;        /**< GANTT_NO_NAME until the trace gives one */
+	bool named_core;      /**< its name is "core N": drawn also without slices */
 	struct gantt_slice *slice; /**< in order of their start after gantt_trace_finish */
 	size_t slices;
 	size_t slices_room;

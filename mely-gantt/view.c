@@ -45,11 +45,16 @@ static void
 choose_rows(struct gantt_view *view)
 {
 	const struct gantt_trace *trace = view->trace;
+	size_t slices = 0;
 
+	for (size_t i = 0; i < trace->rows; i++)
+		slices += trace->row[i].slices;
 	for (size_t i = 0; i < trace->rows; i++) {
+		const struct gantt_row *row = &trace->row[i];
+
 		view->place[i] = -1;
-		/* Threads other than cores have only posts. */
-		if (trace->row[i].slices + trace->row[i].depths == 0)
+		/* Threads other than cores have only posts. A core may have idled all the time. */
+		if (row->slices + row->depths == 0 && !(row->named_core && slices > 0))
 			continue;
 		if (gantt_options_core(view->options, trace->row[i].core))
 			view->row[view->rows++] = (uint32_t)i;

@@ -94,6 +94,13 @@ class Picture(unittest.TestCase):
         self.assertNotIn('outside', texts(picture))
         self.assertFalse([t for t in texts(picture) if 'lost' in t])
 
+    def test_an_idle_core_has_a_row(self):
+        def named(tid, name):
+            return {'ph': 'M', 'pid': 1, 'tid': tid, 'name': 'thread_name', 'args': {'name': name}}
+        picture = draw(trace_of([named(0, 'core 0'), named(1, 'core 1'), named(2, 'outside'),
+                                 slice_of(0, 10)]))
+        self.assertIn('2 cores, 10.0 µs, 1 event, 0 steals', texts(picture))
+
     def test_where_slices_are(self):
         """Positions and widths are those of the times."""
         width = 1000 + LEFT + RIGHT

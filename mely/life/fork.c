@@ -183,6 +183,8 @@ drop_batch(struct melyint_core *core)
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
 	core->due.leaving = core->due.released = NULL;
+	core->others.relieved = NULL;
+	core->others.owes_sentry = false;
 	core->locked.waiters = NULL;
 	core->locked.has_batch = core->locked.attended = false;
 	core->locked.waits = core->locked.searching = core->pace.outside = false;

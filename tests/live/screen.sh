@@ -51,11 +51,12 @@ start()
 {
 	local fd=$1
 	shift
-	rm -f "$scratch/fifo"
+	# The last program's line, too, must not be read again.
+	rm -f "$scratch/fifo" "$scratch/ready"
 	mkfifo "$scratch/fifo"
 	"$build/tests/live/busy" "$@" <"$scratch/fifo" >"$scratch/ready" 7>&- 8>&- &
 	eval "exec $fd>\"$scratch/fifo\""
-	until grep -q ready "$scratch/ready"; do sleep 0.02; done
+	until grep -qs ready "$scratch/ready"; do sleep 0.02; done
 	pid=$(awk '{ print $2 }' "$scratch/ready")
 }
 

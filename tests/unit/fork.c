@@ -217,6 +217,24 @@ names_do_not_hang(void **state)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
+/* ---- relief ---------------------------------------------------------------------------------- */
+
+static int
+relieves_nobody(void)
+{
+	return mely_runtime_renew(rt) != 0 || rt->cores[1].others.relieved != NULL;
+}
+
+/* A core of the parent was serving the poller of another one. */
+static void
+relief_is_forgotten(void **state)
+{
+	(void)state;
+	rt->cores[1].others.relieved = &rt->cores[0];
+	assert_int_equal(in_child(relieves_nobody), 0);
+	rt->cores[1].others.relieved = NULL;
+}
+
 int
 main(void)
 {
@@ -225,6 +243,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(release_does_not_hang, begin, end),
 	    cmocka_unit_test_setup_teardown(moves_end_before, begin, end),
 	    cmocka_unit_test_setup_teardown(names_do_not_hang, begin, end),
+	    cmocka_unit_test_setup_teardown(relief_is_forgotten, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,7 +292,7 @@ timers_of_threads(void)
 enum { MANY = 300 };
 
 /* When a timer is due: the clock is read before and after the start, which reads it between. */
-static struct due { uint64_t earliest, latest; } many_due[MANY];
+static struct due { uint64_t earliest; _Atomic uint64_t latest; } many_due[MANY];
 static uint64_t last_due;
 
 static void
@@ -302,7 +302,7 @@ on_one_of_many(void *arg)
 
 	TEST_CHECK(mely_now_ns() >= due->earliest);
 	/* libev's times are doubles: timers less than 1 ms apart may change places. */
-	TEST_CHECK(due->latest + 1000000 >= last_due);
+	TEST_CHECK(atomic_load(&due->latest) + 1000000 >= last_due);
 	last_due = due->earliest;
 	late(due->earliest);
 	test_add(&ran, 1);
@@ -331,7 +331,7 @@ many_timers_on(int cores)
 		many_due[i].earliest = mely_now_ns() + after_ns;
 		TEST_OK(mely_timer_start(color, after_ns, 0, 0, &one_of_many, &many_due[i],
 		    &watch[i]));
-		many_due[i].latest = mely_now_ns() + after_ns;
+		atomic_store(&many_due[i].latest, mely_now_ns() + after_ns);
 	}
 	/* No pass has been made since, so none has run. */
 	for (i = 0; i < MANY; i += 2)

@@ -32,12 +32,7 @@ json() {
 	local lines=$1 keys=$2
 	shift 2
 	status 0 "$@"
-	if command -v python3 >/dev/null; then
-		while IFS= read -r line; do
-			printf '%s' "$line" | python3 -m json.tool >/dev/null ||
-				bad "$*: no JSON: $line"
-		done <"$scratch/out"
-	fi
+	cat "$scratch/out" >>"$scratch/lines"
 	keys="bench peer cores colors unit median min max runs $keys"
 	awk -v lines="$lines" -v keys="$keys" -v bench="$1" '
 	function wrong(why) {
@@ -66,7 +61,7 @@ json() {
 	' "$scratch/out" >"$scratch/why" || bad "$*: $(head -n 1 "$scratch/why")"
 }
 
-quick="--seconds 0.1 --runs 1 --json"
+quick="--seconds 0.03 --runs 1 --json"
 json 1 "events" chain $quick --colors 1
 json 2 "events fairness" chain $quick --cores 2 --colors 3,64
 json 1 "events fairness variant" chain $quick --cores 2 --objects
@@ -129,6 +124,13 @@ for program in unbalanced penalty cache-efficient; do
 	fi
 	status 2 $program --config nothing
 done
+
+# One start of python3 for all lines.
+if command -v python3 >/dev/null; then
+	python3 -c 'import json, sys
+for line in sys.stdin:
+    json.loads(line)' <"$scratch/lines" 2>"$scratch/err" || bad "no JSON: $(tail -n 1 "$scratch/err")"
+fi
 
 # The rest tests scripts and options: a sanitizer adds nothing to it, but it takes as long again.
 if [ -n "${INSTRUMENT_FLAGS:-}" ] && [ "${MELY_TEST_LONG:-0}" != 1 ]; then

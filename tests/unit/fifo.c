@@ -108,7 +108,7 @@ like_the_model(void **state)
 	int i;
 
 	(void)state;
-	for (i = 0; i < 200000; i++) {
+	for (i = 0; i < 50000; i++) {
 		unsigned r = (seed = seed * 1664525u + 1013904223u) >> 8;
 		int color = (int)(r >> 4) % COLORS;
 

@@ -420,7 +420,8 @@ check_idle(void)
 	for (i = 0; i < world.posts; i++) {
 		const struct post *post = &world.post[i];
 
-		if (post->state == POST_MADE && post->item < 0 && runs_on(post->color))
+		if (post->state == POST_MADE && post->item < 0 && !post->perhaps_dropped &&
+		    runs_on(post->color))
 			sim_fail("an event of color %d was posted and never ran", post->color);
 	}
 	for (i = 0; i < world.program->events; i++) {
@@ -433,7 +434,8 @@ check_idle(void)
 	for (i = 0; i < PROGRAM_FDS; i++) {
 		const struct world_fd *wf = &world.fd[i];
 
-		if (wf->started && !wf->busy && sim_fd_ready(wf->fd) && runs_on(wf->color))
+		if (wf->started && !wf->busy && !wf->perhaps_closed && sim_fd_ready(wf->fd) &&
+		    runs_on(wf->color))
 			sim_fail("descriptor %d is ready and no thread polls it", i);
 	}
 	for (i = 0; i < world.program->timers; i++) {
@@ -441,6 +443,10 @@ check_idle(void)
 
 		if (wt->started && !wt->pushed && wt->ran == 0 && runs_on(wt->color))
 			sim_fail("timer %d never ran", i);
+	}
+	for (i = 0; i < world.program->colors; i++) {
+		if (world.color[i].closing && runs_on(i))
+			sim_fail("the close of color %d never ended", i);
 	}
 }
 
@@ -452,7 +458,8 @@ check_over(void)
 	for (i = 0; i < world.posts; i++) {
 		const struct post *post = &world.post[i];
 
-		if (post->item < 0 && (post->state == POST_NEW || post->state == POST_MADE))
+		if (post->item < 0 && !post->perhaps_dropped &&
+		    (post->state == POST_NEW || post->state == POST_MADE))
 			sim_fail("an event of color %d was lost", post->color);
 	}
 	for (i = 0; i < world.program->events; i++) {
@@ -465,6 +472,8 @@ check_over(void)
 	for (i = 0; i < world.program->colors; i++) {
 		if (world.color[i].released && !world.color[i].freed)
 			sim_fail("color %d was released and never given back", i);
+		if (world.color[i].closing)
+			sim_fail("the event of a close of color %d was lost", i);
 	}
 	if (world.spread_posted != world.spread_ended)
 		sim_fail("%u events were posted to many ids, %u came to an end",

@@ -361,6 +361,9 @@ do_outside(const struct doer *doer, const struct op *op)
 	case OP_SPREAD:
 		world_do_spread(doer, op);
 		return true;
+	case OP_CLOSE:
+		world_do_close(doer, op);
+		return true;
 	default:
 		return false;
 	}
@@ -538,6 +541,8 @@ world_handback(void *ctx, const struct mely_handback *left)
 		ended(we, "was handed back");
 	} else if (handler->fn == world_spread_handler) {
 		world.spread_ended++;
+	} else if (handler->fn == world_closed_handler) {
+		world_closed_back(left->arg);
 	} else if (handler->fn == world_done_handler) {
 		promise_handed_back(we->done_runtime, we->done_inside);
 		we->done_out = false;

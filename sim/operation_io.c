@@ -22,9 +22,11 @@ work(void *arg)
 {
 	struct post *post = arg;
 
+	post->work_begun = true;
 	if (!sim_word_write(sim_self->id, &post->data))
 		sim_fail("blocking work does not see what was done before it");
 	sim_work(post->script * 1000000ull);
+	post->work_ended = true;
 }
 
 void
@@ -32,16 +34,20 @@ world_do_work(const struct doer *doer, const struct op *op)
 {
 	struct world_color *wc = &world.color[op->color];
 	struct post *post = wc->released ? NULL : world_new_post(doer, op, false, -1);
+	uint32_t mark = world_open_mark(wc);
 	struct mely_handler *handler;
 	int error;
 
 	if (post == NULL)
 		return;
+	post->work = true;
+	post->closes = wc->closes;
 	post->ordered = false; /* the helpers decide the order */
 	handler = &world.handler[HANDLER_POST][world.program->script[op->script].handler];
 	wc->held++;
 	error = mely_work(world_color_of(wc), (enum mely_work_class)(op->value % 3), work, handler,
 	    post, NULL);
+	post->perhaps_dropped = !world_open_since(wc, mark);
 	if (error == 0) {
 		check_posted(post);
 		return;
@@ -49,7 +55,7 @@ world_do_work(const struct doer *doer, const struct op *op)
 	wc->held--;
 	post->state = POST_REFUSED;
 	/* A handler gets -ESHUTDOWN, too, if the stopping runtime would drop the work. */
-	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
+	if (error != -ESHUTDOWN || (!world_runtime_of(wc)->stopping && !post->perhaps_dropped))
 		world_refused(doer, wc, error);
 }
 
@@ -79,6 +85,7 @@ static void
 watch(struct world_fd *wf, const struct op *op)
 {
 	struct world_color *wc = &world.color[op->color];
+	uint32_t mark = world_open_mark(wc);
 	mely_watch id;
 	int error;
 
@@ -91,6 +98,8 @@ watch(struct world_fd *wf, const struct op *op)
 	error = mely_fd_watch(world_color_of(wc), wf->fd, MELY_FD_READ |
 	    (op->value & 1 ? MELY_FD_EDGE : 0u), &world.handler[HANDLER_FD][0], wf, &id);
 	wf->busy = false;
+	wf->closes = wc->closes;
+	wf->perhaps_closed = !world_open_since(wc, mark);
 	if (error == 0) {
 		wf->id = id;
 		return;
@@ -98,7 +107,8 @@ watch(struct world_fd *wf, const struct op *op)
 	wf->started = false;
 	wc->held--;
 	/* A stop of the runtime that has not ended yet may have closed the watcher. */
-	if ((error != -ESHUTDOWN && error != -EEXIST) || !world_runtime_of(wc)->stopping)
+	if ((error != -ESHUTDOWN && error != -EEXIST) ||
+	    (!world_runtime_of(wc)->stopping && !wf->perhaps_closed))
 		sim_fail("mely_fd_watch: error %d", error);
 }
 

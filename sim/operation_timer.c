@@ -11,6 +11,7 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	struct world_timer *wt = &world.timer[op->item];
 	const struct program *p = world.program;
 	uint64_t repeat_ns = op->value % 3 == 0 ? 1000 + op->value : 0;
+	uint32_t mark = world_open_mark(wc);
 	struct mely_color *color;
 	mely_watch id;
 	int error;
@@ -22,6 +23,7 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	wc->held++;
 	color = world_color_of(wc);
 	wt->color = op->color;
+	wt->closes = wc->closes;
 	wt->ran = 0;
 	wt->pushed = false;
 	wt->repeats = repeat_ns != 0;
@@ -36,10 +38,16 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 		/* The library read the time at some point of the call: take the latest. */
 		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
 		wt->id = id;
+		if (!world_open_since(wc, mark)) {
+			wt->closes = wc->closes;
+			wt->pushed = true;
+			wt->awaited = false;
+		}
 		return;
 	}
 	wt->started = false;
-	if (error != -ESHUTDOWN || !world_runtime_of(wc)->stopping)
+	if (error != -ESHUTDOWN ||
+	    (!world_runtime_of(wc)->stopping && world_open_since(wc, mark)))
 		sim_fail("mely_timer_start: error %d", error);
 }
 
@@ -64,6 +72,8 @@ void
 world_do_timer_again(const struct op *op)
 {
 	struct world_timer *wt = &world.timer[op->item];
+	const struct world_color *wc = &world.color[wt->color];
+	uint32_t mark = world_open_mark(wc);
 
 	if (!wt->started || wt->busy || wt->id == 0)
 		return;
@@ -75,8 +85,8 @@ world_do_timer_again(const struct op *op)
 	wt->pushed = true;
 	wt->awaited = true;
 	wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;
-	if (mely_timer_again(world.color[wt->color].rt, wt->id, op->value,
-	    wt->repeats ? 1000 + op->value : 0) != 0)
+	if (mely_timer_again(wc->rt, wt->id, op->value, wt->repeats ? 1000 + op->value : 0) != 0 ||
+	    !world_open_since(wc, mark))
 		wt->awaited = false;
 	else
 		wt->late_ps = (sim_now_ps() / 1000 + op->value) * 1000;

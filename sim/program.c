@@ -143,8 +143,8 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
 		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
 		[OP_WORKER] = 2, [OP_FD_WATCH] = 6, [OP_FD_WRITE] = 7, [OP_FD_STOP] = 3,
-		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2,
-		[OP_TRIM] = 7, [OP_LOOK] = 6,
+		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_CLOSE] = 3, [OP_RELEASE] = 2,
+		[OP_HIGH_WATER] = 2, [OP_TRIM] = 7, [OP_LOOK] = 6,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
 	int i;
@@ -334,7 +334,7 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 	case OP_HIGH_WATER:
 		fprintf(out, " color %d at %u", op->color, op->value);
 		break;
-	case OP_UNPIN: case OP_RELEASE: case OP_STEALING: case OP_TRIM:
+	case OP_UNPIN: case OP_CLOSE: case OP_RELEASE: case OP_STEALING: case OP_TRIM:
 	case OP_STOP_DRAIN: case OP_STOP_DISCARD: case OP_SPREAD:
 		fprintf(out, " color %d (or its runtime)", op->color);
 		break;

@@ -48,6 +48,7 @@ enum {
 	X(FD_WRITE, "fd-write") \
 	X(FD_STOP, "fd-stop") \
 	X(SPREAD, "post-to-many-ids") \
+	X(CLOSE, "close") \
 	X(RELEASE, "release") \
 	X(HIGH_WATER, "high-water") \
 	X(TRIM, "trim") \

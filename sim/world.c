@@ -85,9 +85,10 @@ static void
 make_events(const struct program *p)
 {
 	static void (*const fns[HANDLER_KINDS])(void *) = {world_handler, world_event_handler,
-	    world_timer_handler, world_done_handler, world_fd_handler, world_spread_handler};
+	    world_timer_handler, world_done_handler, world_fd_handler, world_spread_handler,
+	    world_closed_handler};
 	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "done",
-	    "descriptor", "spread"};
+	    "descriptor", "spread", "closed"};
 	int i, j;
 
 	for (i = 0; i < HANDLER_KINDS; i++) {
@@ -112,6 +113,12 @@ make_events(const struct program *p)
 	}
 	for (i = 0; i < p->timers; i++)
 		world.timer[i].world = &world;
+	for (i = 0; i < p->colors; i++) {
+		struct world_color *wc = &world.color[i];
+
+		wc->closed = sim_malloc(sizeof *wc->closed);
+		mely_event_init(wc->closed, &world.handler[HANDLER_CLOSED][0], wc);
+	}
 }
 
 /* ---- the threads ----------------------------------------------------------------------------- */
@@ -222,6 +229,7 @@ first_thread(void *arg)
 	for (i = 0; i < p->colors; i++) {
 		if (world.color[i].object != NULL && !world.color[i].freed)
 			sim_free(world.color[i].object);
+		sim_free(world.color[i].closed);
 	}
 	world_fds_close();
 	for (i = 0; i < p->events; i++) {

@@ -25,6 +25,7 @@ enum handler_kind {
 	HANDLER_DONE,
 	HANDLER_FD,
 	HANDLER_SPREAD,
+	HANDLER_CLOSED,
 	HANDLER_KINDS
 };
 
@@ -40,6 +41,10 @@ struct post {
 	int8_t item;            /* embedded event, or -1 */
 	uint8_t producer;
 	bool ordered;           /* its place in the order of its producer is known */
+	bool work;              /* of blocking work */
+	bool work_begun, work_ended; /* the function, on a helper */
+	bool perhaps_dropped;   /* work: a close overlapped its call */
+	uint32_t closes;        /* work: of its color, when it was submitted */
 	uint32_t number;        /* of all posts, in the order begun */
 	uint32_t made_at;       /* moment */
 	struct sim_word data;   /* written before the post, read by the event */
@@ -53,6 +58,10 @@ struct world_color {
 	uint32_t id;
 	bool running;
 	bool released, freed;
+	struct mely_event *closed; /* of mely_color_close */
+	uint32_t closes;        /* calls of mely_color_close, ever begun */
+	bool closing;           /* closed has not ended */
+	bool close_inside;      /* a handler of its runtime has begun it */
 	uint32_t posting;       /* running calls that name it */
 	uint32_t held;          /* timers and completions that may still name it */
 	uint32_t pins;          /* running calls that move it in its queue */
@@ -93,6 +102,7 @@ struct world_timer {
 	bool running, repeats;
 	bool pushed;            /* mely_timer_again: it may run for the old time or the new */
 	uint8_t color;
+	uint32_t closes;        /* of its color, when it was started */
 	uint32_t ran;           /* since it was started */
 	uint64_t due_ps;        /* not before */
 	bool awaited;           /* it must run at late_ps or soon after */
@@ -106,7 +116,9 @@ struct world_fd {
 	int fd;
 	mely_watch id;
 	bool started, busy, running; /* like those of a timer */
+	bool perhaps_closed;    /* a close overlapped the call that started it */
 	uint8_t color;
+	uint32_t closes;
 };
 
 struct world_runtime {
@@ -173,6 +185,15 @@ struct world_runtime *world_runtime_of(const struct world_color *wc);
 void world_do_timer_start(const struct doer *doer, const struct op *op);
 void world_do_timer_again(const struct op *op);
 void world_do_timer_stop(const struct doer *doer, struct world_timer *wt);
+
+/* ---- operation_close.c ----------------------------------------------------------------------- */
+
+void world_do_close(const struct doer *doer, const struct op *op);
+void world_closed_handler(void *arg);
+void world_closed_back(struct world_color *wc);
+/* Has the color been open since mark? */
+uint32_t world_open_mark(const struct world_color *wc);
+bool world_open_since(const struct world_color *wc, uint32_t mark);
 
 /* ---- operation_io.c -------------------------------------------------------------------------- */
 

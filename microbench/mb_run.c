@@ -107,7 +107,7 @@ sum(const struct mb_window *w)
 void
 mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 {
-	uint64_t *first, n, least = UINT64_MAX, most = 0, total = 0;
+	uint64_t *first, n, before, least = UINT64_MAX, most = 0, total = 0;
 	double start, seconds, cpu;
 	int i;
 
@@ -123,7 +123,11 @@ mb_window_measure(const struct mb_window *w, struct mb_sample *out)
 	cpu = mb_cpu_s();
 	for (i = 0; i < w->count; i++)
 		first[i] = w->read(w->ctx, i);
-	mb_nap(w->seconds);
+	/* On a busy machine a short window may pass without an event: then it is longer. */
+	before = sum(w);
+	do
+		mb_nap(w->seconds);
+	while (sum(w) == before);
 	seconds = mb_now_s() - start;
 	cpu = mb_cpu_s() - cpu;
 	for (i = 0; i < w->count; i++) {

@@ -12,27 +12,29 @@ scratch=$(mktemp -d) || exit 1
 # Otherwise the library would report the handlers that do not return on stderr.
 export XDG_RUNTIME_DIR=$scratch MELY_SOCKET=1 MELY_STALL_MS=0 MELY_AGE_MS=0
 failures=0
-server=mely-test-$$
+# A server of its own, and a session that keeps it alive between two views. Its log is for failures.
+export TMUX_TMPDIR=$scratch
+unset TMUX
 
 cleanup()
 {
-	tmux -L "$server" kill-server 2>/dev/null
+	tmux kill-server 2>/dev/null
 	exec 7>&- 8>&-
 	wait
 	rm -rf "$scratch"
 }
 trap cleanup EXIT
 
+screen()
+{
+	tmux capture-pane -p -t top
+}
+
 complain()
 {
 	echo "FAIL: $*"
-	tmux -L "$server" capture-pane -p -t top
+	screen || tail -n 30 "$scratch"/tmux-server-*.log
 	failures=$((failures + 1))
-}
-
-screen()
-{
-	tmux -L "$server" capture-pane -p -t top
 }
 
 # shows PATTERN: wait until the screen shows it; false after a long time.
@@ -64,22 +66,24 @@ start()
 view()
 {
 	# tmux must not inherit the descriptors whose end the programs wait for.
-	tmux -L "$server" -f /dev/null new-session -d -s top -x "$1" -y "$2" \
+	tmux new-session -d -s top -x "$1" -y "$2" \
 	    "TERM=screen-256color $top --interval 0.2 $3; echo status \$?; exec sleep 1000" \
 	    7>&- 8>&-
 }
 
 leave()
 {
-	tmux -L "$server" send-keys -t top q
+	tmux send-keys -t top q
 	shows '^status 0' || complain "q does not end it with 0"
-	tmux -L "$server" kill-session -t top
+	tmux kill-session -t top
 }
 
 keys()
 {
-	tmux -L "$server" send-keys -t top "$@"
+	tmux send-keys -t top "$@"
 }
+
+(cd "$scratch" && tmux -v -f /dev/null new-session -d -s keep "exec sleep 10000") || exit 1
 
 # ---- every core in a handler --------------------------------------------------------------------
 
@@ -107,9 +111,9 @@ shows 'longest colors first' || complain "no other order of colors"
 keys n
 shows 'handlers by name' || complain "no other order of handlers"
 # The view follows the size of the terminal.
-tmux -L "$server" resize-window -t top -x 30 -y 8
+tmux resize-window -t top -x 30 -y 8
 shows '^CORES' || complain "nothing in a small terminal"
-tmux -L "$server" resize-window -t top -x 200 -y 60
+tmux resize-window -t top -x 200 -y 60
 shows '^  1 .* 3 +[0-9.]+m?s .*|^2004 waiting 4' || complain "nothing in a large terminal"
 shows '5 waiting$|waiting 4 ' || complain "not all colors in a large terminal"
 leave
@@ -120,7 +124,7 @@ shows '^CORES' || complain "no second view"
 exec 7>&-
 shows "process $pid has ended" || complain "the program's end is not reported"
 shows '^status 0' || complain "the program's end is an error"
-tmux -L "$server" kill-session -t top
+tmux kill-session -t top
 
 # ---- more cores than lines ----------------------------------------------------------------------
 
@@ -132,7 +136,7 @@ keys End
 shows '255 \[' || complain "the last core cannot be seen"
 keys Home
 shows '^  0 \[' || complain "the first core cannot be seen again"
-tmux -L "$server" resize-window -t top -x 320 -y 80
+tmux resize-window -t top -x 320 -y 80
 shows '255 \[' || complain "not all of 256 cores in a large terminal"
 leave
 exec 8>&-

@@ -429,7 +429,7 @@ def main():
             check(program.process.poll() is None, "the program runs on")
             check(program.end() == 0, "its exit status")
             check(not os.path.exists(program.path), "the socket is removed")
-        with Program(run, "--waiting", "3000") as program:
+        with Program(run, "--cores", "1", "--waiting", "3000") as program:
             never_reads(program)
             text = program.ask(b"dump\n")[1].decode()
             check(re.search(r"^  and \d+ more$", text, re.M), "a long dump is cut", text[-300:])

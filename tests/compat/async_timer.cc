@@ -19,14 +19,18 @@ now()
 }
 
 static timespec
-in_ms(long ms)
+plus_ms(timespec t, long ms)
 {
-	timespec t = now();
-
 	t.tv_nsec += ms * MS;
 	t.tv_sec += t.tv_nsec / 1000000000;
 	t.tv_nsec %= 1000000000;
 	return t;
+}
+
+static timespec
+in_ms(long ms)
+{
+	return plus_ms(now(), ms);
 }
 
 /* ---- when ---- */
@@ -111,17 +115,17 @@ not_early_by_hand()
 		acheck();
 }
 
-/* ---- the order ---- */
+/* ---- the order: of times that are all counted from one moment ---- */
 
 static void
 by_time()
 {
-	timespec t[3] = {in_ms(30), in_ms(10), in_ms(20)};
+	timespec begin = now();
 
-	timecb(t[0], wrap(mark, 'c'));
-	timecb(t[1], wrap(mark, 'a'));
-	timecb(t[2], wrap(mark, 'b'));
-	timecb(in_ms(40), wrap(expect, "abc"));
+	timecb(plus_ms(begin, 30), wrap(mark, 'c'));
+	timecb(plus_ms(begin, 10), wrap(mark, 'a'));
+	timecb(plus_ms(begin, 20), wrap(mark, 'b'));
+	timecb(plus_ms(begin, 40), wrap(expect, "abc"));
 	amain();
 }
 
@@ -445,7 +449,7 @@ static void
 arm_elsewhere()
 {
 	FACT_EQ(get_current_color(), 8);
-	timecb_remove(delaycb(0, 20 * MS, wrap(mark, 'x')));
+	timecb_remove(delaycb(100, wrap(mark, 'x')));
 	timecb_remove(timer);
 	delaycb(0, MS, wrap(in_zero));
 }
@@ -453,7 +457,7 @@ arm_elsewhere()
 static void
 any_color()
 {
-	timer = delaycb(0, 100 * MS, wrap(expect, "removed"));
+	timer = delaycb(100, wrap(expect, "removed"));
 	cpucb_tail(cwrap(arm_elsewhere, 8));
 	amain();
 }
@@ -469,9 +473,11 @@ by_hand_colored(int color)
 static void
 by_hand()
 {
-	delaycb(0, 10 * MS, cwrap(by_hand_colored, 2, 2));
-	delaycb(0, 20 * MS, wrap(by_hand_colored, 0));
-	delaycb(0, 5 * MS, cwrap(by_hand_colored, 1, 1));
+	timespec begin = now();
+
+	timecb(plus_ms(begin, 10), cwrap(by_hand_colored, 2, 2));
+	timecb(plus_ms(begin, 20), wrap(by_hand_colored, 0));
+	timecb(plus_ms(begin, 5), cwrap(by_hand_colored, 1, 1));
 	while (seen.size() < 3)
 		acheck();
 	FACT_EQ(get_current_color(), -42);
@@ -517,9 +523,11 @@ from_hand_to_amain()
 static void
 late_by_hand()
 {
-	delaycb(0, 3 * MS, wrap(by_hand_colored, 0));
-	delaycb(0, 2 * MS, cwrap(by_hand_colored, 2, 2));
-	delaycb(0, 4 * MS, cwrap(by_hand_colored, 1, 1));
+	timespec begin = now();
+
+	timecb(plus_ms(begin, 3), wrap(by_hand_colored, 0));
+	timecb(plus_ms(begin, 2), cwrap(by_hand_colored, 2, 2));
+	timecb(plus_ms(begin, 4), cwrap(by_hand_colored, 1, 1));
 	usleep(10000);
 	while (seen.size() < 3)
 		acheck();

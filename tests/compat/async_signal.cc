@@ -26,6 +26,7 @@ many()
 {
 	for (int i = 0; i < 5; i++)
 		kill(getpid(), SIGUSR1);
+	signals_arrive();
 	expect_soon("s");
 }
 
@@ -518,6 +519,7 @@ dropped_with_its_note()
 {
 	sigcb(SIGUSR1, wrap(mark, 'a'));
 	kill(getpid(), SIGUSR1);
+	signals_arrive();
 	sigcb(SIGUSR1, NULL);
 	set_anew();
 }

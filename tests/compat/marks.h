@@ -20,6 +20,27 @@ mark(int c)
 	seen += (char)c;
 }
 
+static int arrivals;
+
+static inline void
+count_arrival(int)
+{
+	facts_add(&arrivals, 1);
+}
+
+/* Wait until the handlers of all signals sent so far have run. If color 0 is not on the first
+ * worker, that one takes them whenever it gets a processor, in the order of their numbers. */
+static inline void
+signals_arrive()
+{
+	int before = facts_get(&arrivals);
+
+	signal(SIGRTMAX, count_arrival);
+	kill(getpid(), SIGRTMAX);
+	while (facts_get(&arrivals) == before)
+		usleep(100);
+}
+
 static inline void
 expect(const char *what)
 {

@@ -503,13 +503,23 @@ watch_ready(int color, int prio, int c)
 }
 
 static void
+check_four()
+{
+	if (strlen(order) < 4) {
+		delaycb(0, 1000000, cpwrap(check_four, 6, -11));
+		return;
+	}
+	check_order("abcd");
+}
+
+static void
 watch_four()
 {
 	watch_ready(2, -9, 'd');
 	watch_ready(3, 5, 'b');
 	watch_ready(4, 0, 'c');
 	watch_ready(5, 9, 'a');
-	delaycb(0, 20000000, cpwrap(check_order, "abcd", 6, -11));
+	delaycb(0, 20000000, cpwrap(check_four, 6, -11));
 }
 
 /* Callbacks that are ready at once run in the order of their priorities. */

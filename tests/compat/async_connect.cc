@@ -303,7 +303,7 @@ static void
 cancels_a_lookup()
 {
 	begin();
-	name_server_start();
+	name_server_start(1);
 	delaycb(0, 100000000,
 	    wrap(cancel_it, tcpconnect("silent.test", port, wrap(never_counted, counted()))));
 	amain();

@@ -198,7 +198,10 @@ long_name()
 static void
 no_answer()
 {
-	no_host("silent.test", ARERR_TIMEOUT, true);
+	name_server_start(1);
+	dns_hostbyname("silent.test", wrap(failed<hostent>, int(ARERR_TIMEOUT)));
+	returned = true;
+	amain();
 }
 
 /* An invalid name server: one lookup after another. */
@@ -419,7 +422,7 @@ cancel_under_way()
 {
 	dnsreq_t *req;
 
-	name_server_start();
+	name_server_start(1);
 	req = dns_hostbyname("silent.test", wrap(never, counted()));
 	delaycb(0, 100000000, wrap(cancel_it, req));
 	amain();
@@ -429,7 +432,7 @@ cancel_under_way()
 static void
 end_under_way()
 {
-	name_server_start();
+	name_server_start(1);
 	dns_hostbyname("silent.test", wrap(never, counted()));
 	dnsreq_cancel(dns_hostbyname("silent.test", wrap(never, counted())));
 	delaycb(0, 100000000, wrap(end));

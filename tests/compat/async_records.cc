@@ -167,7 +167,7 @@ txt()
 static void
 no_answer_of_records()
 {
-	name_server_start();
+	name_server_start(1);
 	dns_txtbyname("silent.test", wrap(failed<txtlist>, int(ARERR_TIMEOUT)));
 	returned = true;
 	amain();

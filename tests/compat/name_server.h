@@ -4,6 +4,7 @@
  * process that ends with the test. MELY_NAMESERVER passes its address to the library.
  *
  *     name_server_start();    in main, before amain
+ *     name_server_start(1);   with names it is silent about, for which the library waits a second
  */
 #ifndef MELY_TESTS_NAME_SERVER_H
 #define MELY_TESTS_NAME_SERVER_H
@@ -205,7 +206,7 @@ name_serve(int fd)
 }
 
 static inline void
-name_server_start()
+name_server_start(int seconds = 20)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	sockaddr_in address;
@@ -221,7 +222,8 @@ name_server_start()
 	sprintf(text, "127.0.0.1:%d", ntohs(address.sin_port));
 	setenv("MELY_NAMESERVER", text, 1);
 	setenv("LOCALDOMAIN", "search.test", 1);
-	setenv("RES_OPTIONS", "timeout:1 attempts:1", 1);
+	sprintf(text, "timeout:%d attempts:1", seconds);
+	setenv("RES_OPTIONS", text, 1);
 	if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() == parent)

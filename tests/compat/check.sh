@@ -53,7 +53,7 @@ verdict()
 {
 	local wanted=$1 status
 	shift
-	PATIENCE=$((wanted == 0 ? 100 : 5)) timeout 120 \
+	PATIENCE=$((wanted == 0 ? 100 : 20)) timeout 120 \
 	    python3 "$top_srcdir/tests/compat/five_clients.py" "$check" "$@" \
 	    >"$scratch/out" 2>&1
 	status=$?

@@ -31,7 +31,7 @@ ends_in_time()
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	alarm(30);
+	alarm(100);
 }
 
 /* The test defines the code of the child, which never returns. */

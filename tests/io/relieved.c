@@ -161,7 +161,7 @@ comes_and_goes(void)
 		for (i = 0; i < LINES; i++)
 			line_ping(&line[i]);
 	test_await(&fired, test_get(&fired) + 5);
-	TEST_OK(mely_watch_stop(stuck_rt, watch, NULL, NULL));
+	stuck_stop_timer(watch);
 	stuck_end();
 	for (i = 0; i < LINES; i++) {
 		line_close(&line[i]);
@@ -293,7 +293,7 @@ forks(void)
 		test_await(&forked, i);
 	}
 	hold_end(&hold);
-	TEST_OK(mely_watch_stop(stuck_rt, watch, NULL, NULL));
+	stuck_stop_timer(watch);
 	stuck_end();
 	free(color);
 	free(forker);

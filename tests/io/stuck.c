@@ -115,7 +115,7 @@ timers_on(int core)
 	test_await(&again, test_get(&again) + 20);
 	hold_end(&hold);
 	test_await(&again, test_get(&again) + 20);
-	TEST_OK(mely_watch_stop(stuck_rt, repeating, NULL, NULL));
+	stuck_stop_timer(repeating);
 	stuck_end();
 	TEST_EQ(test_get(&once), 1);
 	TEST_EQ(test_get(&late), 1);

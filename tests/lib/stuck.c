@@ -40,6 +40,14 @@ on_count(void *arg)
 
 struct mely_handler stuck_count = MELY_HANDLER(on_count);
 
+void
+stuck_stop_timer(mely_watch watch)
+{
+	int rc = mely_watch_stop(stuck_rt, watch, NULL, NULL);
+
+	TEST_CHECK(rc == 0 || rc == -EINPROGRESS);
+}
+
 /* ---- hold ----------------------------------------------------------------------------------- */
 
 static void

@@ -50,4 +50,7 @@ void line_close(struct line *line);
 /* Adds 1 to its argument, an _Atomic uint64_t. */
 extern struct mely_handler stuck_count;
 
+/* Stop a timer of such a handler, which may be running meanwhile. */
+void stuck_stop_timer(mely_watch watch);
+
 #endif

@@ -348,19 +348,18 @@ limits_of_handlers(void)
 
 /* ---- what is not a stall --------------------------------------------------------------------- */
 
-static _Atomic uint64_t longest_ns, too_long;
+static _Atomic uint64_t measured_ns, halves;
 
+/* Counts the time since the last call in halves of a limit of 100 ms, in which the thread had no
+ * processor. A handler that was over the limit was so before this measures, or after. */
 static void
 on_brief(void *arg)
 {
-	uint64_t began = mely_now_ns(), took;
+	uint64_t now;
 
-	test_spin_ns(2000000);
-	took = mely_now_ns() - began;
-	if (took > test_get(&longest_ns))
-		atomic_store(&longest_ns, took);
-	if (took >= *(uint64_t *)arg)
-		test_add(&too_long, 1); /* the thread had no processor */
+	test_spin_ns(arg != NULL ? 2000000 : 0);
+	now = mely_now_ns();
+	test_add(&halves, (now - atomic_exchange(&measured_ns, now)) / 50000000);
 }
 
 static struct mely_handler brief_handler = MELY_HANDLER(on_brief);
@@ -369,7 +368,6 @@ static struct mely_handler brief_handler = MELY_HANDLER(on_brief);
 static void
 short_ones_in_a_row(void)
 {
-	static uint64_t limit_ns = 100 * 1000000;
 	struct mely_config config;
 	unsigned i;
 
@@ -378,14 +376,14 @@ short_ones_in_a_row(void)
 	config.age_ms = 0;
 	config.stall_ms = 100;
 	lines_catch(&config);
-	atomic_store(&too_long, 0);
+	atomic_store(&halves, 0);
 	rt = test_runtime_with(&config);
 	for (i = 0; i < 300; i++)
-		TEST_OK(mely_post_id(rt, 1, &brief_handler, &limit_ns));
+		TEST_OK(mely_post_id(rt, 1, &brief_handler, rt));
+	atomic_store(&measured_ns, mely_now_ns());
 	test_run_dry(rt);
-	printf("    the longest of them took %llu us\n",
-	    (unsigned long long)test_get(&longest_ns) / 1000);
-	TEST_CHECK(test_counters(rt).stalls <= test_get(&too_long));
+	on_brief(NULL);
+	TEST_CHECK(test_counters(rt).stalls <= test_get(&halves));
 	TEST_OK(mely_runtime_free(rt));
 }
 
@@ -433,6 +431,8 @@ off(void)
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
+static _Atomic uint64_t stalls_seen;
+
 static void
 on_stall(void *arg)
 {
@@ -441,6 +441,7 @@ on_stall(void *arg)
 	(void)arg;
 	while (test_counters(rt).stalls == stalls)
 		;
+	test_add(&stalls_seen, test_counters(rt).stalls - stalls);
 }
 
 /* Of one handler a line a second, of all ten a minute; the others are counted. */
@@ -460,7 +461,8 @@ rates(void)
 	for (i = 0; i < HANDLERS * EACH; i++)
 		TEST_OK(mely_post_id(rt, 1, &handlers[i / EACH], NULL));
 	test_run_dry(rt);
-	TEST_EQ(test_counters(rt).stalls, HANDLERS * EACH);
+	/* Not counted here: the last handler, which ends the run, may be held up for as long. */
+	TEST_EQ(test_get(&stalls_seen), HANDLERS * EACH);
 	for (shown = i = 0; i < lines_count(); i++)
 		shown += strstr(lines_at(i), "handler ") != NULL;
 	/* Some may be reported twice: at ten times the limit, too. */

@@ -14,7 +14,7 @@
 #include "core/core.h"
 
 enum { FORKS = 100 };
-enum { HANG_S = 30 }; /* a child that takes longer hangs */
+enum { HANG_S = 60 }; /* a child that takes longer hangs */
 
 static struct mely_runtime *rt;
 

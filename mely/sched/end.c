@@ -36,6 +36,9 @@ melyint_turn_afterwards(struct melyint_core *core)
 	core->locked.has_batch = true;
 	melyint_lock_drop(&core->lock);
 	afterwards(core, waiters);
+	/* A release function may have posted. */
+	if (MELY_UNLIKELY(core->outbox.remote != 0))
+		melyint_outbox_end_row(core);
 	melyint_lock_take(&core->lock);
 	/* No batch ran, so no cancel waits for the end of one. */
 	MELY_DEBUG_ASSERT(core->locked.waiters == NULL);

@@ -7,8 +7,9 @@
  *      its core's outbox. From then on its plain posts (pooled events, at the tail, not to the
  *      running color) go into the ring: no lock, and no access to the color's cache line.
  *   B. The owner delivers when enough posts wait, before any other kind of post (which must not
- *      overtake them), and when the batch ends, before its turn ends. A delivery locks each
- *      receiving core once for all its colors, whose cache lines it has prefetched.
+ *      overtake them), when the batch ends, before its turn ends, and when a release function that
+ *      follows a turn has returned. A delivery locks each receiving core once for all its colors,
+ *      whose cache lines it has prefetched.
  *   C. A core that runs out of work delivers what the others hold back and closes their outboxes,
  *      so that a handler that posts and then computes for long holds nothing back from idle cores.
  *      The sentry (NOTE(park)) sees what slips in meanwhile, within its tick.
@@ -204,4 +205,15 @@ melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
 		if (!melyint_outbox_empty(&rt->cores[i].outbox))
 			melyint_outbox_deliver(self, &rt->cores[i]);
 	}
+}
+
+/* In the child of a fork this thread is no longer the core. */
+void
+melyint_outbox_end_row(struct melyint_core *core)
+{
+	core->outbox.remote = 0;
+	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
+	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
+		melyint_outbox_deliver(core, core);
+	MELY_DEBUG_ASSERT(melyint_self != core || melyint_outbox_length(&core->outbox) == 0);
 }

@@ -256,17 +256,6 @@ run_special(struct melyint_core *core, uint32_t limit)
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-/* B of NOTE(outbox). In the child of a fork this thread is no longer the core. */
-static void
-end_row(struct melyint_core *core)
-{
-	core->outbox.remote = 0;
-	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
-	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
-		melyint_outbox_deliver(core, core);
-	MELY_DEBUG_ASSERT(melyint_self != core || melyint_outbox_length(&core->outbox) == 0);
-}
-
 void
 melyint_batch_run(struct melyint_core *core)
 {
@@ -286,7 +275,7 @@ melyint_batch_run(struct melyint_core *core)
 	MELY_DEBUG_ASSERT(ran <= limit);
 	core->batch.ran = ran;
 	if (MELY_UNLIKELY(core->outbox.remote != 0))
-		end_row(core);
+		melyint_outbox_end_row(core);
 	melyint_tally_flush(&core->tallies, ran);
 	MELY_COUNT(&core->counters.batches, 1);
 }

@@ -87,6 +87,43 @@ a_row_opens_it(void **state)
 }
 
 static void
+post_more_than_a_row(void *arg)
+{
+	(void)arg;
+	post_row(NULL);
+	post_row(NULL);
+}
+
+static void
+release_self(void *arg)
+{
+	assert_int_equal(mely_color_release(arg, post_more_than_a_row, NULL), 0);
+}
+
+static struct mely_handler releaser = MELY_HANDLER(release_self);
+
+/* The function runs after a turn, outside of any batch that would deliver what it posts. */
+static void
+a_release_function_holds_nothing_back(void **state)
+{
+	struct mely_color mine;
+
+	(void)state;
+	assert_int_equal(mely_color_init_on(&mine, rt, 0), 0);
+	assert_int_equal(mely_color_pin(&mine, 0), 0);
+	assert_int_equal(mely_post(&mine, &releaser, &mine), 0);
+	posts = 0;
+	melyint_batch_run(one);
+	run_batch(one); /* of mine */
+	posts = MELYINT_OUTBOX_AFTER;
+	assert_false(melyint_turn(one));
+	assert_int_equal(held_back(), 0);
+	assert_false(is_open());
+	assert_int_equal(mely_post(&colors[COLORS - 1], &row, NULL), 0);
+	assert_true(melyint_turn(one)); /* for the teardown */
+}
+
+static void
 another_kind_of_post_delivers_first(void **state)
 {
 	struct mely_event ev;
@@ -177,6 +214,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(a_row_opens_it, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_release_function_holds_nothing_back, setup,
+	        teardown),
 	    cmocka_unit_test_setup_teardown(another_kind_of_post_delivers_first, setup, teardown),
 	    cmocka_unit_test_setup_teardown(a_full_one_is_delivered, setup, teardown),
 	    cmocka_unit_test_setup_teardown(the_batch_ends_with_a_delivery, setup, teardown),

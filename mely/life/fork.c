@@ -183,6 +183,9 @@ drop_batch(struct melyint_core *core)
 	batch->color_id = MELYINT_NO_ID;
 	batch->gone = 0;
 	core->due.leaving = core->due.released = NULL;
+	core->due.unmarked = 0;
+	core->sampling.batches_left = core->sampling.plain_left = 1;
+	core->sampling.away = false;
 	core->others.relieved = NULL;
 	core->others.owes_sentry = false;
 	core->locked.waiters = NULL;
@@ -191,6 +194,7 @@ drop_batch(struct melyint_core *core)
 	melyint_tallies_rest(&core->tallies);
 	/* relaxed, all: one thread */
 	MELY_STORE(&core->shown.running, NULL, relaxed);
+	MELY_STORE(&core->shown.current, NULL, relaxed);
 	MELY_STORE(&core->locked.sleep, MELYINT_AWAKE, relaxed);
 	MELY_STORE(&core->hint.moving, 0, relaxed);
 	MELY_STORE(&core->hint.busy, 0, relaxed);

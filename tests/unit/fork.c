@@ -3,6 +3,7 @@
  * fork.c: the child of a fork finds every color in a queue, waits for no lock that a thread of the
  * parent held, and counts nothing in the counters of a core.
  */
+#include <errno.h>
 #include <mely/stats.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -235,6 +236,41 @@ relief_is_forgotten(void **state)
 	rt->cores[1].others.relieved = NULL;
 }
 
+/* ---- a handler in the parent ----------------------------------------------------------------- */
+
+static struct mely_event in_parent;
+
+static void
+on_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static struct mely_handler nothing = MELY_HANDLER(on_nothing);
+
+static int
+cancels_nothing(void)
+{
+	return mely_runtime_renew(rt) != 0 ||
+	    mely_event_cancel(&in_parent, NULL, NULL) != -ENOENT;
+}
+
+/* A core of the parent was in the handler of an event. In the child no handler runs. */
+static void
+handlers_are_forgotten(void **state)
+{
+	struct melyint_core *core = &rt->cores[1];
+
+	(void)state;
+	mely_event_init(&in_parent, &nothing, NULL);
+	assert_int_equal(mely_event_post_id(rt, 1, &in_parent), 0);
+	assert_int_equal(mely_event_cancel(&in_parent, NULL, NULL), 0);
+	/* relaxed, both: one thread */
+	MELY_STORE(&core->shown.current, &in_parent, relaxed);
+	assert_int_equal(in_child(cancels_nothing), 0);
+	MELY_STORE(&core->shown.current, NULL, relaxed);
+}
+
 int
 main(void)
 {
@@ -244,6 +280,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(moves_end_before, begin, end),
 	    cmocka_unit_test_setup_teardown(names_do_not_hang, begin, end),
 	    cmocka_unit_test_setup_teardown(relief_is_forgotten, begin, end),
+	    cmocka_unit_test_setup_teardown(handlers_are_forgotten, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

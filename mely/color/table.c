@@ -264,7 +264,8 @@ make_scattered(struct melyint_colortab *t, uint32_t id)
 	if (e == NULL)
 		return NULL;
 	melyint_color_setup(&e->color, home_of(t->rt, id), id, 0);
-	if (t->scattered == b->count) {
+	/* More than that: there was no memory for the last attempts. */
+	if (t->scattered >= b->count) {
 		resize(t, b->count * 2);
 		b = MELY_LOAD(&t->buckets, relaxed);
 	}

@@ -59,9 +59,9 @@ caught(int signum)
 	/* release: pairs with the acquire in melyint_signal_deliver, which then sees the hit */
 	MELY_ADD(&signals[signum].hits, 1, relaxed);
 	MELY_ADD(&caught_count, 1, release);
-	/* relaxed, both: set before the handler was installed */
+	/* relaxed, both: set before the handler was installed; in the child of a fork, the process
+	 * id says that they are not */
 	fd = MELY_LOAD(&wakefd, relaxed);
-	MELY_DEBUG_ASSERT(fd >= 0 || MELY_PEEK(&wakefd_pid) != getpid());
 	/* Fails only when the counter is full: the eventfd is readable then, too. */
 	if (MELY_LOAD(&wakefd_pid, relaxed) == getpid() && write(fd, &one, sizeof(one)) < 0)
 		fd = -1;
@@ -227,6 +227,7 @@ claim(struct melyint_io *io, int signum)
 		return r;
 	/* relaxed: no runtime owns the signal */
 	MELY_STORE(&signals[signum].hits, 0, relaxed);
+	MELY_ASSERT(MELY_PEEK(&wakefd) >= 0);
 	sigfillset(&action.sa_mask);
 	if (sigaction(signum, &action, &signals[signum].before) < 0)
 		return -errno;

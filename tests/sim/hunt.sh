@@ -63,4 +63,8 @@ hunt mely-sim-libasync "5000$many" 300
 "$build/sim/mely-sim" replay 2>/dev/null
 [ $? -eq 2 ] || complain "a replay without a seed is accepted"
 
+# The faults of the mutation check are listed, not hunted.
+listed=$(timeout 60 bash "$(dirname "$0")/mutants.sh" --list | wc -l)
+[ "$listed" -gt 50 ] || complain "mutants.sh --list: $listed"
+
 [ "$failures" -eq 0 ]

@@ -38,7 +38,7 @@ seed=1
 sample=1
 only=
 jobs=$(nproc)
-list=no
+only_list=no
 
 wrong()
 {
@@ -58,7 +58,7 @@ while [ $# -gt 0 ]; do
 	--help | -h) usage; exit 0 ;;
 	--version) echo "mutants.sh of $(sed -n 's/^AC_INIT(\[mely\], \[\([^]]*\).*/mely \1/p' \
 	    "$src/configure.ac")"; exit 0 ;;
-	--list) list=yes; shift; continue ;;
+	--list) only_list=yes; shift; continue ;;
 	--build | --schedules | --seed | --sample | --only | --jobs)
 		[ $# -ge 2 ] || wrong "$1 needs an argument" ;;
 	*) wrong "unknown argument $1" ;;
@@ -77,7 +77,7 @@ done
 [ "$sample" -gt 0 ] && [ "$jobs" -gt 0 ] || wrong "--sample and --jobs begin at 1"
 
 list=$here/mutants.list
-if [ "$list" = yes ]; then
+if [ "$only_list" = yes ]; then
 	grep -E '^[a-z_/]+\.[ch]: ' "$list"
 	exit 0
 fi

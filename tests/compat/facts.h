@@ -122,6 +122,14 @@ facts_no_thread_leaks()
 	setenv("TSAN_OPTIONS", text, 1);
 }
 
+/* The number of workers is fixed before main: set it for the next program of this process. */
+static inline void
+facts_set_workers(const char *cores)
+{
+	setenv("MELY_CORES", cores, 1);
+	setenv("MELY_PIN", "no", 0);
+}
+
 /* Run a case in a separate process. */
 static inline bool
 facts_run(const struct fact *f, int workers)
@@ -145,6 +153,7 @@ facts_run(const struct fact *f, int workers)
 		dup2(pipes[1], 2);
 		close(pipes[0]);
 		close(pipes[1]);
+		facts_set_workers(cores);
 		execl("/proc/self/exe", "facts", f->name, cores, (char *)NULL);
 		_exit(98);
 	}
@@ -175,7 +184,7 @@ facts_all(const struct fact *facts, size_t count)
 	return failed != 0;
 }
 
-/* The number of workers is fixed before main, so set the environment and exec again. */
+/* A case was started by hand: execute the program again unless the environment is right. */
 static inline void
 facts_on(char **argv)
 {
@@ -183,8 +192,7 @@ facts_on(char **argv)
 
 	if (cores != NULL && strcmp(cores, argv[2]) == 0)
 		return;
-	setenv("MELY_CORES", argv[2], 1);
-	setenv("MELY_PIN", "no", 0);
+	facts_set_workers(argv[2]);
 	execv("/proc/self/exe", argv);
 	perror("exec");
 	_exit(98);

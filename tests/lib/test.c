@@ -102,14 +102,16 @@ test_init(int argc, char **argv, unsigned watchdog_seconds)
 	/* ThreadSanitizer loses a signal that arrives during its first blocking call. */
 	(void)poll(NULL, 0, 0);
 	signal(SIGALRM, on_alarm);
-	state.watchdog = TEST_TSAN || TEST_ASAN ? 4 * watchdog_seconds : watchdog_seconds;
-	alarm(state.watchdog);
+	/* Not 1: beside other work a test may take several times as long. */
+	state.watchdog = (TEST_TSAN || TEST_ASAN ? 6 : 3) * watchdog_seconds;
+	alarm(state.watchdog); /* and again for each case */
 }
 
 bool
 test_begin(const char *name)
 {
 	snprintf(state.name, sizeof state.name, "%s", name);
+	alarm(state.watchdog);
 	return state.only == NULL || strcmp(state.only, name) == 0;
 }
 

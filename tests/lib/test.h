@@ -91,7 +91,7 @@ void test_fail(const char *file, int line, const char *format, ...)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
-/* First call of main. After watchdog_seconds the program fails as hung; later if instrumented. */
+/* First call of main. A case has hung after three times watchdog_seconds, six if instrumented. */
 void test_init(int argc, char **argv, unsigned watchdog_seconds);
 bool test_begin(const char *name);
 void test_end(void);

@@ -59,7 +59,7 @@ exempt()
 # run PROGRAM [CASE]
 run()
 {
-	timeout -k 10 300 "$scratch/program" ${2:+"$2"} >"$scratch/log" 2>&1
+	timeout -k 10 800 "$scratch/program" ${2:+"$2"} >"$scratch/log" 2>&1
 	case $? in
 	0) echo "ok $1${2:+ $2}" ;;
 	77) echo "skipped $1" ;;

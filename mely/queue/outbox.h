@@ -39,9 +39,6 @@ struct mely_runtime;
 /* Deliver the posts in box's outbox. self: the calling core. */
 void melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box);
 
-/* The owner: a batch, or what follows a turn, has ended. Deliver what waits, close the outbox. */
-void melyint_outbox_end_row(struct melyint_core *core);
-
 /* Idle core: deliver the posts in all other outboxes. True: there were some. */
 bool melyint_outbox_collect(struct melyint_core *self);
 

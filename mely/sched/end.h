@@ -11,6 +11,21 @@
 #include "color/names_marks.h"
 #include "core/core.h"
 #include "core/worth.h"
+#include "queue/outbox.h"
+
+/* ---- rows of posts --------------------------------------------------------------------------- */
+
+/* B of NOTE(outbox): a batch, or what follows a turn, has ended. In the child of a fork this thread
+ * is no longer the core. */
+MELY_INLINE void
+melyint_outbox_end_row(struct melyint_core *core)
+{
+	core->outbox.remote = 0;
+	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
+	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
+		melyint_outbox_deliver(core, core);
+	MELY_DEBUG_ASSERT(melyint_self != core || melyint_outbox_length(&core->outbox) == 0);
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 

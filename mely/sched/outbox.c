@@ -206,14 +206,3 @@ melyint_outbox_deliver_all(struct mely_runtime *rt, struct melyint_core *self)
 			melyint_outbox_deliver(self, &rt->cores[i]);
 	}
 }
-
-/* In the child of a fork this thread is no longer the core. */
-void
-melyint_outbox_end_row(struct melyint_core *core)
-{
-	core->outbox.remote = 0;
-	MELY_STORE(&core->outbox.open, false, relaxed); /* ours */
-	if (!melyint_outbox_empty(&core->outbox) && melyint_self == core)
-		melyint_outbox_deliver(core, core);
-	MELY_DEBUG_ASSERT(melyint_self != core || melyint_outbox_length(&core->outbox) == 0);
-}

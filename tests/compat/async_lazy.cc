@@ -41,7 +41,9 @@ delay_within_second(long ms, char c)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	t.tv_nsec += ms * MS;
-	if (t.tv_nsec % 1000000000 < 20 * MS)
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	if (t.tv_nsec < 20 * MS)
 		t.tv_nsec += 20 * MS;
 	timecb(t, wrap(mark, c));
 }

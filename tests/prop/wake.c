@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-enum { LEAST = 200 };                       /* rounds, however long they take */
+enum { LEAST = 200 };                   /* rounds, however long they take */
 #define ENOUGH_NS UINT64_C(20000000000) /* no more rounds after this */
 
 static struct mely_runtime *rt;

@@ -105,7 +105,7 @@ html_links()
 {
 	local bad=0 page link
 	while read -r page link; do
-		[ -e "$(dirname "$page")/$link" ] && continue
+		[ -e "${page%/*}/$link" ] && continue
 		echo "$page: $link: no such page"
 		bad=1
 	done < <(grep -roE --include='*.html' 'href="[^"#]+' "$1" | sed 's/:href="/ /' |

@@ -36,7 +36,10 @@ print("{cores} cores?, [0-9.]+ [^ ]+, {events:,} events?, {steals:,} steals?".fo
 	echo "$*: $counts"
 }
 
-for colors in 0 2; do
+all="0 2"
+# With a sanitizer, one of them.
+[ -z "${INSTRUMENT_FLAGS:-}" ] || [ "${MELY_TEST_LONG:-0}" = 1 ] || all=2
+for colors in $all; do
 	traced "coloring-$colors" "$top_builddir/examples/coloring" "$colors"
 	MELY_CORES=4 traced "coloring-$colors-4" "$top_builddir/examples/coloring" "$colors"
 done

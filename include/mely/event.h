@@ -213,11 +213,14 @@ MELY_API int mely_event_post_id(struct mely_runtime *rt, uint32_t color, struct 
  *                 done's handler is entered; without done, the program must learn otherwise when
  *                 ev is free.
  *   -EALREADY     done is queued already; nothing was cancelled.
+ *   -EBUSY        ev is itself the done of another cancel, which the library has yet to post.
  *   -EINVAL       ev is NULL, or done is given without done_color.
  *
- * done may be NULL. The library touches done and done_color only after -EINPROGRESS.
+ * done may be NULL. The library touches done and done_color only after -EINPROGRESS. An event that
+ * has run still refers to the color that it was last posted to: when that color's memory goes,
+ * initialise the event again before a cancel.
  *
- * Threads: any. Colors: any. Blocks: no. Errors: -ENOENT, -EINPROGRESS, -EALREADY, -EINVAL.
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOENT, -EINPROGRESS, -EALREADY, -EBUSY, -EINVAL.
  */
 MELY_API int mely_event_cancel(struct mely_event *ev, struct mely_color *done_color,
     struct mely_event *done);

@@ -175,7 +175,7 @@ begin_fiber(struct melyint_colorfiber *cf, struct mely_color *color)
 	melyint_stack_make(&cf->stack);
 	/* relaxed: a name that comes later is set then */
 	name[0] = '\0';
-	if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NAMED)
+	if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NOTED)
 		(void)mely_color_name(color, name, sizeof name);
 	name_fiber(cf, color, name);
 	melyint_edge_follow_key(cf->rt, cf->fiber);

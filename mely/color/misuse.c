@@ -227,7 +227,8 @@ is_state(unsigned state)
 {
 	return state == MELYINT_EV_IDLE || state == MELYINT_EV_QUEUED ||
 	    state == MELYINT_EV_PRIVATE || state == MELYINT_EV_CANCELLED ||
-	    state == MELYINT_EV_CLAIMED;
+	    state == MELYINT_EV_CLAIMED || state == MELYINT_EV_PROMISED ||
+	    state == MELYINT_EV_LEFT;
 }
 
 void

@@ -3,6 +3,11 @@
  * names_marks.c: the names and high-water marks of colors, in a small hash table per runtime, under
  * a mutex. A color without either has no entry and never takes the mutex. Any thread; posts and
  * release functions are called without the mutex.
+ *
+ * NOTE(marks)
+ *   A post that counts against a mark is taken off it after its event has left the color's queue,
+ *   without the lock of the color's owner. So a color that was released meanwhile is finished only
+ *   when no post counts any more, by the thread that takes off the last one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +23,12 @@
 
 enum { BUCKETS_MIN = 16 };
 
+/* What to post when a color has drained. */
+struct report {
+	struct mely_color *color;
+	struct mely_event *drained;
+};
+
 struct entry {
 	struct entry *next;
 	const struct mely_color *color;
@@ -25,8 +36,8 @@ struct entry {
 	uint32_t mark;     /* 0: none */
 	uint32_t pending;  /* counted posts that have not run */
 	bool crossed;      /* a post was refused since it last drained */
-	struct mely_color *drained_color;
-	struct mely_event *drained;
+	bool finishing;    /* the color is released and idle: NOTE(marks) */
+	struct report report;
 };
 
 struct melyint_colorext {
@@ -200,7 +211,7 @@ mely_color_set_name(struct mely_color *color, const char *name)
 		free(copy);
 		return -ENOMEM;
 	}
-	set_flag(color, MELYINT_COLOR_NAMED, name != NULL);
+	set_flag(color, MELYINT_COLOR_NOTED, true);
 	melyint_trace_named(mely_color_runtime(color), color, name);
 	melyint_check_named(color, name);
 	return 0;
@@ -251,11 +262,30 @@ melyint_colorext_name(struct melyint_colorext *t, const struct mely_color *color
 	return length;
 }
 
+/* Under the mutex: the event to post, if a post was refused since the color last drained. */
+static struct report
+take_report(struct entry *e, struct report report)
+{
+	if (!e->crossed)
+		return (struct report){NULL, NULL};
+	e->crossed = false;
+	return report;
+}
+
+static void
+post_report(struct report report)
+{
+	/* -EALREADY: the event of an earlier crossing is still queued and reports this one, too */
+	if (report.drained != NULL && report.color != NULL)
+		(void)melyint_post(report.color, report.drained, MELYINT_POST_INTERNAL);
+}
+
 int
 mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
     struct mely_color *drained_color, struct mely_event *drained)
 {
 	struct melyint_colorext *t;
+	struct report report = {NULL, NULL};
 	struct entry *e;
 
 	melyint_examine_color(__func__, color);
@@ -268,15 +298,21 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	melyint_mutex_take(&t->lock);
 	e = obtain(t, color);
 	if (e != NULL) {
+		struct report before = e->report;
+
 		e->mark = events_max;
-		e->crossed = false;
-		e->drained_color = drained_color;
-		e->drained = drained;
+		e->report = (struct report){drained_color, drained};
+		if (drained == NULL)
+			report = take_report(e, before);
+		else if (events_max == 0 || e->pending <= events_max / 2)
+			report = take_report(e, e->report);
 	}
 	melyint_mutex_drop(&t->lock);
 	if (e == NULL)
 		return -ENOMEM;
+	set_flag(color, MELYINT_COLOR_NOTED, true);
 	set_flag(color, MELYINT_COLOR_MARKED, events_max != 0);
+	post_report(report);
 	return 0;
 }
 
@@ -312,8 +348,8 @@ void
 melyint_mark_ran(struct mely_color *color)
 {
 	struct melyint_colorext *t = table_of(color);
-	struct mely_color *drained_color = NULL;
-	struct mely_event *drained = NULL;
+	struct report report = {NULL, NULL};
+	bool finish = false;
 	struct entry *e;
 
 	assert_unlocked(color);
@@ -322,16 +358,60 @@ melyint_mark_ran(struct mely_color *color)
 	MELY_DEBUG_ASSERT(e != NULL && e->pending > 0); /* the post was counted */
 	if (e != NULL && e->pending > 0) {
 		e->pending--;
-		if (e->crossed && e->pending <= e->mark / 2) {
-			e->crossed = false;
-			drained = e->drained;
-			drained_color = e->drained_color;
-		}
+		if (e->pending <= e->mark / 2)
+			report = take_report(e, e->report);
+		finish = e->pending == 0 && e->finishing;
 	}
 	melyint_mutex_drop(&t->lock);
-	/* -EALREADY: the event of an earlier crossing is still queued and reports this one, too */
-	if (drained != NULL && drained_color != NULL)
-		(void)melyint_post(drained_color, drained, MELYINT_POST_INTERNAL);
+	post_report(report);
+	if (finish)
+		melyint_color_finish(color);
+}
+
+void
+melyint_marks_renew(struct melyint_colorext *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->buckets_count; i++) {
+		struct entry *e;
+
+		for (e = t->buckets[i]; e != NULL; e = e->next) {
+			e->pending = 0;
+			e->crossed = false;
+		}
+	}
+}
+
+/* Remove the entry of a color that is released. False: counted posts are on their way to the
+ * program, and the last of them finishes the color: NOTE(marks). */
+static bool
+forget(struct mely_color *color)
+{
+	struct melyint_colorext *t = table_of(color);
+	struct entry **slot, *e;
+
+	melyint_mutex_take(&t->lock);
+	slot = find(t, color);
+	e = *slot;
+	if (e != NULL && e->pending != 0) {
+		MELY_DEBUG_ASSERT(!e->finishing);
+		e->finishing = true;
+		melyint_mutex_drop(&t->lock);
+		return false;
+	}
+	if (e != NULL) {
+		*slot = e->next;
+		MELY_DEBUG_ASSERT(t->entries_count > 0);
+		t->entries_count--;
+	}
+	melyint_mutex_drop(&t->lock);
+	if (e != NULL && e->name != NULL) {
+		melyint_trace_named(mely_color_runtime(color), color, NULL);
+		free(e->name);
+	}
+	free(e);
+	return true;
 }
 
 void
@@ -346,24 +426,7 @@ melyint_color_finish(struct mely_color *color)
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL);
 	assert_unlocked(color);
 	/* relaxed: no core refers to the color any more */
-	if (MELY_LOAD(&color->_flags, relaxed) & (MELYINT_COLOR_NAMED | MELYINT_COLOR_MARKED)) {
-		struct melyint_colorext *t = table_of(color);
-		struct entry **slot, *e;
-
-		melyint_mutex_take(&t->lock);
-		slot = find(t, color);
-		e = *slot;
-		if (e != NULL) {
-			*slot = e->next;
-			MELY_DEBUG_ASSERT(t->entries_count > 0);
-			t->entries_count--;
-		}
-		melyint_mutex_drop(&t->lock);
-		if (e != NULL && e->name != NULL) {
-			melyint_trace_named(mely_color_runtime(color), color, NULL);
-			free(e->name);
-		}
-		free(e);
-	}
+	if ((MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NOTED) && !forget(color))
+		return;
 	melyint_run_release(color, fn, arg);
 }

@@ -21,6 +21,8 @@ int melyint_colorext_name(struct melyint_colorext *table, const struct mely_colo
 bool melyint_mark_admit(struct mely_color *color);
 /* A counted post has run or been cancelled. Posts the drained event at half the mark. */
 void melyint_mark_ran(struct mely_color *color);
+/* In the child of a fork, which has no events: none counts. */
+void melyint_marks_renew(struct melyint_colorext *table);
 
 /* Call fn for each color with a name, while the table is locked. */
 void melyint_colorext_each_name(struct melyint_colorext *table,

@@ -307,6 +307,8 @@ struct melyint_life {
 	char why_cores[96];         /* for mely_runtime_describe */
 	uint64_t made_ns;           /* constant */
 	struct mely_runtime *next;  /* list of all runtimes, under its lock: fork.c */
+	/* events that are being handed back; under the lock of the core that owns their color */
+	struct mely_event *left;
 };
 
 /* Walks through the queues: look/census.c. */
@@ -355,7 +357,7 @@ _Static_assert(offsetof(struct mely_runtime, phase) % MELY_CACHE_LINE == 0 &&
 enum {
 	MELYINT_COLOR_IDLE = 0,
 	MELYINT_COLOR_QUEUED,  /* linked in its owner's core-queue */
-	MELYINT_COLOR_RUNNING, /* its owner runs a batch of it */
+	MELYINT_COLOR_RUNNING, /* its owner runs a batch of it, or a stop hands its events back */
 	MELYINT_COLOR_MOVING   /* has events and belongs to its new owner, which links it soon */
 };
 
@@ -365,7 +367,7 @@ enum {
 	MELYINT_COLOR_OBJECT = 1,
 	MELYINT_COLOR_PINNED = 2,
 	MELYINT_COLOR_MARKED = 4,   /* has a high-water mark */
-	MELYINT_COLOR_NAMED = 8,
+	MELYINT_COLOR_NOTED = 8,    /* it has, or had, a name or a mark: names_marks.c */
 	MELYINT_COLOR_HELD = 16,    /* its address is known: to mely_color_of_id, to an event */
 	MELYINT_COLOR_RELEASED = 32,
 	MELYINT_COLOR_DEAD = 64,    /* given back; the caller must look it up again */

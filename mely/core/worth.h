@@ -110,6 +110,18 @@ melyint_core_link(struct melyint_core *core, struct mely_color *color)
 	melyint_core_link_worth(core, color, melyint_color_worth_most(color));
 }
 
+/* A RUNNING color that no core runs waits again, or rests. Under core->lock. True: it waits. */
+MELY_INLINE bool
+melyint_core_settle(struct melyint_core *core, struct mely_color *color)
+{
+	if (MELY_LOAD(&color->_heads, relaxed) == NULL && color->_tails == NULL) { /* the lock */
+		melyint_color_become(color, MELYINT_COLOR_IDLE);
+		return false;
+	}
+	melyint_core_link(core, color);
+	return true;
+}
+
 /* Take a linked color out of core's queue. Under core->lock. The caller sets the color's state. */
 MELY_INLINE void
 melyint_core_unlink(struct melyint_core *core, struct mely_color *color)

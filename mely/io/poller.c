@@ -173,7 +173,8 @@ wait_exactly(int epfd, struct epoll_event *found, uint64_t timeout_ns)
 		return -ENOSYS;
 	n = (int)syscall(SYS_epoll_pwait2, epfd, found, MELYINT_POLL_BATCH, &ts, NULL, 0);
 	melyint_check_signals();
-	if (n >= 0 || errno != ENOSYS)
+	/* A filter of system calls may refuse it with any error. */
+	if (n >= 0 || errno == EINTR)
 		return n;
 	MELY_STORE(&missing, true, relaxed);
 #else

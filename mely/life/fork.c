@@ -227,6 +227,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		melyint_pool_init(&core->pool, &rt->depot);
 	}
 	melyint_colortab_renew(rt->colors);
+	melyint_marks_renew(rt->colorext);
+	rt->life.left = NULL;
 	/* A thread that does not exist here may hold it. */
 	pthread_mutex_init(&rt->walks.lock, NULL);
 	rt->life.threads = 0;

@@ -13,36 +13,85 @@
 #include "io/state.h"
 #include "life/life.h"
 
-/* Take the events of the core's first color-queue. *color: its color, or NULL: there is none. */
-static struct mely_event *
-empty_one(struct melyint_core *core, struct mely_color **color, bool *released)
+/* Take the events of the core's first color-queue, which counts as running from here on: its
+ * release waits, and what is posted to it stays with the core. NULL: there is none. */
+static struct mely_color *
+begin_color(struct melyint_core *core)
 {
-	struct mely_event *events = NULL, *ev;
+	struct mely_event **left = &core->rt->life.left, *ev;
+	struct mely_color *color;
 
+	MELY_DEBUG_ASSERT(*left == NULL);
 	melyint_lock_take(&core->lock);
-	*color = melyint_coreq_first(&core->ready);
-	if (*color != NULL) {
-		melyint_core_unlink(core, *color);
+	color = melyint_coreq_first(&core->ready);
+	if (color != NULL) {
+		melyint_core_unlink(core, color);
 		/* relaxed, all: under the lock */
-		events = melyint_evq_join(MELY_LOAD(&(*color)->_heads, relaxed), (*color)->_tails);
-		MELY_STORE(&(*color)->_heads, NULL, relaxed);
-		(*color)->_tails = NULL;
-		melyint_color_worthless(*color);
-		MELY_STORE(&(*color)->_state, MELYINT_COLOR_IDLE, relaxed);
-		*released = (MELY_LOAD(&(*color)->_flags, relaxed) & MELYINT_COLOR_RELEASED) != 0;
-		if ((ev = events) != NULL) {
+		*left = melyint_evq_join(MELY_LOAD(&color->_heads, relaxed), color->_tails);
+		MELY_STORE(&color->_heads, NULL, relaxed);
+		color->_tails = NULL;
+		melyint_color_worthless(color);
+		melyint_color_become(color, MELYINT_COLOR_RUNNING);
+		if ((ev = *left) != NULL) {
 			do {
-				/* In no color-queue now, and not yet the program's: a cancel
-				 * that comes now waits until it is. Relaxed: cancels read it
-				 * again under the lock. */
 				if (!(ev->_flags & MELYINT_EV_POOLED))
-					MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
+					MELY_STORE(&ev->_state, MELYINT_EV_LEFT, relaxed);
 				ev = ev->_next;
-			} while (ev != events);
+			} while (ev != *left);
 		}
 	}
 	melyint_lock_drop(&core->lock);
-	return events;
+	return color;
+}
+
+/* The next event to hand back, or NULL. Until then other threads, and the hand-back function, may
+ * cancel it. */
+static struct mely_event *
+next_event(struct melyint_core *core)
+{
+	struct mely_event *ev = NULL;
+
+	melyint_lock_take(&core->lock);
+	if (core->rt->life.left != NULL) {
+		ev = melyint_evq_pop(&core->rt->life.left);
+		/* In no list now, and not yet the program's: a cancel that comes now waits until it
+		 * is. relaxed: cancels read it again under the lock. */
+		if (!(ev->_flags & MELYINT_EV_POOLED))
+			MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed);
+	}
+	melyint_lock_drop(&core->lock);
+	return ev;
+}
+
+/* All events of the color have been handed back. */
+static void
+end_color(struct melyint_core *core, struct mely_color *color)
+{
+	struct melyint_core *home = core;
+	bool waits, released, leaves;
+	unsigned flags;
+
+	melyint_lock_take(&core->lock);
+	MELY_DEBUG_ASSERT(core->rt->life.left == NULL);
+	flags = MELY_LOAD(&color->_flags, relaxed); /* under the lock */
+	if (flags & MELYINT_COLOR_PINNED)
+		home = &core->rt->cores[flags >> MELYINT_COLOR_PIN_SHIFT];
+	waits = melyint_core_settle(core, color);
+	released = !waits && (flags & MELYINT_COLOR_RELEASED) != 0;
+	leaves = waits && home != core;
+	if (leaves) { /* as in color/color.c:mely_color_pin */
+		melyint_core_unlink(core, color);
+		melyint_color_become(color, MELYINT_COLOR_MOVING);
+		MELY_ADD(&core->rt->flow.arriving, 1, relaxed);
+	}
+	/* release: pairs with the acquire in melyint_color_lock */
+	if (!released && home != core)
+		MELY_STORE(&color->_owner, home, release);
+	melyint_lock_drop(&core->lock);
+	if (leaves)
+		melyint_color_arrive(color);
+	if (released)
+		melyint_color_finish(color);
 }
 
 static void
@@ -78,17 +127,14 @@ empty_core(struct mely_runtime *rt, struct melyint_core *core)
 	uint32_t n = MELY_LOAD(&core->hint.waiting, relaxed); /* no core runs */
 
 	for (; n > 0; n--) {
-		struct mely_color *color;
-		bool released = false;
-		struct mely_event *events = empty_one(core, &color, &released);
+		struct mely_color *color = begin_color(core);
+		struct mely_event *ev;
 
-		while (events != NULL) {
-			struct mely_event *ev = melyint_evq_pop(&events);
-
+		if (color == NULL)
+			return;
+		while ((ev = next_event(core)) != NULL)
 			hand_back(rt, color, ev);
-		}
-		if (color != NULL && released)
-			melyint_color_finish(color);
+		end_color(core, color);
 	}
 }
 

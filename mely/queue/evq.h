@@ -25,7 +25,9 @@ enum {
 	MELYINT_EV_QUEUED = MELYINT_EV_MAGIC + 1,
 	MELYINT_EV_PRIVATE,   /* in the batch of the running core; that core alone changes it */
 	MELYINT_EV_CANCELLED, /* was PRIVATE; the running core will drop it */
-	MELYINT_EV_CLAIMED,   /* a thread is posting or cancelling it */
+	MELYINT_EV_CLAIMED,   /* a thread is posting, cancelling or handing it back: wait */
+	MELYINT_EV_PROMISED,  /* a completion that hangs on a core until the end of its batch */
+	MELYINT_EV_LEFT,      /* a stop has left it over; changes as QUEUED does */
 	MELYINT_EV_SPARE      /* a pooled event in a pool; developer builds only */
 };
 

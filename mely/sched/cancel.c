@@ -13,6 +13,8 @@
  *      -EINPROGRESS. It hangs the completion on the core under the lock; the core's next turn,
  *      under the same lock, posts it: by then the event has run or has been dropped.
  *   D. IDLE, but the current event of its color's owner: its handler runs now; as C.
+ *   E. PROMISED: the event is itself a completion of C or D, not yet posted. It stays one; -EBUSY.
+ *   F. LEFT: a stop is handing the events of its color back. As A, from the list of what is left.
  */
 #include <errno.h>
 #include <sched.h>
@@ -66,6 +68,23 @@ cancel_queued(struct melyint_core *self, struct melyint_core *owner, struct mely
 	return 0;
 }
 
+/* F of NOTE(cancel). Called under the owner's lock; drops it. The color is RUNNING until all have
+ * been handed back. */
+static int
+cancel_left(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
+    struct mely_event *ev)
+{
+	struct mely_event **left = &owner->rt->life.left;
+
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+	*left = melyint_evq_remove(*left, ev);
+	MELY_STORE(&ev->_state, MELYINT_EV_CLAIMED, relaxed); /* as in cancel_queued */
+	melyint_lock_drop(&owner->lock);
+	free_again(self, color, ev);
+	return 0;
+}
+
 /* B of NOTE(cancel). */
 static int
 cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_event *ev)
@@ -110,7 +129,7 @@ hang_completion(struct melyint_core *owner, struct mely_color *done_color,
 	if (done == NULL)
 		return -EINPROGRESS;
 	/* acquire: pairs with the release that made it the caller's */
-	if (!MELY_CAS(&done->_state, &idle, MELYINT_EV_CLAIMED, acquire))
+	if (!MELY_CAS(&done->_state, &idle, MELYINT_EV_PROMISED, acquire))
 		return -EALREADY;
 	melyint_check_promise(done);
 	MELY_STORE(&done->_color, done_color, relaxed); /* read by the owner, under the lock */
@@ -149,9 +168,11 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		int result;
 
 		if (state == MELYINT_EV_CLAIMED) {
-			sched_yield(); /* the post of it ends within a few instructions */
+			sched_yield(); /* what claimed it ends within a few instructions */
 			continue;
 		}
+		if (state == MELYINT_EV_PROMISED)
+			return -EBUSY;
 		if (color == NULL)
 			return -ENOENT;
 		if (self != NULL && self->batch.color == color && state == MELYINT_EV_PRIVATE) {
@@ -164,7 +185,8 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		owner = melyint_color_lock(color);
 		/* acquire: as above; under the lock QUEUED cannot change */
 		state = MELY_LOAD(&ev->_state, acquire);
-		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED) {
+		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED ||
+		    state == MELYINT_EV_PROMISED) {
 			melyint_lock_drop(&owner->lock);
 			continue;
 		}
@@ -175,6 +197,8 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		}
 		if (state == MELYINT_EV_QUEUED)
 			return cancel_queued(self, owner, color, ev);
+		if (state == MELYINT_EV_LEFT)
+			return cancel_left(self, owner, color, ev);
 		if (state != MELYINT_EV_IDLE)
 			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
 		/* acquire: pairs with the release in end.h: if another event is the current one by
@@ -220,7 +244,7 @@ melyint_cancel_complete(struct mely_event *waiters)
 		/* relaxed: set under the lock */
 		struct mely_color *color = MELY_LOAD(&waiters->_color, relaxed);
 
-		MELY_DEBUG_ASSERT(MELY_PEEK(&waiters->_state) == MELYINT_EV_CLAIMED);
+		MELY_DEBUG_ASSERT(MELY_PEEK(&waiters->_state) == MELYINT_EV_PROMISED);
 		/* release: pairs with the acquire of melyint_post's claim */
 		MELY_STORE(&waiters->_state, MELYINT_EV_IDLE, release);
 		if (melyint_post(color, waiters, MELYINT_POST_INTERNAL) != 0)

@@ -199,6 +199,48 @@ taken_batch(void)
 	free(done);
 }
 
+/* A completion that hangs on a core stays there, and a cancel of it does not wait. */
+static struct item *completion;
+
+static void
+on_block_and_cancel(void *arg)
+{
+	(void)arg;
+	test_add(&blocked, 1);
+	test_await(&released, 1);
+	TEST_EQ(mely_event_cancel(&completion->ev, NULL, NULL), -EBUSY);
+}
+
+static struct mely_handler block_and_cancel = MELY_HANDLER(on_block_and_cancel);
+
+static void
+completion_stays(void)
+{
+	struct test_runner runner;
+	struct mely_event running;
+
+	atomic_store(&blocked, 0);
+	atomic_store(&released, 0);
+	completion = make_item();
+	rt = test_runtime(2);
+	color = test_color(rt);
+	mely_event_init(&running, &block_and_cancel, NULL);
+	TEST_OK(mely_event_post(color, &running));
+	test_run_start(&runner, rt);
+	test_await(&blocked, 1);
+	TEST_EQ(mely_event_cancel(&running, color, &completion->ev), -EINPROGRESS);
+	TEST_CHECK(mely_event_pending(&completion->ev));
+	TEST_EQ(mely_event_cancel(&completion->ev, NULL, NULL), -EBUSY);
+	TEST_EQ(mely_event_post(color, &completion->ev), -EALREADY);
+	test_add(&released, 1);
+	test_await(&completion->ran, 1);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_EQ(test_get(&completion->ran), 1);
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+	free(completion);
+}
+
 /* ---- races ---------------------------------------------------------------------------------- */
 
 struct racer {
@@ -416,6 +458,7 @@ main(int argc, char **argv)
 	TEST_CASE(own_color);
 	TEST_CASE(never_posted_running_and_run);
 	TEST_CASE(taken_batch);
+	TEST_CASE(completion_stays);
 	TEST_CASE(threads_race_cores);
 	TEST_CASE(colors_race);
 	return test_done();

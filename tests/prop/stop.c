@@ -154,6 +154,71 @@ discard_drops(void)
 	free(color);
 }
 
+/* What a hand-back function may do with the color whose events it gets: cancel one of them, post to
+ * it, release it. */
+static struct mely_event first_left, second_left, posted_left;
+static struct mely_color *left_color;
+static uint64_t released_after;
+
+static void
+on_left_released(void *arg)
+{
+	(void)arg;
+	released_after = test_get(&handed);
+}
+
+static void
+use_color(void *ctx, const struct mely_handback *given)
+{
+	(void)ctx;
+	test_add(&handed, 1);
+	if (given->event != &first_left)
+		return;
+	TEST_CHECK(given->color == left_color);
+	TEST_CHECK(mely_event_pending(&second_left));
+	TEST_OK(mely_event_cancel(&second_left, NULL, NULL));
+	TEST_EQ(mely_event_cancel(&second_left, NULL, NULL), -ENOENT);
+	TEST_OK(mely_event_post(left_color, &posted_left));
+	TEST_OK(mely_event_cancel(&posted_left, NULL, NULL));
+	TEST_OK(mely_color_release(left_color, on_left_released, NULL));
+	TEST_EQ(released_after, 0);
+}
+
+static void
+handback_uses_the_color_on(int cores)
+{
+	struct mely_config config;
+	struct mely_color *first;
+
+	reset();
+	released_after = 0;
+	test_config(&config, cores);
+	config.handback = use_color;
+	rt = test_runtime_with(&config);
+	first = test_color(rt);
+	left_color = test_color(rt);
+	mely_event_init(&first_left, &count, NULL);
+	mely_event_init(&second_left, &count, NULL);
+	mely_event_init(&posted_left, &count, NULL);
+	TEST_OK(mely_event_post(left_color, &first_left));
+	TEST_OK(mely_post(left_color, &count, NULL));
+	TEST_OK(mely_event_post(left_color, &second_left));
+	TEST_OK(mely_post(left_color, &count, NULL));
+	TEST_OK(mely_runtime_free(rt));
+	TEST_EQ(test_get(&ran), 0);
+	TEST_EQ(test_get(&handed), 3);
+	TEST_EQ(released_after, 3);
+	free(first);
+	free(left_color);
+}
+
+static void
+handback_uses_the_color(void)
+{
+	handback_uses_the_color_on(1);
+	handback_uses_the_color_on(2);
+}
+
 /* ---- the conservation law under random stops ------------------------------------------------ */
 
 struct producer {
@@ -422,6 +487,7 @@ main(int argc, char **argv)
 	TEST_CASE(held_until_run);
 	TEST_CASE(discard_hands_back);
 	TEST_CASE(discard_drops);
+	TEST_CASE(handback_uses_the_color);
 	TEST_CASE(outside_is_refused);
 	TEST_CASE(deadline_ends_drain);
 	TEST_CASE(drain_becomes_discard);

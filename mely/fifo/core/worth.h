@@ -40,6 +40,18 @@ melyint_core_unlink(struct melyint_core *core, struct mely_color *color)
 		melyint_core_count_waiting(core, color, -1u);
 }
 
+/* A RUNNING color that no core runs waits again, or rests. Under core->lock. True: it waits. */
+MELY_INLINE bool
+melyint_core_settle(struct melyint_core *core, struct mely_color *color)
+{
+	bool waits = melyint_fifo_count(color) != 0;
+
+	melyint_color_become(color, waits ? MELYINT_COLOR_QUEUED : MELYINT_COLOR_IDLE);
+	if (waits)
+		melyint_core_count_waiting(core, color, 1);
+	return waits;
+}
+
 /* Do the counts of the colors that wait on core agree? Each has an event in the FIFO; so may the
  * running color, which does not wait. Under core->lock. For assertions. */
 MELY_INLINE bool

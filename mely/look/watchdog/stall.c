@@ -170,7 +170,7 @@ name_color(struct melyint_core *core, char text[COLOR])
 	else
 		n = snprintf(text, COLOR, " of color %" PRIu32, id);
 	/* The color may no longer exist: use only its address. */
-	if (flags & MELYINT_COLOR_NAMED)
+	if (flags & MELYINT_COLOR_NOTED)
 		(void)melyint_colorext_name(core->rt->colorext, color, name, sizeof name);
 	if (name[0] != '\0')
 		snprintf(text + n, COLOR - (size_t)n, " (%s)", name);

@@ -170,7 +170,7 @@ static int
 loop(void)
 {
 	struct pollfd polled[1] = {{.fd = mely_backend_fd(rt), .events = POLLIN}};
-	int ran;
+	int ran = 0;
 
 	if (polled[0].fd < 0)
 		return polled[0].fd;

@@ -66,6 +66,7 @@ make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
 {
 	static const int cores[] = {1, 2, 2, 2, 3, 3, 4, 4, 6};
 	static const int batches[] = {1, 1, 2, 3, 5, 10, 10, 10};
+	static const uint32_t outbox_after[] = {1, 1, 2, 4}, outbox_full[] = {1, 2, 4, 32};
 
 	rt->cores = cores[sim_rng_below(rng, sizeof cores / sizeof cores[0])];
 	rt->once = sim_rng_percent(rng, 10);
@@ -87,6 +88,8 @@ make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
 	rt->tick_ns = threshold(rng, 1000000);
 	rt->decay_ns = threshold(rng, 50000000);
 	rt->aged_ns = threshold(rng, 1000000);
+	rt->outbox_after = outbox_after[sim_rng_below(rng, 4)];
+	rt->outbox_full = outbox_full[sim_rng_below(rng, 4)];
 }
 
 static void
@@ -357,6 +360,8 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    rt->priority_rule);
 	fprintf(out, "    look %u..%u ns, tick %u ns, decay %u ns, aged %u ns\n", rt->look_ns,
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
+	fprintf(out, "    the outbox opens after %u posts and takes up to %u\n", rt->outbox_after,
+	    rt->outbox_full);
 }
 
 void

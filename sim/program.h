@@ -98,6 +98,7 @@ struct runtime_plan {
 	int steal, balance, pollers, batch_events, batch_us, spin_us, stuck_ms, priority_rule;
 	/* struct mely_runtime */
 	uint32_t look_ns, look_max_ns, tick_ns, decay_ns, aged_ns;
+	uint32_t outbox_after, outbox_full;
 };
 
 struct handler_plan {

@@ -58,6 +58,8 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	wr->rt->limits.tick_ticks = plan->tick_ns;
 	wr->rt->limits.decay_ticks = plan->decay_ns;
 	wr->rt->limits.aged_ticks = plan->aged_ns;
+	wr->rt->limits.outbox_after = plan->outbox_after;
+	wr->rt->limits.outbox_full = plan->outbox_full;
 }
 
 static void

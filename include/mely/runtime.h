@@ -64,7 +64,8 @@ struct mely_handback {
 /**
  * Called once for each thing that a stop leaves over, on the thread in mely_run, mely_run_once_for
  * or mely_runtime_free, while no handler runs. *left lasts for the call. The function owns what
- * left->arg owns, as the handler would; it may post, and that is held for the next run.
+ * left->arg owns, as the handler would. It may cancel and release; what it posts or starts in this
+ * runtime fails with -ESHUTDOWN.
  */
 typedef void mely_handback_fn(void *ctx, const struct mely_handback *left);
 
@@ -173,12 +174,24 @@ struct mely_config {
 MELY_API int mely_config_init(struct mely_config *config);
 
 /**
+ * What a call of mely_config_init is: with the size of the struct in the caller's header, bytes. A
+ * program that was built with another version of the header goes on working: the library writes
+ * only what the caller has, and what the caller does not have keeps its default. -EINVAL also when
+ * config is NULL or size is too small for any version.
+ *
+ * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
+ */
+MELY_API int mely_config_init_size(struct mely_config *config, size_t size);
+#define mely_config_init(config) mely_config_init_size((config), sizeof(struct mely_config))
+
+/**
  * Make a runtime. No thread is started yet, and posts are held until a run. config may be NULL, for
  * what mely_config_init gives; it is copied, but strings and functions in it must last as long as
  * the runtime, except where the setting says otherwise. *rt is the caller's, for mely_runtime_free.
  *
  * Reads files of /proc and /sys, and what config names. 0, or
- *   -EINVAL   a setting is out of range; a line on stderr names it
+ *   -EINVAL   a setting is out of range; a line on stderr names it. Or config has a setting that
+ *             this version of the library does not know
  *   -ENOMEM, -EMFILE, -ENFILE
  *             no memory or no descriptors
  * or another error of the system call that failed.

@@ -294,7 +294,7 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	t = table_of(color);
 	melyint_check_promise(drained);
 	/* relaxed: posts count from about now on */
-	MELY_STORE(&mely_color_runtime(color)->flow.marks, true, relaxed);
+	MELY_OR(&mely_color_runtime(color)->flow.direct, MELYINT_DIRECT_MARKS, relaxed);
 	melyint_mutex_take(&t->lock);
 	e = obtain(t, color);
 	if (e != NULL) {

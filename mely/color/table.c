@@ -19,7 +19,9 @@
  *      marks a color DEAD that is idle and not HELD, then unlinks it. A poster that looked the
  *      color up before finds the mark under the same owner's lock and looks the id up again
  *      (sched/post.c). So the old object takes no more events, and the id can be made again at
- *      once.
+ *      once. Posts in outboxes cannot look again. So no post goes into an outbox from a grace
+ *      period before the trim marks anything until one after it, and no outbox holds a post to a
+ *      color that is DEAD.
  *   D. The trim frees the memory after a grace period: under its lock, every core has passed a
  *      turn, or was seen asleep or without a thread; and the count of outside readers was 0 once. A
  *      core in a long handler makes the trim wait.
@@ -540,6 +542,10 @@ melyint_colortab_trim(struct mely_runtime *rt)
 	struct melyint_buckets *older, *b;
 	size_t bytes = 0, count;
 
+	/* relaxed, here and below: a core sees it when a grace period has passed, which takes the
+	 * core's lock */
+	MELY_ADD(&rt->flow.direct, MELYINT_DIRECT_TRIM, relaxed);
+	wait_for_grace(t);
 	melyint_colortab_take(t);
 	unlink_chunks(t, &graves);
 	unlink_entries(t, &graves);
@@ -554,6 +560,7 @@ melyint_colortab_trim(struct mely_runtime *rt)
 	melyint_mutex_drop(&t->lock);
 
 	wait_for_grace(t);
+	MELY_SUB(&rt->flow.direct, MELYINT_DIRECT_TRIM, relaxed);
 	buckets_free(older);
 	while (graves.chunks != NULL) {
 		struct mely_color *chunk = graves.chunks;

@@ -10,6 +10,8 @@
 #define MELYINT_CORE_CORE_H
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/types.h>
 #include <mely/mely.h>
 
@@ -254,6 +256,8 @@ struct melyint_limits {
 	uint64_t aged_ticks;     /* a wait this long behind a busy core makes any color worthy */
 	uint64_t soon_ticks;     /* a wait this long does when it is worthy, but the only one */
 	uint32_t spin_ns_max;
+	uint32_t outbox_after;   /* posts to other cores in one batch that open the outbox */
+	uint32_t outbox_full;    /* posts that wait in the outbox when the owner delivers them */
 	bool pinned;             /* threads are bound to PUs */
 	bool scan_full;          /* libmely-libasync alone: fifo/steal.c */
 };
@@ -272,12 +276,17 @@ struct melyint_outside {
 };
 
 /* What concerns the colors of all cores. Any thread. */
+enum {
+	MELYINT_DIRECT_MARKS = 1, /* some color has had a high-water mark */
+	MELYINT_DIRECT_TRIM = 2   /* added by each trim under way: C of NOTE(colortab) */
+};
+
 struct melyint_flow {
 	_Atomic int arriving;     /* colors on their way to the core they are pinned to; changed
 	                           * under a core's lock */
 	_Atomic bool outboxes;    /* some core has opened its outbox */
 	_Atomic bool embedded;    /* core 0 waits in the program's own loop */
-	_Atomic bool marks;       /* some color has had a high-water mark */
+	_Atomic uint32_t direct;  /* why no post may go into an outbox: MELYINT_DIRECT_... */
 	_Atomic uint32_t placed;  /* round robin for objects made outside */
 };
 
@@ -307,6 +316,7 @@ struct melyint_life {
 	char why_cores[96];         /* for mely_runtime_describe */
 	uint64_t made_ns;           /* constant */
 	struct mely_runtime *next;  /* list of all runtimes, under its lock: fork.c */
+	sigset_t signals;           /* blocked by the thread in mely_run; under the lock */
 	/* events that are being handed back; under the lock of the core that owns their color */
 	struct mely_event *left;
 };
@@ -328,6 +338,7 @@ struct mely_runtime {
 	struct melyint_observers look;
 	struct melyint_depot depot; /* spare events of all cores */
 	struct melyint_limits limits;
+	cpu_set_t unbound;          /* if pinned: where the thread that made the runtime may run */
 
 	/* any thread, rarely */
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase */

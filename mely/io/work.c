@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -29,6 +30,7 @@ struct helper {
 };
 
 struct work_class {
+	struct mely_runtime *rt;    /* constant */
 	const char *name;           /* constant */
 	int helpers_max;            /* constant */
 	pthread_mutex_t lock;
@@ -170,6 +172,9 @@ help(void *arg)
 
 	MELY_DEBUG_ASSERT(melyint_self == NULL); /* a helper is not a core */
 	pthread_setname_np(pthread_self(), c->name);
+	/* The core that made this thread may be pinned. */
+	if (c->rt->limits.pinned && CPU_COUNT(&c->rt->unbound) > 0)
+		(void)sched_setaffinity(0, sizeof c->rt->unbound, &c->rt->unbound);
 	melyint_check_thread(true);
 	pthread_mutex_lock(&c->lock);
 	while (c->first != NULL || wait_for_work(c)) {
@@ -389,11 +394,12 @@ melyint_work_discard(struct melyint_io *io)
 }
 
 static int
-class_init(struct work_class *c, const char *name, int helpers_max)
+class_init(struct work_class *c, struct mely_runtime *rt, const char *name, int helpers_max)
 {
 	pthread_condattr_t attr;
 	int i;
 
+	c->rt = rt;
 	c->name = name;
 	c->helpers_max = helpers_max;
 	c->helpers = calloc((size_t)helpers_max, sizeof(*c->helpers));
@@ -437,7 +443,7 @@ melyint_work_init(struct melyint_io *io)
 	if (io->work == NULL)
 		return -ENOMEM;
 	for (i = 0; i < CLASSES; i++) {
-		if (class_init(&io->work->classes[i], names[i], most[i]) < 0) {
+		if (class_init(&io->work->classes[i], io->rt, names[i], most[i]) < 0) {
 			pool_free(io);
 			return -ENOMEM;
 		}

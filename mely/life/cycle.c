@@ -103,10 +103,12 @@ cores_start(struct mely_runtime *rt)
 	sigset_t mask, old;
 	int error = 0;
 
+	sigemptyset(&old);
 	melyint_thread_mask(&mask);
 	if (rt->config.stall_signal != 0)
 		sigdelset(&mask, rt->config.stall_signal);
 	pthread_sigmask(SIG_SETMASK, &mask, &old);
+	rt->life.signals = old;
 	for (rt->life.threads = 0; rt->life.threads < rt->cores_count - 1; rt->life.threads++) {
 		struct melyint_core *core = &rt->cores[rt->life.threads + 1];
 
@@ -177,7 +179,7 @@ finish(struct mely_runtime *rt)
 	/* relaxed: published by the phase. Events that were posted after a drain found nothing left
 	 * are held for the next run. */
 	if (!MELY_EXCHANGE(&rt->life.drained, false, relaxed))
-		melyint_handback_all(rt);
+		(void)melyint_handback_all(rt); /* what it posts is for the next run */
 	melyint_io_begin_run(rt);
 	pthread_mutex_lock(&rt->life.lock);
 	rt->life.once_started = false;

@@ -110,10 +110,25 @@ after_in_parent(void)
 	melyint_check_fork(false, false);
 }
 
+/* A handler has forked: its core's thread may be pinned, and blocks all signals unless it is in
+ * mely_run. The child gets back what the program has set. */
+static void
+unbind_child(const struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+
+	if (core->index != 0)
+		pthread_sigmask(SIG_SETMASK, &rt->life.signals, NULL);
+	if (rt->limits.pinned && CPU_COUNT(&rt->unbound) > 0)
+		(void)sched_setaffinity(0, sizeof rt->unbound, &rt->unbound);
+}
+
 static void
 after_in_child(void)
 {
 	unlock_all(true);
+	if (melyint_self != NULL)
+		unbind_child(melyint_self);
 	melyint_runtimes_each(melyint_trace_fork);
 	melyint_check_fork(false, true);
 	melyint_stall_fork();
@@ -239,6 +254,7 @@ mely_runtime_renew(struct mely_runtime *rt)
 	MELY_STORE(&rt->flow.arriving, 0, relaxed);
 	MELY_STORE(&rt->idle.searching, 0, relaxed);
 	MELY_STORE(&rt->flow.embedded, false, relaxed);
+	MELY_AND(&rt->flow.direct, MELYINT_DIRECT_MARKS, relaxed); /* no trim is under way */
 	error = melyint_io_renew(rt);
 	if (error == 0)
 		error = melyint_monitor_renew(rt);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * handback.c: handing back what a stop leaves over, on one thread while all cores are parked. Other
- * threads may still post, so each queue is emptied under its lock. A hand-back function may post,
- * too; such an event is held for the next run.
+ * threads may still call, so each queue is emptied under its lock. What the library itself posts
+ * meanwhile is held for the next run; mely_runtime_free hands it back, too.
  */
 #include <stdlib.h>
 
@@ -120,30 +120,34 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 	melyint_check_in();
 }
 
-/* Only the color-queues that wait now, not those that a hand-back function posts to. */
-static void
+/* Only the color-queues that wait now. False: there was none. */
+static bool
 empty_core(struct mely_runtime *rt, struct melyint_core *core)
 {
-	uint32_t n = MELY_LOAD(&core->hint.waiting, relaxed); /* no core runs */
+	const uint32_t waiting = MELY_LOAD(&core->hint.waiting, relaxed); /* no core runs */
+	uint32_t n;
 
-	for (; n > 0; n--) {
+	for (n = waiting; n > 0; n--) {
 		struct mely_color *color = begin_color(core);
 		struct mely_event *ev;
 
 		if (color == NULL)
-			return;
+			break;
 		while ((ev = next_event(core)) != NULL)
 			hand_back(rt, color, ev);
 		end_color(core, color);
 	}
+	return waiting != 0;
 }
 
-void
+bool
 melyint_handback_all(struct mely_runtime *rt)
 {
+	bool any = false;
 	int i;
 
 	MELY_ASSERT(rt->life.threads == 0);
 	for (i = 0; i < rt->cores_count; i++)
-		empty_core(rt, &rt->cores[i]);
+		any |= empty_core(rt, &rt->cores[i]);
+	return any;
 }

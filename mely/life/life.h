@@ -17,7 +17,7 @@ void melyint_cores_join(struct mely_runtime *rt);
 /* ---- handback.c ------------------------------------------------------------------------------ */
 
 /* Hand every queued event back to the program, or drop it. One thread; all cores are parked. */
-void melyint_handback_all(struct mely_runtime *rt);
+bool melyint_handback_all(struct mely_runtime *rt);
 
 /* ---- fork.c ---------------------------------------------------------------------------------- */
 

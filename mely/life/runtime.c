@@ -109,6 +109,8 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->limits.decay_ticks = melyint_ns_to_ticks(DECAY_NS);
 	rt->limits.aged_ticks = melyint_ns_to_ticks(AGED_NS);
 	rt->limits.soon_ticks = melyint_ns_to_ticks(SOON_NS);
+	rt->limits.outbox_after = MELYINT_OUTBOX_AFTER;
+	rt->limits.outbox_full = MELYINT_OUTBOX_FULL;
 	melyint_steal_settle(rt);
 	/* relaxed: no other thread knows the runtime yet */
 	MELY_STORE(&rt->switches.batch_events, config->batch_events, relaxed);
@@ -161,12 +163,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	struct mely_runtime *rt;
 	int error;
 
-	if (config == NULL) {
-		/* It has reported what it could not read; the defaults stand. */
-		(void)mely_config_init(&own);
-		config = &own;
-	}
-	error = melyint_settings_check(config);
+	error = melyint_settings_take(&own, config);
 	if (error != 0)
 		return error;
 	melyint_clock_init();
@@ -174,7 +171,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (rt == NULL)
 		return -ENOMEM;
 	memset(rt, 0, sizeof *rt);
-	settle(rt, config);
+	settle(rt, &own);
 	error = melyint_topo_count(rt);
 	if (error == 0)
 		error = cores_new(rt);
@@ -199,6 +196,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_live_new(rt);
 	if (error != 0) {
+		melyint_io_fini(rt);
 		melyint_age_free(rt);
 		melyint_stall_free(rt);
 		melyint_monitor_free(rt);
@@ -226,6 +224,7 @@ mely_runtime_free(struct mely_runtime *rt)
 		return 0;
 	pthread_mutex_lock(&rt->life.lock);
 	busy = rt->life.attended;
+	rt->life.attended = true; /* what a hand-back function calls finds it busy */
 	pthread_mutex_unlock(&rt->life.lock);
 	if (busy)
 		return -EBUSY;
@@ -237,10 +236,14 @@ mely_runtime_free(struct mely_runtime *rt)
 		melyint_stall_end(rt);
 		melyint_age_end(rt);
 		melyint_check_run_end(rt);
+		/* No post of the program from here on. release: as in cycle.c */
+		MELY_STORE(&rt->phase, MELYINT_STOPPED, release);
 		melyint_io_begin_stop(rt, false);
 		melyint_io_discard(rt);
 		melyint_check_run_end(rt);
-		melyint_handback_all(rt);
+		/* Handing back may end watchers, and so post the library's own events. */
+		while (melyint_handback_all(rt))
+			;
 	}
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);

@@ -262,8 +262,9 @@ set_defaults(struct mely_config *config)
 			set(config, &knobs[i], knobs[i].standard);
 }
 
-int
-mely_config_init(struct mely_config *config)
+/* The defaults, then the environment. False: a variable has a bad value. */
+static bool
+fill(struct mely_config *config)
 {
 	bool good = true;
 	size_t i;
@@ -283,22 +284,40 @@ mely_config_init(struct mely_config *config)
 				good &= read_variable(config, knob, text);
 		}
 	}
+	return good;
+}
+
+int
+mely_config_init_size(struct mely_config *config, size_t size)
+{
+	struct mely_config own;
+	bool good;
+
+	if (config == NULL || size < sizeof config->size)
+		return -EINVAL;
+	good = fill(&own);
+	memset(config, 0, size);
+	memcpy(config, &own, size < sizeof own ? size : sizeof own);
+	config->size = size;
 	return good ? 0 : -EINVAL;
+}
+
+#undef mely_config_init
+
+int
+mely_config_init(struct mely_config *config)
+{
+	return mely_config_init_size(config, sizeof *config);
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
-int
-melyint_settings_check(const struct mely_config *config)
+static int
+check(const struct mely_config *config)
 {
 	bool good = true;
 	size_t i;
 
-	/* The other members may lie elsewhere in a struct of another size. */
-	if (config->size != sizeof *config) {
-		melyint_say("config: size is %zu, not %zu", config->size, sizeof *config);
-		return -EINVAL;
-	}
 	for (i = 0; i < KNOBS; i++) {
 		const struct knob *knob = &knobs[i];
 		int64_t value;
@@ -313,6 +332,39 @@ melyint_settings_check(const struct mely_config *config)
 		good = false;
 	}
 	return good ? 0 : -EINVAL;
+}
+
+/* Is all that the caller's struct has beyond the one known here 0? */
+static bool
+rest_is_0(const struct mely_config *given)
+{
+	const unsigned char *bytes = (const unsigned char *)given;
+	size_t i;
+
+	for (i = sizeof *given; i < given->size; i++)
+		if (bytes[i] != 0)
+			return false;
+	return true;
+}
+
+int
+melyint_settings_take(struct mely_config *own, const struct mely_config *given)
+{
+	/* It has reported what it could not read; the defaults stand. */
+	(void)fill(own);
+	if (given == NULL)
+		return 0;
+	if (given->size < sizeof given->size) {
+		melyint_say("config: not initialised with mely_config_init");
+		return -EINVAL;
+	}
+	if (!rest_is_0(given)) {
+		melyint_say("config: it has a setting that this version of the library lacks");
+		return -EINVAL;
+	}
+	memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+	own->size = sizeof *own;
+	return check(own);
 }
 
 bool

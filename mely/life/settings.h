@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <mely/runtime.h>
 
-/* 0, or -EINVAL after a line on stderr for each setting that is out of range. */
-int melyint_settings_check(const struct mely_config *config);
+/* The settings of given, which may be of another size than ours, or NULL. 0, or -EINVAL after a
+ * line on stderr for each setting that is out of range. */
+int melyint_settings_take(struct mely_config *own, const struct mely_config *given);
 
 /* May the setting called name, a number, have this value? Writes nothing. */
 bool melyint_settings_allow(const char *name, int64_t value);

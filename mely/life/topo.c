@@ -239,6 +239,8 @@ melyint_topo_place(struct mely_runtime *rt)
 	}
 	if (t != NULL)
 		hwloc_topology_destroy(t);
+	if (sched_getaffinity(0, sizeof rt->unbound, &rt->unbound) != 0)
+		CPU_ZERO(&rt->unbound); /* a machine of more processors than it has room for */
 	return error == -ENOMEM ? error : 0;
 }
 

@@ -14,8 +14,8 @@
 
 enum {
 	MELYINT_OUTBOX = 64,      /* entries of the ring; a bit each in outbox.c */
-	MELYINT_OUTBOX_FULL = 32, /* entries that wait when the owner delivers them */
-	MELYINT_OUTBOX_AFTER = 4  /* posts to other cores in one batch that open it */
+	MELYINT_OUTBOX_FULL = 32, /* struct melyint_limits, outside of the simulation */
+	MELYINT_OUTBOX_AFTER = 4  /* as above */
 };
 
 struct melyint_outbox {

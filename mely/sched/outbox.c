@@ -24,35 +24,10 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "color/table.h"
 #include "core/core.h"
 #include "queue/outbox.h"
 #include "sched/park.h"
 #include "sched/post.h"
-
-/* The color was given back since the post looked it up: C of NOTE(colortab). Look it up again. */
-static void
-post_again(struct mely_runtime *rt, struct melyint_core *self, uint32_t id,
-    struct mely_event *ev)
-{
-	struct mely_color *color;
-	bool done;
-
-	MELY_DEBUG_ASSERT(ev->_flags & MELYINT_EV_POOLED); /* A: no caller waits for it */
-	do {
-		struct melyint_core *owner;
-
-		if (melyint_colortab_enter(rt, self, id, &color) != 0) {
-			melyint_say("no memory for color %u: an event is lost", id);
-			return;
-		}
-		MELY_DEBUG_ASSERT(color->_id == id);
-		owner = melyint_color_lock(color);
-		done = melyint_append_locked(owner, color, ev, 0) != MELYINT_APPEND_DEAD;
-		melyint_lock_drop(&owner->lock);
-		melyint_colortab_leave(rt, self);
-	} while (!done && melyint_colortab_settle(rt));
-}
 
 /* The entries, a bit each, whose color lives on owner. Its lock is held: no color can leave, but
  * others may come. So read from the last entry to the first: when an entry's color is found to live
@@ -90,8 +65,7 @@ deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head
 			continue;
 		MELY_DEBUG_ASSERT(out->ring[i].ev->_flags & MELYINT_EV_POOLED);
 		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
-		if (how == MELYINT_APPEND_DEAD)
-			continue;
+		MELY_ASSERT(how != MELYINT_APPEND_DEAD); /* C of NOTE(colortab) */
 		if (MELY_UNLIKELY(how == MELYINT_APPEND_RELEASED))
 			free(out->ring[i].ev); /* pooled, as all of them */
 		linked |= how == MELYINT_APPEND_LINKED;
@@ -146,15 +120,8 @@ melyint_outbox_deliver(struct melyint_core *self, struct melyint_core *box)
 		if (color == NULL)
 			continue;
 		deliver_row(self, out, color, at, tail);
-		if (MELY_UNLIKELY(out->ring[i].color != NULL)) {
-			/* The color moved before we held the lock, or is dead. */
-			if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_DEAD) {
-				post_again(box->rt, self, color->_id, out->ring[i].ev);
-				out->ring[i].color = NULL;
-			} else {
-				at--;
-			}
-		}
+		if (MELY_UNLIKELY(out->ring[i].color != NULL))
+			at--; /* the color moved before we held the lock */
 	}
 	MELY_DEBUG_ASSERT(all_delivered(out, head, tail));
 	/* release: pairs with the acquire in melyint_outbox_empty */

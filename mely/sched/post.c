@@ -198,8 +198,8 @@ count_remote(struct melyint_core *self, struct melyint_core *owner)
 	MELY_DEBUG_ASSERT(owner != self && owner->rt == self->rt);
 	MELY_COUNT(&self->counters.posts_remote, 1);
 	/* relaxed, all: the owner's words are hints; others only close our outbox */
-	if (++self->outbox.remote < MELYINT_OUTBOX_AFTER ||
-	    MELY_LOAD(&self->rt->flow.marks, relaxed))
+	if (++self->outbox.remote < self->rt->limits.outbox_after ||
+	    MELY_LOAD(&self->rt->flow.direct, relaxed))
 		return;
 	if (MELY_LOAD(&owner->hint.waiting, relaxed) < 2) {
 		MELY_STORE(&self->outbox.open, false, relaxed);
@@ -301,7 +301,7 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	MELY_DEBUG_ASSERT(tail - head < MELYINT_OUTBOX &&
 	    out->ring[tail % MELYINT_OUTBOX].color == NULL);
 	/* relaxed: a mark that is set now may count from the next post on */
-	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.direct, relaxed)))
 		return false;
 	if (MELYINT_OBSERVED(post))
 		melyint_observe_post(self, color, ev);
@@ -310,7 +310,7 @@ put_in_outbox(struct melyint_core *self, struct mely_color *color, struct mely_e
 	out->ring[tail % MELYINT_OUTBOX].ev = ev;
 	/* release: pairs with the acquire in melyint_outbox_deliver */
 	MELY_STORE(&out->tail, tail + 1, release);
-	if (tail + 1 - head >= MELYINT_OUTBOX_FULL)
+	if (tail + 1 - head >= self->rt->limits.outbox_full)
 		melyint_outbox_deliver(self, self);
 	return true;
 }
@@ -394,7 +394,7 @@ post_inside(struct melyint_core *self, struct mely_color *color, struct mely_eve
 	if (MELY_LOAD(&self->outbox.open, relaxed) && flags == 0 && put_in_outbox(self, color, ev))
 		return 0;
 	/* relaxed: a mark that is set now may count from the next post on */
-	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.marks, relaxed)))
+	if (MELY_UNLIKELY(MELY_LOAD(&self->rt->flow.direct, relaxed)))
 		return post_ruled(self, color, ev, flags);
 	return enqueue_slow(self, color, ev, flags);
 }

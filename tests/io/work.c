@@ -4,6 +4,7 @@
  * the color, and a drain that waits for it.
  */
 #include <netdb.h>
+#include <sched.h>
 #include <sys/stat.h>
 
 #include "test.h"
@@ -193,6 +194,57 @@ cancel_work(void)
 	free(jobs[0].color);
 }
 
+/* Each core is pinned to one processor; its helpers are not. */
+static cpu_set_t all, helper_has;
+static _Atomic uint64_t looked;
+
+static void
+look_fn(void *arg)
+{
+	(void)arg;
+	TEST_CHECK(sched_getaffinity(0, sizeof helper_has, &helper_has) == 0);
+}
+
+static void
+on_looked(void *arg)
+{
+	(void)arg;
+	test_add(&looked, 1);
+}
+
+static void
+on_ask(void *arg)
+{
+	static struct mely_handler handler = MELY_HANDLER(on_looked);
+
+	TEST_OK(mely_work(arg, MELY_WORK_USER, look_fn, &handler, NULL, NULL));
+}
+
+static void
+helpers_are_not_pinned(void)
+{
+	static struct mely_handler ask = MELY_HANDLER(on_ask);
+	struct mely_config config;
+	struct mely_color *color;
+	int i;
+
+	TEST_CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+	for (i = 0; i < 2; i++) {
+		test_config(&config, 2);
+		config.pinning = MELY_PIN_YES;
+		rt = test_runtime_with(&config);
+		color = test_color(rt);
+		TEST_OK(mely_color_pin(color, i));
+		CPU_ZERO(&helper_has);
+		TEST_OK(mely_post(color, &ask, color));
+		test_run_dry(rt);
+		TEST_EQ(test_get(&looked), (uint64_t)i + 1);
+		TEST_CHECK(CPU_EQUAL(&helper_has, &all));
+		TEST_OK(mely_runtime_free(rt));
+		free(color);
+	}
+}
+
 /* A class whose helpers are all busy delays neither the other classes nor the cores. */
 static void
 classes_are_apart(void)
@@ -272,6 +324,7 @@ main(int argc, char **argv)
 	TEST_CASE(each_class);
 	TEST_CASE(blocking_calls);
 	TEST_CASE(cancel_work);
+	TEST_CASE(helpers_are_not_pinned);
 	TEST_CASE(classes_are_apart);
 	TEST_CASE(discard_with_work);
 	return test_done();

@@ -225,8 +225,8 @@ completion_stays(void)
 	rt = test_runtime(2);
 	color = test_color(rt);
 	mely_event_init(&running, &block_and_cancel, NULL);
-	TEST_OK(mely_event_post(color, &running));
 	test_run_start(&runner, rt);
+	TEST_OK(mely_event_post(color, &running));
 	test_await(&blocked, 1);
 	TEST_EQ(mely_event_cancel(&running, color, &completion->ev), -EINPROGRESS);
 	TEST_CHECK(mely_event_pending(&completion->ev));

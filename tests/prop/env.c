@@ -3,6 +3,7 @@
  * env.c: settings: the environment replaces defaults, the program replaces both, and bad values of
  * either are refused with a line that names them.
  */
+#include <stddef.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -308,9 +309,43 @@ bad_settings(void)
 	config = good, config.helpers_user = -1;
 	refuse(&config, "helpers_user");
 	config = good, config.size = 3;
-	refuse(&config, "size");
+	refuse(&config, "config: not initialised");
 	config = good, config.topology = "no such machine";
 	refuse(&config, "topology");
+}
+
+/* Programs that were built with an older header, or with a newer one. */
+static void
+sizes(void)
+{
+	struct {
+		struct mely_config config;
+		unsigned char more[16];
+	} wide;
+	const size_t older = offsetof(struct mely_config, helpers_files);
+	struct mely_runtime *rt;
+	size_t i;
+
+	clear_environment();
+	memset(&wide, 0xa5, sizeof wide);
+	TEST_OK(mely_config_init_size(&wide.config, older));
+	TEST_EQ(wide.config.size, older);
+	for (i = older; i < sizeof wide; i++)
+		TEST_EQ(((unsigned char *)&wide)[i], 0xa5);
+	wide.config.cores = 2;
+	TEST_OK(mely_runtime_new(&rt, &wide.config));
+	TEST_EQ(mely_cores(rt), 2);
+	TEST_OK(mely_runtime_free(rt));
+	TEST_OK(mely_config_init_size(&wide.config, sizeof wide));
+	TEST_EQ(wide.config.size, sizeof wide);
+	for (i = 0; i < sizeof wide.more; i++)
+		TEST_EQ(wide.more[i], 0);
+	TEST_OK(mely_runtime_new(&rt, &wide.config));
+	TEST_OK(mely_runtime_free(rt));
+	wide.more[15] = 1;
+	refuse(&wide.config, "config: it has a setting");
+	TEST_EQ(mely_config_init_size(&wide.config, 1), -EINVAL);
+	TEST_EQ(mely_config_init_size(NULL, sizeof wide), -EINVAL);
 }
 
 static _Atomic uint64_t ran;
@@ -422,6 +457,7 @@ main(int argc, char **argv)
 	TEST_CASE(live_settings);
 	TEST_CASE(bad_environment);
 	TEST_CASE(bad_settings);
+	TEST_CASE(sizes);
 	TEST_CASE(lines);
 	TEST_CASE(description);
 	TEST_CASE(topologies);

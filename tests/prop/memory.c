@@ -219,6 +219,113 @@ trim_and_use_again(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
+/* Rows of posts to ids that another thread gives back all the time: each runs, in the order of its
+ * producer. Rows to busy cores go through outboxes. */
+enum { PRODUCERS = 3, TARGETS = 40, ROW = 24 };
+
+struct target {
+	uint64_t posted, ran; /* by the producer's color; by the color of the id */
+};
+
+struct producer {
+	struct mely_color *color;
+	struct target targets[TARGETS];
+	uint32_t first_id;
+	unsigned rows;
+	uint64_t seed;
+};
+
+static struct producer producers[PRODUCERS];
+static _Atomic uint64_t rows_over, trims_over;
+
+static void
+on_target(void *arg)
+{
+	struct target *target = (void *)((uintptr_t)arg & ~(uintptr_t)3);
+
+	/* The low bits of the number of the post. */
+	TEST_EQ((uintptr_t)arg & 3, target->ran & 3);
+	target->ran++;
+	test_add(&ran, 1);
+	test_spin_ns(300);
+}
+
+static struct mely_handler target_handler = MELY_HANDLER(on_target);
+
+static void
+on_producer(void *arg)
+{
+	static struct mely_handler again = MELY_HANDLER(on_producer);
+	struct producer *p = arg;
+	unsigned i;
+
+	for (i = 0; i < ROW; i++) {
+		uint32_t n = (uint32_t)(test_random(&p->seed) >> 32) % TARGETS;
+		struct target *target = &p->targets[n];
+
+		TEST_OK(mely_post_id(rt, (p->first_id + n) * 0x9e3779b1u, &target_handler,
+		    (char *)target + (target->posted++ & 3)));
+	}
+	if (--p->rows > 0)
+		TEST_OK(mely_post(p->color, &again, p));
+	else
+		test_add(&rows_over, 1);
+}
+
+static struct mely_handler producer_handler = MELY_HANDLER(on_producer);
+
+static void *
+trim_always(void *arg)
+{
+	(void)arg;
+	while (test_get(&trims_over) == 0)
+		(void)mely_trim(rt);
+	return NULL;
+}
+
+static void
+trims_keep_the_order_on(int cores)
+{
+	unsigned rows = test_scale(test_long() ? 60000 : 6000), i, j;
+	struct test_runner runner;
+	pthread_t thread;
+
+	rt = test_runtime(cores);
+	atomic_store(&ran, 0);
+	atomic_store(&rows_over, 0);
+	atomic_store(&trims_over, 0);
+	for (i = 0; i < PRODUCERS; i++) {
+		struct producer *p = &producers[i];
+
+		memset(p, 0, sizeof *p);
+		p->color = test_color(rt);
+		p->first_id = i * TARGETS + 1;
+		p->rows = rows;
+		p->seed = test_seed + i;
+		TEST_OK(mely_post(p->color, &producer_handler, p));
+	}
+	test_run_start(&runner, rt);
+	thread = test_thread(trim_always, NULL);
+	test_await(&rows_over, PRODUCERS);
+	test_await(&ran, (uint64_t)PRODUCERS * rows * ROW);
+	test_add(&trims_over, 1);
+	test_thread_join(thread);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	for (i = 0; i < PRODUCERS; i++) {
+		for (j = 0; j < TARGETS; j++)
+			TEST_EQ(producers[i].targets[j].ran, producers[i].targets[j].posted);
+		free(producers[i].color);
+	}
+	TEST_OK(mely_runtime_free(rt));
+}
+
+static void
+trims_keep_the_order(void)
+{
+	trims_keep_the_order_on(2);
+	trims_keep_the_order_on(3);
+}
+
 /* Four threads look up the same new ids at the same time: each id has one color. */
 enum { GETTERS = 4, GET_IDS = 20000 };
 
@@ -399,6 +506,7 @@ main(int argc, char **argv)
 	TEST_CASE(bursts_do_not_pile_up);
 	TEST_CASE(million_ids);
 	TEST_CASE(trim_and_use_again);
+	TEST_CASE(trims_keep_the_order);
 	TEST_CASE(same_id_same_color);
 	TEST_CASE(high_water);
 	TEST_CASE(drained_at_half);

@@ -154,9 +154,9 @@ discard_drops(void)
 	free(color);
 }
 
-/* What a hand-back function may do with the color whose events it gets: cancel one of them, post to
- * it, release it. */
-static struct mely_event first_left, second_left, posted_left;
+/* What a hand-back function may do with the color whose events it gets: cancel one of them, release
+ * it; but not post to it. */
+static struct mely_event first_left, second_left;
 static struct mely_color *left_color;
 static uint64_t released_after;
 
@@ -178,8 +178,7 @@ use_color(void *ctx, const struct mely_handback *given)
 	TEST_CHECK(mely_event_pending(&second_left));
 	TEST_OK(mely_event_cancel(&second_left, NULL, NULL));
 	TEST_EQ(mely_event_cancel(&second_left, NULL, NULL), -ENOENT);
-	TEST_OK(mely_event_post(left_color, &posted_left));
-	TEST_OK(mely_event_cancel(&posted_left, NULL, NULL));
+	TEST_EQ(mely_event_post(left_color, &second_left), -ESHUTDOWN);
 	TEST_OK(mely_color_release(left_color, on_left_released, NULL));
 	TEST_EQ(released_after, 0);
 }
@@ -199,11 +198,14 @@ handback_uses_the_color_on(int cores)
 	left_color = test_color(rt);
 	mely_event_init(&first_left, &count, NULL);
 	mely_event_init(&second_left, &count, NULL);
-	mely_event_init(&posted_left, &count, NULL);
+	TEST_OK(mely_post(first, &test_discard_handler, NULL));
+	TEST_OK(mely_color_pin(left_color, 0)); /* behind the first */
+	TEST_OK(mely_color_pin(first, 0));
 	TEST_OK(mely_event_post(left_color, &first_left));
 	TEST_OK(mely_post(left_color, &count, NULL));
 	TEST_OK(mely_event_post(left_color, &second_left));
 	TEST_OK(mely_post(left_color, &count, NULL));
+	TEST_OK(mely_run(rt));
 	TEST_OK(mely_runtime_free(rt));
 	TEST_EQ(test_get(&ran), 0);
 	TEST_EQ(test_get(&handed), 3);
@@ -217,6 +219,55 @@ handback_uses_the_color(void)
 {
 	handback_uses_the_color_on(1);
 	handback_uses_the_color_on(2);
+}
+
+/* The runtime is being freed: its hand-back function can begin nothing in it any more. */
+static void
+use_freed(void *ctx, const struct mely_handback *given)
+{
+	mely_watch watch;
+
+	(void)ctx;
+	test_add(&handed, 1);
+	TEST_EQ(mely_post(given->color, &count, NULL), -ESHUTDOWN);
+	TEST_EQ(mely_post_id(rt, 7, &count, NULL), -ESHUTDOWN);
+	TEST_EQ(mely_timer_start(given->color, 0, 0, 0, &count, NULL, &watch), -ESHUTDOWN);
+	TEST_EQ(mely_run(rt), -EBUSY);
+	TEST_EQ(mely_run_once_for(rt, 0), -EBUSY);
+	TEST_EQ(mely_runtime_free(rt), -EBUSY);
+}
+
+/* The event that reports the end of a color comes only when its work has been handed back. */
+static _Atomic uint64_t work_begun, work_may_end;
+
+static void
+work(void *arg)
+{
+	(void)arg;
+	test_add(&work_begun, 1);
+	test_await(&work_may_end, 1);
+}
+
+static void
+nothing_is_lost_in_the_end(void)
+{
+	struct mely_event closed = MELY_EVENT(&count, NULL);
+	struct mely_config config;
+
+	reset();
+	test_config(&config, 2);
+	config.handback = use_freed;
+	rt = test_runtime_with(&config);
+	left_color = test_color(rt);
+	TEST_OK(mely_post(left_color, &count, NULL));
+	TEST_OK(mely_work(left_color, MELY_WORK_USER, work, &count, NULL, NULL));
+	test_await(&work_begun, 1);
+	TEST_OK(mely_color_close(left_color, &closed));
+	test_add(&work_may_end, 1);
+	TEST_OK(mely_runtime_free(rt));
+	TEST_EQ(test_get(&handed), 3);
+	TEST_CHECK(!mely_event_pending(&closed));
+	free(left_color);
 }
 
 /* ---- the conservation law under random stops ------------------------------------------------ */
@@ -488,6 +539,7 @@ main(int argc, char **argv)
 	TEST_CASE(discard_hands_back);
 	TEST_CASE(discard_drops);
 	TEST_CASE(handback_uses_the_color);
+	TEST_CASE(nothing_is_lost_in_the_end);
 	TEST_CASE(outside_is_refused);
 	TEST_CASE(deadline_ends_drain);
 	TEST_CASE(drain_becomes_discard);

@@ -10,6 +10,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct connection {
 
 /* Data of color 1, in which the listening socket is watched. */
 static struct {
-	int fd;
+	int fd, spare;
 	mely_watch watch, term;
 	long connections_max, accepted, closed;
 } server;
@@ -139,6 +140,16 @@ on_open(void *arg)
 
 static struct mely_handler opened = MELY_HANDLER(on_open);
 
+/* There are no more descriptors. Accept a connection with the spare one, and close it: left in the
+ * queue, it would make the socket readable for ever. */
+static void
+turn_away(void)
+{
+	close(server.spare);
+	close(accept4(server.fd, NULL, NULL, SOCK_CLOEXEC));
+	server.spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void
 on_acceptable(void *arg)
 {
@@ -147,8 +158,11 @@ on_acceptable(void *arg)
 
 	(void)arg;
 	fd = accept4(server.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			turn_away();
 		return;
+	}
 	c = aligned_alloc(64, sizeof *c);
 	if (c == NULL || mely_color_init(&c->color, rt) != 0) {
 		free(c);
@@ -180,6 +194,7 @@ listen_on(int port)
 	socklen_t length = sizeof address;
 	int on = 1;
 
+	server.spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	server.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (server.fd < 0)
 		return -1;

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <ev.h>
+#include <fcntl.h>
 #include <hwloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -98,6 +99,7 @@ extern int sim_processors; /* of the machine */
 #define abort() sim_abort()
 /* No cgroup has a quota. */
 #define fopen(path, mode) NULL
+#define open(...) (-1)
 
 /* ---- descriptors: shim_fd.c ------------------------------------------------------------------ */
 

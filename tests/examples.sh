@@ -139,6 +139,30 @@ server=
 compare "echo of $connections connections" "echo on 127.0.0.1:$port
 $((connections + 1)) connections" "$(cat "$scratch/echo")"
 
+# With no descriptor left the server closes new connections; it does not leave them to wait.
+many=()
+before=$(ulimit -S -n)
+ulimit -S -n 40
+MELY_CORES=2 start_echo "$scratch/echo" 0
+ulimit -S -n "$before"
+for i in $(seq 60); do
+	exec {fd}<>"/dev/tcp/127.0.0.1/$port" || fail "connection $i of 60"
+	many+=("$fd")
+done
+IFS= read -r -t 60 line <&"$fd"
+[ $? -eq 1 ] || fail "the last of 60 connections was not closed"
+for fd in "${many[@]}"; do
+	exec {fd}>&-
+done
+for i in $(seq 100); do # the server has yet to see that they are closed
+	( talk 1 ) 2>/dev/null && break
+	sleep 0.1
+done
+( talk 1 ) || fail "no connection is served after 60"
+kill -TERM "$server"
+wait "$server" || fail "echo ended with status $?"
+server=
+
 start_echo "$scratch/echo" 0
 ( talk 1 ) || fail "a connection did not get its lines back"
 # One connection is idle when the drain begins: the server closes it.

@@ -42,6 +42,9 @@ foreign=$(nm -D --defined-only "$libdir/libmely.so" | awk '{ print $3 }' |
 	grep -vE '^mely_|^_(init|fini|edata|end)$|^__(asan|tsan|ubsan|odr|gcov|bss_start)')
 [ -z "$foreign" ] || fail "libmely.so exports $foreign"
 
+# Handlers of signals and forks outlast a dlclose.
+readelf -d "$libdir/libmely.so" | grep -q NODELETE || fail "libmely.so can be unloaded"
+
 # pkg-config, with the prefix below DESTDIR.
 pkg()
 {

@@ -182,7 +182,9 @@ MELY_API int mely_config_init(struct mely_config *config);
  * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */
 MELY_API int mely_config_init_size(struct mely_config *config, size_t size);
+#ifndef mely_config_init
 #define mely_config_init(config) mely_config_init_size((config), sizeof(struct mely_config))
+#endif
 
 /**
  * Make a runtime. No thread is started yet, and posts are held until a run. config may be NULL, for
@@ -220,7 +222,8 @@ MELY_API int mely_runtime_free(struct mely_runtime *rt);
  *   -EBUSY   rt runs already, or the caller is in a handler of it
  *   -EINVAL  rt is NULL
  *   -ECHILD  the process was forked and the runtime not renewed
- *   -EAGAIN  no thread could be started, for lack of resources; no handler has run on this thread
+ *   -EAGAIN  not all threads could be started, for lack of resources; no handler has run on this
+ *            thread, and watchers and events wait for the next run
  *
  * Threads: any. Colors: not rt. Blocks: yes. Errors: -EBUSY, -EINVAL, -ECHILD, -EAGAIN.
  */
@@ -243,7 +246,7 @@ MELY_API int mely_run(struct mely_runtime *rt) MELY_MUST_CHECK;
  *   -EBUSY      another thread runs rt, or the caller is in a handler of it
  *   -EINVAL     rt is NULL
  *   -ECHILD     the process was forked and the runtime not renewed
- *   -EAGAIN     no thread could be started, for lack of resources: the run has ended
+ *   -EAGAIN     not all threads could be started, for lack of resources: as for mely_run
  *   -ENOMEM, -EMFILE, -ENFILE
  *               as mely_backend_fd, the first time that timeout_ns is not 0
  *

@@ -21,6 +21,8 @@
 #define MELY_NOINLINE __attribute__((noinline))
 #define MELY_INLINE static inline __attribute__((always_inline))
 #define MELY_UNUSED __attribute__((unused))
+/* Call fn with the variable's address when its scope ends, also by an exception of C++. */
+#define MELY_CLEANUP(fn) __attribute__((cleanup(fn)))
 #define MELY_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
 #ifdef MELYINT_SIM_COSTS /* the simulation that charges for accesses: sim/predict.h */
 void sim_prefetch(const void *p);

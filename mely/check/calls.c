@@ -26,7 +26,7 @@ access(const void *object, size_t size, bool writes)
 
 #define CALL(type, name, params, args, accesses) \
 	type melyint_plain_##name params; \
-	MELY_API type mely_##name params \
+	MELY_API type (mely_##name) params \
 	{ \
 		struct melyint_check_where where; \
 		type result; \
@@ -109,6 +109,7 @@ CALL(int, watch_stop, (struct mely_runtime *rt, mely_watch watch, struct mely_co
 CALL(int, watch_enable, (struct mely_runtime *rt, mely_watch watch, int on), (rt, watch, on),
     NOTHING)
 CALL(int, config_init, (struct mely_config *config), (config), NOTHING)
+CALL(int, config_init_size, (struct mely_config *config, size_t size), (config, size), NOTHING)
 CALL(int, runtime_new, (struct mely_runtime **rt, const struct mely_config *config), (rt,
     config), NOTHING)
 CALL(int, runtime_free, (struct mely_runtime *rt), (rt), NOTHING)

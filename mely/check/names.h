@@ -49,6 +49,7 @@
 #define mely_watch_stop melyint_plain_watch_stop
 #define mely_watch_enable melyint_plain_watch_enable
 #define mely_config_init melyint_plain_config_init
+#define mely_config_init_size melyint_plain_config_init_size
 #define mely_runtime_new melyint_plain_runtime_new
 #define mely_runtime_free melyint_plain_runtime_free
 #define mely_run melyint_plain_run

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "io/kinds.h"
 
 enum { CHECK_NS = 20000000 };
@@ -25,7 +26,7 @@ static int
 open_substitute(void)
 {
 	struct itimerspec often = {{0, CHECK_NS}, {0, CHECK_NS}};
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), r;
+	int fd = melyint_fd_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)), r;
 
 	if (fd >= 0) {
 		r = timerfd_settime(fd, 0, &often, NULL);
@@ -44,7 +45,7 @@ open_child(pid_t pid)
 
 	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
 		return errno == ECHILD ? -ESRCH : -errno;
-	fd = (int)syscall(SYS_pidfd_open, pid, 0); /* closes on exec by itself */
+	fd = melyint_fd_high((int)syscall(SYS_pidfd_open, pid, 0)); /* closes on exec by itself */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_substitute();
 	MELY_DEBUG_ASSERT(fd < 0 || (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "io/kinds.h"
 
@@ -280,7 +281,7 @@ keep_times(struct melyint_poller *p)
 	if (due == NULL)
 		return -ENOMEM;
 	due->pass_ns = due->set_ns = UINT64_MAX;
-	due->timerfd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	due->timerfd = melyint_fd_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 	if (due->timerfd < 0)
 		error = -errno;
 	else if (epoll_ctl(p->epfd, EPOLL_CTL_ADD, due->timerfd, &ev) < 0)

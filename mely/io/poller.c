@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "core/hooks.h"
 #include "io/due.h"
@@ -392,7 +393,7 @@ melyint_poller_watch_clock(struct melyint_poller *p)
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
 	if (p->clockfd >= 0)
 		return 0;
-	fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	fd = melyint_fd_high(timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK));
 	if (fd < 0)
 		return -errno;
 	/* Far in the future, but armed: a jump of the clock cancels it and makes it readable. */
@@ -433,9 +434,13 @@ add_stuckfd(struct melyint_poller *p, int fd)
 static int
 open_loop(struct melyint_poller *p)
 {
+	int held[MELYINT_STREAMS];
+
 	MELY_ASSERT(p->loop == NULL && p->epfd >= 0); /* the loop watches the set */
+	melyint_fd_hold_streams(held);
 	p->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_NOINOTIFY |
 	    EVFLAG_NOSIGMASK | EVFLAG_NOTIMERFD);
+	melyint_fd_free_streams(held);
 	if (p->loop == NULL)
 		return -ENOMEM;
 	ev_set_userdata(p->loop, p);
@@ -476,8 +481,8 @@ open_all(struct melyint_poller *p)
 
 	MELY_ASSERT(p->armed == 0 && p->walls == NULL && p->due == NULL);
 	p->epfd = p->fds_epfd = p->wakefd = p->clockfd = -1;
-	p->epfd = epoll_create1(EPOLL_CLOEXEC);
-	p->wakefd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->epfd = melyint_fd_high(epoll_create1(EPOLL_CLOEXEC));
+	p->wakefd = melyint_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (p->epfd < 0 || p->wakefd < 0)
 		return -errno;
 	p->fds_epfd = p->epfd;

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "core/hooks.h"
 #include "io/poller.h"
 
@@ -199,7 +200,7 @@ open_wakefd(struct melyint_io *io)
 
 	MELY_ASSERT(!of_parent()); /* or `caught` would not write to it */
 	if (fd < 0) {
-		fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		fd = melyint_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 		if (fd < 0)
 			return -errno;
 		MELY_STORE(&wakefd, fd, relaxed);

@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "core/weight.h"
 #include "io/kinds.h"
 
@@ -84,7 +85,7 @@ melyint_poller_open_single(struct melyint_poller *p)
 	if (r < 0)
 		return r;
 	mely_event_init(&p->inner, &inner_handler, p);
-	p->fds_epfd = epoll_create1(EPOLL_CLOEXEC);
+	p->fds_epfd = melyint_fd_high(epoll_create1(EPOLL_CLOEXEC));
 	if (p->fds_epfd < 0)
 		return -errno;
 	return nest(p, EPOLL_CTL_ADD);

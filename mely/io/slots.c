@@ -15,9 +15,20 @@
 #include "base/assert.h"
 #include "io/watch.h"
 
+/* Each table begins with other generations, so that an id of a runtime that was freed is stale in
+ * the next one. Even, and in the lower half, so that each slot can be taken many times. */
+static uint32_t
+next_first_gen(void)
+{
+	static _Atomic uint32_t tables MELY_LASTING; /* any thread */
+
+	return MELY_ADD(&tables, 1, relaxed) * 0x9e3779b1u >> 1 & ~1u; /* relaxed: a number */
+}
+
 void
 melyint_slots_init(struct melyint_slots *slots)
 {
+	slots->first_gen = next_first_gen();
 	melyint_stable_init(&slots->records, sizeof(struct melyint_watch));
 	melyint_lock_init(&slots->lock);
 	slots->free = 0;
@@ -67,6 +78,8 @@ pick_locked(struct melyint_slots *slots)
 	if (w == NULL)
 		return NULL;
 	MELY_DEBUG_ASSERT(w->magic == 0 && MELY_PEEK(&w->gen) == 0); /* never taken */
+	/* relaxed: published with the record */
+	MELY_STORE(&w->gen, slots->first_gen, relaxed);
 	w->magic = MELYINT_WATCH_MAGIC;
 	w->slot = used;
 	melyint_lock_init(&w->own);

@@ -20,6 +20,7 @@ struct melyint_slots {
 	struct melyint_stable records;
 	struct melyint_lock lock;
 	uint32_t free;              /* lock: the first free slot + 1; 0: none */
+	uint32_t first_gen;         /* constant: the generation of a slot that was never taken */
 	bool closing;               /* lock */
 	struct melyint_bycolor colors; /* lock */
 	_Atomic uint32_t used;      /* lock; read by any thread: slots below were once taken */

@@ -248,6 +248,15 @@ runs_elsewhere(const struct melyint_watch *w)
 	return w->stage == MELYINT_STAGE_RUNNING && mely_current_color() != w->color;
 }
 
+/* Under the guard: a handler that runs once is the program's when it has been entered. */
+static bool
+has_been_entered_last(const struct melyint_watch *w)
+{
+	return w->stage == MELYINT_STAGE_RUNNING && (w->kind == MELYINT_KIND_DRAIN ||
+	    w->kind == MELYINT_KIND_CHILD ||
+	    (w->kind == MELYINT_KIND_TIMER && w->u.timer.repeat_ns == 0));
+}
+
 int
 melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done)
@@ -256,7 +265,9 @@ melyint_watch_stop(struct melyint_watch *w, struct mely_color *done_color,
 	MELY_ASSERT(!w->stopped);
 	w->stopped = true;
 	/* The program's handler keeps what was measured. relaxed: a measurement */
-	MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed), relaxed);
+	if (!has_been_entered_last(w))
+		MELY_STORE(&w->user->_measured_ns, MELY_LOAD(&w->handler._measured_ns, relaxed),
+		    relaxed);
 	if (w->stage == MELYINT_STAGE_QUEUED)
 		stop_queued(w);
 	if (runs_elsewhere(w))

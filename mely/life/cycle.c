@@ -18,11 +18,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "core/handlers.h"
 #include "core/hooks.h"
 #include "sched/loop.h"
 #include "core/runtimes.h"
@@ -79,6 +81,48 @@ attend(struct melyint_core *core, bool on)
 	}
 }
 
+/* ---- handlers that do not return ------------------------------------------------------------- */
+
+/* An exception of C++, or pthread_exit, would leave the color running and the core without a
+ * thread: the program ends, with the name of the handler. */
+struct guard {
+	const struct melyint_core *core;
+	bool ended; /* the loop has returned */
+};
+
+static void
+check_ended(struct guard *guard)
+{
+	if (MELY_LIKELY(guard->ended))
+		return;
+	/* relaxed: written by this thread */
+	melyint_say("core %d: handler %s was left by an exception or by pthread_exit",
+	    guard->core->index,
+	    melyint_handler_name(MELY_LOAD(&guard->core->tallies.handler, relaxed)));
+	abort();
+}
+
+static void
+run_loop(struct melyint_core *core)
+{
+	struct guard guard MELY_CLEANUP(check_ended) = {core, false};
+
+	melyint_core_loop(core);
+	guard.ended = true;
+}
+
+static int
+run_pass(struct melyint_core *core)
+{
+	struct guard guard MELY_CLEANUP(check_ended) = {core, false};
+	int result = melyint_core_pass(core);
+
+	guard.ended = true;
+	return result;
+}
+
+/* ---- threads of the runtime ------------------------------------------------------------------ */
+
 static void *
 core_thread(void *arg)
 {
@@ -90,7 +134,7 @@ core_thread(void *arg)
 	melyint_check_thread(true);
 	melyint_topo_bind(core);
 	attend(core, true);
-	melyint_core_loop(core);
+	run_loop(core);
 	attend(core, false);
 	melyint_check_thread(false);
 	return NULL;
@@ -188,6 +232,30 @@ finish(struct mely_runtime *rt)
 	pthread_mutex_unlock(&rt->life.lock);
 }
 
+/* Not all cores could be started. The others end, and watchers and events wait for the next run.
+ * False: a handler has requested a stop by then. */
+static bool
+abandon(struct mely_runtime *rt)
+{
+	int running = MELYINT_RUNNING;
+
+	/* release: pairs with the acquire loads of the cores */
+	if (!MELY_CAS(&rt->phase, &running, MELYINT_STOPPED, release))
+		return false;
+	melyint_exit_hold();
+	melyint_wake_all(rt);
+	melyint_cores_join(rt);
+	melyint_monitor_join(rt);
+	melyint_stall_end(rt);
+	melyint_age_end(rt);
+	melyint_check_run_end(rt);
+	pthread_mutex_lock(&rt->life.lock);
+	rt->life.once_started = false;
+	MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in finish */
+	pthread_mutex_unlock(&rt->life.lock);
+	return true;
+}
+
 static void
 leave(struct mely_runtime *rt)
 {
@@ -214,13 +282,17 @@ mely_run(struct mely_runtime *rt)
 	error = begin(rt, false);
 	if (error == -EBUSY || error == -ECHILD)
 		return error;
+	if (error != 0 && abandon(rt)) {
+		leave(rt);
+		return error;
+	}
 	restore = core->fixed.pu >= 0 && sched_getaffinity(0, sizeof old, &old) == 0;
 	if (error != 0) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	} else {
 		melyint_topo_bind(core);
 		attend(core, true);
-		melyint_core_loop(core);
+		run_loop(core);
 		attend(core, false);
 	}
 	melyint_exit_hold();
@@ -244,6 +316,10 @@ melyint_run_pass(struct mely_runtime *rt)
 	result = begin(rt, true);
 	if (result == -EBUSY || result == -ECHILD)
 		return result;
+	if (result != 0 && abandon(rt)) {
+		leave(rt);
+		return result;
+	}
 	if (result != 0)
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	attend(core, true);
@@ -251,7 +327,7 @@ melyint_run_pass(struct mely_runtime *rt)
 	/* acquire, both: pairs with the release stores of the life cycle. The second one comes
 	 * after the core has gone outside: B of NOTE(outside) in sched/park.c. */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
-		result = melyint_core_pass(core);
+		result = run_pass(core);
 	ended = MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED;
 	if (ended && core->pace.outside)
 		melyint_come_inside(core);

@@ -302,15 +302,23 @@ mely_config_init_size(struct mely_config *config, size_t size)
 	return good ? 0 : -EINVAL;
 }
 
-#undef mely_config_init
-
+/* The parentheses keep the macro away that makes of each call one with the caller's size. */
 int
-mely_config_init(struct mely_config *config)
+(mely_config_init)(struct mely_config *config)
 {
 	return mely_config_init_size(config, sizeof *config);
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
+
+/* Is this a signal that no program can catch, or that a thread sends itself by a fault? */
+static bool
+is_no_choice(int64_t signo)
+{
+	return signo == SIGKILL || signo == SIGSTOP || signo == SIGSEGV || signo == SIGBUS ||
+	    signo == SIGILL || signo == SIGFPE || signo == SIGTRAP || signo == SIGSYS ||
+	    signo == SIGABRT;
+}
 
 static int
 check(const struct mely_config *config)
@@ -325,6 +333,12 @@ check(const struct mely_config *config)
 		if (!is_number(knob))
 			continue;
 		value = value_of(config, knob);
+		if (knob->form == SIGNAL && is_no_choice(value)) {
+			melyint_say("config: %s is %" PRId64 ", a signal that cannot be caught or "
+			    "means a fault", knob->name, value);
+			good = false;
+			continue;
+		}
 		if (value >= knob->least && value <= knob->most)
 			continue;
 		melyint_say("config: %s is %" PRId64 ", not a number between %" PRId64 " and %"

@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "queue/outbox.h"
 #include "sched/steal.h"
@@ -58,7 +59,7 @@ melyint_stuck_init(struct mely_runtime *rt)
 	MELY_ASSERT(rt->io != NULL); /* its pollers come next */
 	if (rt->config.stuck_ms == 0 || rt->cores_count == 1)
 		return 0;
-	stuck->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	stuck->fd = melyint_fd_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 	if (stuck->fd < 0)
 		return -errno;
 	stuck->ticks = melyint_ns_to_ticks(rt->config.stuck_ms * 1000000ull);

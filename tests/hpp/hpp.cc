@@ -477,6 +477,35 @@ misuse_aborts()
 }
 
 void
+throws_out(void *)
+{
+	throw 1;
+}
+
+/* A handler in C++ of the C interface, on core 0, whose thread could catch what it throws. */
+void
+exceptions_end_the_program()
+{
+	aborts("throws_out was left by an exception", [] {
+		mely_handler handler;
+		mely_config config;
+		mely_runtime *rt;
+
+		(void)mely_config_init(&config);
+		config.cores = 1;
+		mely_handler_init(&handler, throws_out, "throws_out");
+		if (mely_runtime_new(&rt, &config) != 0 ||
+		    mely_post_id(rt, 1, &handler, nullptr) != 0)
+			_exit(1);
+		try {
+			_exit(mely_run(rt) == 0 ? 3 : 4);
+		} catch (...) {
+			_exit(2);
+		}
+	});
+}
+
+void
 all_cases()
 {
 	TEST_CASE(closures_run_once);
@@ -494,6 +523,7 @@ all_cases()
 	TEST_CASE(blocking_work);
 	TEST_CASE(errors_are_thrown);
 	TEST_CASE(misuse_aborts);
+	TEST_CASE(exceptions_end_the_program);
 }
 
 } // namespace

@@ -453,6 +453,60 @@ drain_does_not_wait(void)
 	free(color);
 }
 
+/* ---- the handler of a timer that runs once --------------------------------------------------- */
+
+static struct mely_handler once_handler;
+
+/* It is the program's when its function is entered: a stop meanwhile does not write it. */
+static void
+on_once(void *arg)
+{
+	(void)arg;
+	memset(&once_handler, 0xa5, sizeof once_handler);
+	TEST_OK(mely_stop(rt, MELY_STOP_DISCARD));
+}
+
+static void
+once_leaves_its_handler(void)
+{
+	struct mely_color *color;
+	mely_watch watch;
+	size_t i;
+
+	rt = test_runtime(1);
+	color = test_color(rt);
+	mely_handler_init(&once_handler, on_once, "once");
+	TEST_OK(mely_timer_start(color, 0, 0, 0, &once_handler, NULL, &watch));
+	TEST_OK(mely_run(rt));
+	for (i = 0; i < sizeof once_handler; i++)
+		TEST_EQ(((unsigned char *)&once_handler)[i], 0xa5);
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+}
+
+/* ---- ids ------------------------------------------------------------------------------------- */
+
+/* An id of a runtime that was freed stops nothing in the next one. */
+static void
+ids_end_with_their_runtime(void)
+{
+	struct mely_color *color;
+	mely_watch before = 0, watch;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		rt = test_runtime(1);
+		color = test_color(rt);
+		TEST_OK(mely_timer_start(color, 1000000000, 0, 0, &timer_handler, NULL, &watch));
+		if (before != 0)
+			TEST_EQ(mely_watch_stop(rt, before, NULL, NULL), -ENOENT);
+		before = watch;
+		TEST_OK(mely_watch_stop(rt, watch, NULL, NULL));
+		TEST_OK(mely_runtime_free(rt));
+		free(color);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -466,5 +520,7 @@ main(int argc, char **argv)
 	TEST_CASE(stop_from_outside);
 	TEST_CASE(set_anew);
 	TEST_CASE(drain_does_not_wait);
+	TEST_CASE(once_leaves_its_handler);
+	TEST_CASE(ids_end_with_their_runtime);
 	return test_done();
 }

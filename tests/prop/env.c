@@ -298,6 +298,10 @@ bad_settings(void)
 	refuse(&config, "fd_residency_ms");
 	config = good, config.stall_signal = 65;
 	refuse(&config, "stall_signal");
+	config = good, config.stall_signal = SIGKILL;
+	refuse(&config, "stall_signal");
+	config = good, config.dump_signal = SIGSEGV;
+	refuse(&config, "dump_signal");
 	config = good, config.drain_deadline_ns = UINT64_MAX;
 	refuse(&config, "drain_deadline_ns");
 	config = good, config.batch_events = 0;

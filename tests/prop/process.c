@@ -149,66 +149,6 @@ handler_forks_and_execs(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* Handlers fork on each core, and the threads are pinned: the child has the signals and the
- * processors of before the run. */
-static cpu_set_t processors;
-
-static void
-on_fork_and_look(void *arg)
-{
-	int status;
-	pid_t pid = fork();
-
-	TEST_CHECK(pid >= 0);
-	if (pid == 0) {
-		sigset_t blocked;
-		cpu_set_t mine;
-
-		if (pthread_sigmask(SIG_SETMASK, NULL, &blocked) != 0 ||
-		    sigismember(&blocked, SIGTERM) || !sigismember(&blocked, SIGUSR2))
-			_exit(1);
-		if (sched_getaffinity(0, sizeof mine, &mine) != 0 ||
-		    !CPU_EQUAL(&mine, &processors))
-			_exit(2);
-		_exit(0);
-	}
-	TEST_EQ(waitpid(pid, &status, 0), pid);
-	TEST_EQ(status, 0);
-	on_count(arg);
-}
-
-static struct mely_handler fork_and_look = MELY_HANDLER(on_fork_and_look);
-
-static void
-children_get_signals_and_processors(void)
-{
-	enum { CORES = 3 };
-	struct mely_color *colors[CORES];
-	struct mely_config config;
-	sigset_t one, before;
-	int i;
-
-	TEST_CHECK(sched_getaffinity(0, sizeof processors, &processors) == 0);
-	sigemptyset(&one);
-	sigaddset(&one, SIGUSR2);
-	pthread_sigmask(SIG_BLOCK, &one, &before);
-	test_config(&config, CORES);
-	config.pinning = MELY_PIN_YES;
-	rt = test_runtime_with(&config);
-	atomic_store(&ran, 0);
-	for (i = 0; i < CORES; i++) {
-		colors[i] = test_color(rt);
-		TEST_OK(mely_color_pin(colors[i], i));
-		TEST_OK(mely_post(colors[i], &fork_and_look, NULL));
-	}
-	test_run_dry(rt);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	TEST_EQ(test_get(&ran), CORES);
-	TEST_OK(mely_runtime_free(rt));
-	for (i = 0; i < CORES; i++)
-		free(colors[i]);
-}
-
 /* ---- exit from a handler -------------------------------------------------------------------- */
 
 /* Data that an exit function destroys: a core that still ran would notice. */
@@ -580,7 +520,6 @@ main(int argc, char **argv)
 	if (!TEST_TSAN) {
 		TEST_CASE(fork_of_running_runtime);
 		TEST_CASE(handler_forks_and_execs);
-	TEST_CASE(children_get_signals_and_processors);
 		TEST_CASE(exit_from_a_handler);
 		TEST_CASE(exit_beside_a_wait);
 		TEST_CASE(wait_in_an_exit_function);

@@ -20,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/atomic.h"
 #include "look/live/private.h"
 
@@ -74,7 +75,7 @@ claim_locked(int signo, int *fd)
 	*fd = MELY_LOAD(&claim->fd, relaxed) - 1;
 	if (*fd < 0 || was != 0) {
 		/* B and C of NOTE(dumpsig): the parent's eventfd stays open */
-		*fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		*fd = melyint_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 		if (*fd < 0)
 			return -errno;
 		MELY_STORE(&claim->fd, *fd + 1, relaxed);

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "color/misuse.h"
 #include "core/core.h"
 #include "look/watchdog/monitor.h"
@@ -151,7 +152,7 @@ prepare(struct melyint_live *live)
 {
 	if (live->epoll >= 0)
 		return 0;
-	live->epoll = epoll_create1(EPOLL_CLOEXEC);
+	live->epoll = melyint_fd_high(epoll_create1(EPOLL_CLOEXEC));
 	return live->epoll >= 0 ? 0 : -errno;
 }
 

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "look/live/socket.h"
 
 enum {
@@ -135,7 +136,7 @@ remove_stale(const char *path)
 		return errno == ENOENT ? 0 : -errno;
 	if (!S_ISSOCK(st.st_mode))
 		return -EEXIST;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = melyint_fd_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (fd < 0)
 		return -errno;
 	address(&at, path);
@@ -155,7 +156,7 @@ listen_locked(struct melyint_socket *s, const char *path)
 	struct sockaddr_un at;
 	int fd, error;
 
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = melyint_fd_high(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (fd < 0)
 		return -errno;
 	address(&at, path);
@@ -329,7 +330,7 @@ melyint_socket_accept(const struct melyint_socket *s)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
-	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = melyint_fd_high(accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 
 	if (fd < 0)
 		return errno == EINTR || errno == ECONNABORTED ? -EAGAIN : -errno;

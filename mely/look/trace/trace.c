@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "color/misuse.h"
 #include "color/names_marks.h"
@@ -224,7 +225,7 @@ settle_path(struct melyint_tracer *tracer, const char *path)
 	if (exists && !S_ISREG(st.st_mode))
 		return access(tracer->path, W_OK) == 0 ? 0 : -errno;
 	memcpy(tracer->temporary + strlen(tracer->temporary), suffix, strlen(suffix) + 1);
-	fd = open(tracer->temporary, MELYINT_TRACE_MAKE, 0666);
+	fd = melyint_fd_high(open(tracer->temporary, MELYINT_TRACE_MAKE, 0666));
 	if (fd < 0)
 		return -errno;
 	close(fd);

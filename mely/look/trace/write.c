@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "core/core.h"
 #include "core/handlers.h"
@@ -237,8 +238,8 @@ melyint_trace_write(struct melyint_tracer *tracer, const char *end)
 
 	MELY_ASSERT(tracer->magic == MELYINT_TRACER_MAGIC);
 	copy->error = 0;
-	copy->fd = renamed ? open(tracer->temporary, MELYINT_TRACE_MAKE, 0666) :
-	    open(tracer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	copy->fd = melyint_fd_high(renamed ? open(tracer->temporary, MELYINT_TRACE_MAKE, 0666) :
+	    open(tracer->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
 	if (copy->fd < 0)
 		return -errno;
 	end_trace(copy, tracer, end);

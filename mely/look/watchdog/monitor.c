@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/clock.h"
 #include "core/hooks.h"
 
@@ -277,8 +278,9 @@ open_fds(struct melyint_monitor *m)
 		return 0;
 	if (make_room(m, POLLS_FIRST) < POLLS_FIRST)
 		return -ENOMEM;
-	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	m->timerfd = fd < 0 ? -1 : timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	fd = melyint_fd_high(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	m->timerfd = fd < 0 ? -1 :
+	    melyint_fd_high(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 	if (m->timerfd < 0) {
 		error = -errno;
 		if (fd >= 0)

@@ -88,7 +88,7 @@ namespace {
 
 /* Whether strtoll or a function like it read all of the string, and the value is in range. */
 template <class N> bool
-whole(const char *p, size_t len, N *out, N (*convert)(const char *, char **))
+whole(const char *p, size_t len, N *out, N (*convert)(const char *, char **, int), int base)
 {
 	int saved = errno;
 	char *end;
@@ -96,7 +96,7 @@ whole(const char *p, size_t len, N *out, N (*convert)(const char *, char **))
 	bool ok;
 
 	errno = 0;
-	value = convert(p, &end);
+	value = convert(p, &end, base);
 	ok = errno == 0 && len > 0 && end == p + len;
 	errno = saved;
 	if (ok)
@@ -105,26 +105,33 @@ whole(const char *p, size_t len, N *out, N (*convert)(const char *, char **))
 }
 
 long long
-to_signed(const char *p, char **end)
+to_signed(const char *p, char **end, int base)
 {
-	return strtoll(p, end, 0);
+	return strtoll(p, end, base);
 }
 
 /* Refuses negative numbers, which strtoull would convert to positive ones. */
 unsigned long long
-to_unsigned(const char *p, char **end)
+to_unsigned(const char *p, char **end, int base)
 {
 	if (strchr(p, '-') != nullptr)
 		errno = ERANGE;
-	return strtoull(p, end, 0);
+	return strtoull(p, end, base);
+}
+
+double
+to_floating(const char *p, char **end, int)
+{
+	return strtod(p, end);
 }
 
 template <class Out, class N> bool
-in_range(const char *p, size_t len, Out *out, N (*convert)(const char *, char **))
+in_range(const char *p, size_t len, Out *out, N (*convert)(const char *, char **, int), int base)
 {
 	N value;
 
-	if (!whole(p, len, &value, convert) || static_cast<N>(static_cast<Out>(value)) != value)
+	if (!whole(p, len, &value, convert, base) ||
+	    static_cast<N>(static_cast<Out>(value)) != value)
 		return false;
 	*out = static_cast<Out>(value);
 	return true;
@@ -133,31 +140,31 @@ in_range(const char *p, size_t len, Out *out, N (*convert)(const char *, char **
 }
 
 bool
-str::to_int32(int32_t *out) const
+str::to_int32(int32_t *out, int base) const
 {
-	return in_range(cstr(), len(), out, to_signed);
+	return in_range(cstr(), len(), out, to_signed, base);
 }
 
 bool
-str::to_int64(int64_t *out) const
+str::to_int64(int64_t *out, int base) const
 {
-	return in_range(cstr(), len(), out, to_signed);
+	return in_range(cstr(), len(), out, to_signed, base);
 }
 
 bool
-str::to_uint32(u_int32_t *out) const
+str::to_uint32(u_int32_t *out, int base) const
 {
-	return in_range(cstr(), len(), out, to_unsigned);
+	return in_range(cstr(), len(), out, to_unsigned, base);
 }
 
 bool
-str::to_uint64(u_int64_t *out) const
+str::to_uint64(u_int64_t *out, int base) const
 {
-	return in_range(cstr(), len(), out, to_unsigned);
+	return in_range(cstr(), len(), out, to_unsigned, base);
 }
 
 bool
 str::to_double(double *out) const
 {
-	return whole(cstr(), len(), out, strtod);
+	return whole(cstr(), len(), out, to_floating, 0);
 }

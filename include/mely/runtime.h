@@ -144,7 +144,8 @@ struct mely_config {
 	mely_report_fn *report;   /**< receives these lines; NULL: they go to standard error */
 	void *report_ctx;
 	enum mely_priority_rule priority_rule;
-	uint64_t drain_deadline_ns;  /**< longest drain of a stop; 0: no limit */
+	uint64_t drain_deadline_ns;  /**< longest drain of a stop, and longest wait of a stop for
+	                              *   blocking work that has begun; 0: no limit */
 	uint32_t fd_residency_ms;    /**< a descriptor follows its color to the core that runs its
 	                              *   events after this time ... */
 	uint32_t fd_residency_events;/**< ... or after this many events there */

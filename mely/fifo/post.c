@@ -133,8 +133,10 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 		error = melyint_post_rules(self, color, ev, flags);
 	if (error == 0)
 		error = enqueue(self, color, ev, flags);
-	if (MELY_UNLIKELY(error != 0))
+	if (MELY_UNLIKELY(error != 0)) {
+		melyint_post_unmark(color, ev);
 		melyint_event_unclaim(ev);
+	}
 	return error;
 }
 
@@ -170,8 +172,10 @@ melyint_post_pooled(struct melyint_core *self, struct mely_color *color,
 		error = melyint_post_rules(self, color, ev, flags);
 	if (error == 0)
 		error = enqueue(self, color, ev, flags);
-	if (MELY_UNLIKELY(error != 0))
+	if (MELY_UNLIKELY(error != 0)) {
+		melyint_post_unmark(color, ev);
 		free(ev);
+	}
 	return error;
 }
 

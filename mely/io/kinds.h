@@ -99,8 +99,9 @@ void melyint_work_fini(struct melyint_io *io);
 /* Under its guard, which this drops. */
 int melyint_work_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
-/* At the end of a stop: hand back what has not begun, wait for what runs. */
-void melyint_work_discard(struct melyint_io *io);
+/* At the end of a stop: hand back what has not begun; wait for what runs, until then (0: no
+ * limit). */
+void melyint_work_discard(struct melyint_io *io, uint64_t until_ns);
 /* In the child of a fork: the helpers do not exist here; free what describes them. */
 void melyint_work_forget(struct melyint_io *io);
 

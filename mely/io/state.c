@@ -158,11 +158,11 @@ melyint_io_begin_stop(struct mely_runtime *rt, bool drain)
 }
 
 void
-melyint_io_discard(struct mely_runtime *rt)
+melyint_io_discard(struct mely_runtime *rt, uint64_t until_ns)
 {
 	/* relaxed: the cores are parked */
 	MELY_STORE(&rt->io->discarding, true, relaxed);
-	melyint_work_discard(rt->io);
+	melyint_work_discard(rt->io, until_ns);
 }
 
 bool

@@ -39,9 +39,9 @@ void melyint_io_begin_run(struct mely_runtime *rt);
  * mely_drain_watch instead of stopping their watchers.
  */
 void melyint_io_begin_stop(struct mely_runtime *rt, bool drain);
-/* At the end of a stop, with the cores parked: hand back work that has not begun, wait for what
- * runs. */
-void melyint_io_discard(struct mely_runtime *rt);
+/* At the end of a stop, with the cores parked: hand back work that has not begun; wait for what
+ * runs, until then (0: for ever). */
+void melyint_io_discard(struct mely_runtime *rt, uint64_t until_ns);
 /*
  * At the end of a stop, with the cores parked: an event that is left over, with its handler and
  * argument. If it runs a handler of the program on behalf of the I/O, *left becomes what the

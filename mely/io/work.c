@@ -368,8 +368,32 @@ hand_back(struct melyint_io *io, struct melyint_watch *w)
 	}
 }
 
+/* Under the lock: wait until no function runs, or until then; 0: for ever. */
+static bool
+await_helpers(struct work_class *c, uint64_t until_ns)
+{
+	while (c->running > 0) {
+		uint64_t now_ns = melyint_now_ns();
+		struct timespec until;
+
+		if (until_ns == 0) {
+			pthread_cond_wait(&c->rest, &c->lock);
+			continue;
+		}
+		if (now_ns >= until_ns)
+			return false;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec += (time_t)((until_ns - now_ns) / 1000000000);
+		until.tv_nsec += (long)((until_ns - now_ns) % 1000000000);
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		(void)pthread_cond_timedwait(&c->rest, &c->lock, &until);
+	}
+	return true;
+}
+
 void
-melyint_work_discard(struct melyint_io *io)
+melyint_work_discard(struct melyint_io *io, uint64_t until_ns)
 {
 	int i;
 
@@ -386,8 +410,8 @@ melyint_work_discard(struct melyint_io *io)
 			hand_back(io, w);
 			pthread_mutex_lock(&c->lock);
 		}
-		while (c->running > 0)
-			pthread_cond_wait(&c->rest, &c->lock);
+		if (!await_helpers(c, until_ns))
+			melyint_say("%s: blocking work goes on after the end of the run", c->name);
 		assert_class(c);
 		pthread_mutex_unlock(&c->lock);
 	}
@@ -413,7 +437,7 @@ class_init(struct work_class *c, struct mely_runtime *rt, const char *name, int 
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->work, &attr);
-	pthread_cond_init(&c->rest, NULL);
+	pthread_cond_init(&c->rest, &attr);
 	pthread_condattr_destroy(&attr);
 	return 0;
 }

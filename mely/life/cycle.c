@@ -170,8 +170,12 @@ cores_start(struct mely_runtime *rt)
 void
 melyint_cores_join(struct mely_runtime *rt)
 {
-	for (; rt->life.threads > 0; rt->life.threads--)
-		pthread_join(rt->cores[rt->life.threads].fixed.thread, NULL);
+	for (; rt->life.threads > 0; rt->life.threads--) {
+		struct melyint_core *core = &rt->cores[rt->life.threads];
+
+		if (MELY_LIKELY(core != melyint_exit_core())) /* that thread stays in its handler */
+			pthread_join(core->fixed.thread, NULL);
+	}
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -218,7 +222,8 @@ finish(struct mely_runtime *rt)
 	melyint_stall_end(rt);
 	melyint_age_end(rt);
 	melyint_check_run_end(rt);
-	melyint_io_discard(rt);
+	/* relaxed: this thread has seen the phase that published it */
+	melyint_io_discard(rt, MELY_LOAD(&rt->life.drain_until_ns, relaxed));
 	melyint_check_run_end(rt); /* for what helpers did meanwhile, too */
 	/* relaxed: published by the phase. Events that were posted after a drain found nothing left
 	 * are held for the next run. */
@@ -385,6 +390,11 @@ mely_stop(struct mely_runtime *rt, enum mely_stop_mode mode)
 		error = 0;
 	if (error == 0)
 		melyint_wake_all(rt);
+	/* acquire: as in stop_running. An exit has stopped the cores, but no watchers. */
+	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED && melyint_exits_here()) {
+		melyint_io_begin_stop(rt, false);
+		melyint_exit_release();
+	}
 	pthread_mutex_unlock(&rt->life.lock);
 	return error;
 }

@@ -3,7 +3,8 @@
  * exit.c: exit(3) while a runtime runs, from a handler or from any other thread. An exit function
  * parks the cores before the program's exit functions destroy what handlers use. If the thread that
  * called exit is a core, it is in its handler and stays there; so does a handler that waits between
- * mely_wait_begin and mely_wait_end. Nothing is handed back.
+ * mely_wait_begin and mely_wait_end. Nothing is handed back, unless an exit function of the program
+ * requests a stop: then mely_run returns, so that the function can join its thread.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -26,8 +27,19 @@ enum {
 	WAIT_MS = 2000 /* how long to wait for a core in a handler */
 };
 
-static _Atomic bool exiting;     /* set once, by the thread that exits */
+static _Atomic bool begun;       /* set once, by the thread that exits */
+static _Atomic bool exiting;     /* as begun, when what follows is set */
+static _Atomic bool released;    /* that thread has requested a stop; set once, by it */
 static MELY_TLS bool exits_here; /* that thread is this one */
+static struct melyint_core *exit_core; /* its core, or NULL; set before exiting */
+
+static void
+nap(void)
+{
+	const struct timespec ms = {0, 1000000};
+
+	nanosleep(&ms, NULL);
+}
 
 static void
 stop_cores(struct mely_runtime *rt)
@@ -44,7 +56,6 @@ stop_cores(struct mely_runtime *rt)
 static void
 await_cores(struct mely_runtime *rt)
 {
-	const struct timespec nap = {0, 1000000};
 	int i, ms;
 
 	if (MELY_LOAD(&rt->phase, acquire) != MELYINT_STOPPED) /* as above */
@@ -58,7 +69,7 @@ await_cores(struct mely_runtime *rt)
 			attended = core->locked.attended && !core->locked.waits;
 			melyint_lock_drop(&core->lock);
 			if (attended)
-				nanosleep(&nap, NULL);
+				nap();
 		}
 		if (attended && core != melyint_self)
 			melyint_say("exit: core %d is still in a handler", core->index);
@@ -84,9 +95,12 @@ park_all(void)
 {
 	struct melyint_check_where where;
 
-	if (MELY_EXCHANGE(&exiting, true, acq_rel)) /* only once; pairs with itself */
+	if (MELY_EXCHANGE(&begun, true, relaxed)) /* only once */
 		return;
+	exit_core = melyint_self;
 	exits_here = true;
+	/* release: pairs with the acquires of those who then read exit_core */
+	MELY_STORE(&exiting, true, release);
 	melyint_check_enter(&where);
 	melyint_runtimes_each(stop_cores);
 	melyint_runtimes_each(await_cores);
@@ -111,9 +125,27 @@ melyint_exit_prepare(void)
 void
 melyint_exit_hold(void)
 {
-	/* acquire: pairs with the exchange in park_all */
-	while (MELY_LOAD(&exiting, acquire))
-		pause();
+	/* acquire, both: pair with the releases of the thread that exits */
+	while (MELY_LOAD(&exiting, acquire) && !MELY_LOAD(&released, acquire))
+		nap();
+}
+
+bool
+melyint_exits_here(void)
+{
+	return exits_here;
+}
+
+void
+melyint_exit_release(void)
+{
+	MELY_STORE(&released, true, release); /* pairs with melyint_exit_hold */
+}
+
+const struct melyint_core *
+melyint_exit_core(void)
+{
+	return MELY_LOAD(&exiting, acquire) ? exit_core : NULL; /* pairs with park_all */
 }
 
 /* False: this thread is not a core. */
@@ -140,6 +172,9 @@ void
 mely_wait_end(void)
 {
 	/* If await_cores has seen the wait, the lock makes `exiting` visible here. */
-	if (set_waits(false) && !exits_here)
-		melyint_exit_hold();
+	if (set_waits(false) && !exits_here) {
+		/* acquire: as in melyint_exit_hold */
+		while (MELY_LOAD(&exiting, acquire))
+			nap();
+	}
 }

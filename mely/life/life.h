@@ -26,8 +26,14 @@ void melyint_fork_prepare(void);
 
 /* ---- exit.c ---------------------------------------------------------------------------------- */
 
-/* On the way out of a run: does not return when the process is exiting. */
+/* On the way out of a run: waits for melyint_exit_release when the process is exiting. */
 void melyint_exit_hold(void);
+/* Does this thread exit, and run the program's exit functions? */
+bool melyint_exits_here(void);
+/* An exit function wants to join the threads of its runs: let them go. */
+void melyint_exit_release(void);
+/* The core whose handler has called exit, or NULL. */
+const struct melyint_core *melyint_exit_core(void);
 
 /* ---- topo.c ---------------------------------------------------------------------------------- */
 

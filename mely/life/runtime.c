@@ -218,12 +218,13 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 int
 mely_runtime_free(struct mely_runtime *rt)
 {
+	const struct melyint_core *exits = melyint_exit_core();
 	bool busy;
 
 	if (rt == NULL)
 		return 0;
 	pthread_mutex_lock(&rt->life.lock);
-	busy = rt->life.attended;
+	busy = rt->life.attended || (exits != NULL && exits->rt == rt);
 	rt->life.attended = true; /* what a hand-back function calls finds it busy */
 	pthread_mutex_unlock(&rt->life.lock);
 	if (busy)
@@ -239,7 +240,7 @@ mely_runtime_free(struct mely_runtime *rt)
 		/* No post of the program from here on. release: as in cycle.c */
 		MELY_STORE(&rt->phase, MELYINT_STOPPED, release);
 		melyint_io_begin_stop(rt, false);
-		melyint_io_discard(rt);
+		melyint_io_discard(rt, 0);
 		melyint_check_run_end(rt);
 		/* Handing back may end watchers, and so post the library's own events. */
 		while (melyint_handback_all(rt))

@@ -26,6 +26,15 @@ melyint_post_mark(struct melyint_core *self, struct mely_color *color, struct me
 	return -EAGAIN;
 }
 
+void
+melyint_post_unmark(struct mely_color *color, struct mely_event *ev)
+{
+	if (!(ev->_flags & MELYINT_EV_COUNTED))
+		return;
+	ev->_flags &= (uint16_t)~MELYINT_EV_COUNTED;
+	melyint_mark_ran(color);
+}
+
 /* ---- pooled events --------------------------------------------------------------------------- */
 
 int

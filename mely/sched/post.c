@@ -339,7 +339,11 @@ post_ruled(struct melyint_core *self, struct mely_color *color, struct mely_even
 	if (self != NULL && MELY_UNLIKELY(self->batch.color == color))
 		return enqueue(self, color, ev, flags);
 	error = melyint_post_rules(self, color, ev, flags);
-	return MELY_UNLIKELY(error != 0) ? error : enqueue(self, color, ev, flags);
+	if (MELY_LIKELY(error == 0))
+		error = enqueue(self, color, ev, flags);
+	if (MELY_UNLIKELY(error != 0))
+		melyint_post_unmark(color, ev);
+	return error;
 }
 
 /* ---- embedded events ------------------------------------------------------------------------- */

@@ -47,6 +47,9 @@ int melyint_post_id_slow(struct melyint_core *self, struct mely_runtime *rt, uin
 /* Count the post of ev against the mark of its color. 0, or -EAGAIN: the color is full. */
 int melyint_post_mark(struct melyint_core *self, struct mely_color *color, struct mely_event *ev);
 
+/* The post of ev was refused after that. */
+void melyint_post_unmark(struct mely_color *color, struct mely_event *ev);
+
 /* Does the calling thread alone hold ev, to post it? For assertions. */
 MELY_INLINE bool
 melyint_event_claimed(const struct mely_event *ev)

@@ -116,6 +116,14 @@ tailq_order()
 
 	check_both_ends<job_queue>();
 	FACT(q.plast == &q.first);
+	/* An element that is the last already: no cycle. */
+	job a(1), b(2);
+	q.insert_tail(&a);
+	q.insert_tail(&b);
+	q.insert_tail(&b);
+	FACT(q.first == &a && q.next(&a) == &b && q.next(&b) == NULL);
+	q.remove(&b);
+	FACT(q.next(&a) == NULL && q.plast == &a.qlink.next);
 	FACTS_END();
 }
 

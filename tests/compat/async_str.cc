@@ -299,8 +299,13 @@ numbers()
 	i = 7;
 	FACT(!str("2147483648").to_int32(&i) && !str("1x").to_int32(&i) && i == 7);
 	FACT(!str("").to_int32(&i) && !str("1\0", 2).to_int32(&i) && i == 7);
-	FACT(str("0x10").to_int32(&i) && i == 16);
-	FACT(str("010").to_int32(&i) && i == 8);
+	FACT(!str("0x10").to_int32(&i) && i == 7);
+	FACT(str("010").to_int32(&i) && i == 10);
+	FACT(str("0x10").to_int32(&i, 0) && i == 16);
+	FACT(str("010").to_int32(&i, 0) && i == 8);
+	FACT(str("-zz").to_int64(&l, 36) && l == -1295);
+	FACT(str("ff").to_uint32(&u, 16) && u == 255);
+	FACT(str("777").to_uint64(&ul, 8) && ul == 511);
 	FACT(str("-9223372036854775808").to_int64(&l) && l == INT64_MIN);
 	FACT(!str("9223372036854775808").to_int64(&l) && l == INT64_MIN);
 	FACT(str("4294967295").to_uint32(&u) && u == UINT_MAX);

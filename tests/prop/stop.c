@@ -460,6 +460,39 @@ deadline_ends_drain(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
+/* Blocking work that does not end holds up neither the deadline of a drain nor a discard. What it
+ * posts in the end is for the next run. */
+static void
+deadline_leaves_work(void)
+{
+	static const enum mely_stop_mode modes[] = {MELY_STOP_DRAIN, MELY_STOP_DISCARD};
+	struct mely_config config;
+	struct test_runner runner;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		reset();
+		atomic_store(&work_begun, 0);
+		atomic_store(&work_may_end, 0);
+		test_config(&config, 2);
+		config.drain_deadline_ns = 20000000;
+		config.handback = count_handback;
+		rt = test_runtime_with(&config);
+		left_color = test_color(rt);
+		test_run_start(&runner, rt);
+		TEST_OK(mely_work(left_color, MELY_WORK_USER, work, &count, NULL, NULL));
+		test_await(&work_begun, 1);
+		test_run_stop(&runner, modes[i]);
+		TEST_EQ(test_get(&ran) + test_get(&handed), 0);
+		test_add(&work_may_end, 1);
+		test_run_dry(rt);
+		TEST_EQ(test_get(&ran), 1);
+		TEST_OK(mely_runtime_free(rt));
+		TEST_EQ(test_get(&handed), 0);
+		free(left_color);
+	}
+}
+
 /* A second call turns a drain that would last into a discard. */
 static void
 drain_becomes_discard(void)
@@ -542,6 +575,7 @@ main(int argc, char **argv)
 	TEST_CASE(nothing_is_lost_in_the_end);
 	TEST_CASE(outside_is_refused);
 	TEST_CASE(deadline_ends_drain);
+	TEST_CASE(deadline_leaves_work);
 	TEST_CASE(drain_becomes_discard);
 	TEST_CASE(runs_dry_again_and_again);
 	TEST_CASE(busy_while_it_runs);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,6 +138,73 @@ streams_stay_closed(void)
 	TEST_EQ(WEXITSTATUS(status), 42);
 }
 
+/* ---- exit functions -------------------------------------------------------------------------- */
+
+static pthread_t runner;
+
+static void *
+run_in_thread(void *arg)
+{
+	(void)arg;
+	(void)!mely_run(rt);
+	return NULL;
+}
+
+/* Registered before the run, so called after the library's own exit function. */
+static void
+stop_and_join(void)
+{
+	(void)mely_stop(rt, MELY_STOP_DRAIN);
+	pthread_join(runner, NULL);
+	if (mely_runtime_free(rt) != 0)
+		_exit(8); /* the exit is one of a handler of it */
+	_exit(9);
+}
+
+static void
+on_exit_here(void *arg)
+{
+	(void)arg;
+	exit(7);
+}
+
+static struct mely_handler exit_here = MELY_HANDLER(on_exit_here);
+
+static int
+exit_in_child(bool in_handler)
+{
+	struct mely_color *color;
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	TEST_CHECK(pid >= 0);
+	if (pid == 0) {
+		atexit(stop_and_join);
+		rt = test_runtime(3);
+		color = test_color(rt);
+		TEST_OK(mely_color_pin(color, 2));
+		TEST_OK(mely_post(color, in_handler ? &exit_here : &count, NULL));
+		runner = test_thread(run_in_thread, NULL);
+		if (in_handler)
+			pause();
+		test_await(&ran, 1);
+		exit(6);
+	}
+	TEST_EQ(waitpid(pid, &status, 0), pid);
+	TEST_CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void
+exit_functions_stop_runs(void)
+{
+	atomic_store(&ran, 0);
+	TEST_EQ(exit_in_child(false), 9);
+	TEST_EQ(exit_in_child(true), 8);
+}
+
 /* ---- handlers that do not return ------------------------------------------------------------- */
 
 static void
@@ -202,5 +270,6 @@ main(int argc, char **argv)
 	TEST_CASE(children_get_signals_and_processors);
 	TEST_CASE(streams_stay_closed);
 	TEST_CASE(pthread_exit_is_named);
+	TEST_CASE(exit_functions_stop_runs);
 	return test_done();
 }

@@ -3,6 +3,8 @@
  * names_marks.c: high-water marks: NOTE(marks), and what changing a mark does to the event that
  * reports that the color has drained.
  */
+#include <errno.h>
+
 #include "cores.h"
 #include "color/names_marks.h"
 
@@ -68,6 +70,27 @@ so_it_does_without_the_mark(void **state)
 	assert_int_equal(mely_color_release(&colors[0], on_release, NULL), 0);
 	assert_int_equal(released, 2);
 }
+
+#ifndef MELY_DEVELOPER
+/* A post to a released color, which a developer build does not survive, counts no longer. */
+static void
+refused_post_does_not_count(void **state)
+{
+	struct mely_event ev;
+
+	(void)state;
+	fill();
+	run(MARK);
+	mely_event_init(&ev, &handler, NULL);
+	assert_int_equal(mely_event_post(&colors[0], &ev), 0);
+	assert_int_equal(mely_color_release(&colors[0], on_release, NULL), 0);
+	assert_int_equal(mely_post(&colors[0], &handler, NULL), -EINVAL);
+	assert_int_equal(mely_event_post(&colors[0], &drained), -EINVAL);
+	assert_int_equal(released, 0);
+	assert_int_equal(mely_event_cancel(&ev, NULL, NULL), 0);
+	assert_int_equal(released, 1);
+}
+#endif
 
 static void
 report_outlasts_a_new_mark(void **state)
@@ -135,6 +158,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    CASE(release_waits_for_counted_posts),
 	    CASE(so_it_does_without_the_mark),
+#ifndef MELY_DEVELOPER
+	    CASE(refused_post_does_not_count),
+#endif
 	    CASE(report_outlasts_a_new_mark),
 	    CASE(high_mark_reports_at_once),
 	    CASE(removed_mark_reports_at_once),

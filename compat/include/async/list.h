@@ -139,7 +139,13 @@ public:
 
 	/** Insert an element that is in no list at an end. */
 	void insert_head(T *elm) { insert_at(elm, &first); }
-	void insert_tail(T *elm) { insert_at(elm, plast); }
+	/** The last element stays where it is. */
+	void
+	insert_tail(T *elm)
+	{
+		if (plast != &(elm->*field).next)
+			insert_at(elm, plast);
+	}
 
 	/** Insert an element that is in no list behind or before one of this list. */
 	void insert_after(T *place, T *elm) { insert_at(elm, &(place->*field).next); }

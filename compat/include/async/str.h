@@ -160,13 +160,13 @@ public:
 	bool operator>=(const char *p) const { return cmp(p) >= 0; }
 
 	/**
-	 * The whole string as a number; 0x and 0 select other bases as in C. False, with *out
-	 * unchanged, if it is not a number or out of range.
+	 * The whole string as a number of this base; with base 0, 0x and 0 select it as in C.
+	 * False, with *out unchanged, if it is not a number or out of range.
 	 */
-	bool to_int32(int32_t *out) const;
-	bool to_int64(int64_t *out) const;
-	bool to_uint32(u_int32_t *out) const;
-	bool to_uint64(u_int64_t *out) const;
+	bool to_int32(int32_t *out, int base = 10) const;
+	bool to_int64(int64_t *out, int base = 10) const;
+	bool to_uint32(u_int32_t *out, int base = 10) const;
+	bool to_uint64(u_int64_t *out, int base = 10) const;
 	bool to_double(double *out) const;
 
 	/** A buffer that starts with this string: str t = s << x << y. */

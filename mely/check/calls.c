@@ -9,12 +9,12 @@
 #include "check/tsan.h"
 
 /* Memory of the program that the library reads or writes on the program's behalf. */
-#define READS(object) access(object, sizeof *(object), false)
-#define WRITES(object) access(object, sizeof *(object), true)
+#define READS(object) touch(object, sizeof *(object), false)
+#define WRITES(object) touch(object, sizeof *(object), true)
 #define NOTHING ((void)0)
 
 static void
-access(const void *object, size_t size, bool writes)
+touch(const void *object, size_t size, bool writes)
 {
 	if (__tsan_write_range == NULL || object == NULL)
 		return;

@@ -210,9 +210,9 @@ begin(struct mely_runtime *rt, bool once)
 	return error;
 }
 
-/* C and D of NOTE(stop): core 0 has ended its loop. */
+/* The phase is STOPPED, and core 0 is in no loop: end all other threads but the helpers. */
 static void
-finish(struct mely_runtime *rt)
+end_threads(struct mely_runtime *rt)
 {
 	/* acquire: pairs with the release stores of the life cycle */
 	MELY_ASSERT(MELY_LOAD(&rt->phase, acquire) == MELYINT_STOPPED);
@@ -222,6 +222,23 @@ finish(struct mely_runtime *rt)
 	melyint_stall_end(rt);
 	melyint_age_end(rt);
 	melyint_check_run_end(rt);
+}
+
+static void
+become_idle(struct mely_runtime *rt)
+{
+	pthread_mutex_lock(&rt->life.lock);
+	rt->life.once_started = false;
+	/* release: pairs with the acquire loads of posters */
+	MELY_STORE(&rt->phase, MELYINT_IDLE, release);
+	pthread_mutex_unlock(&rt->life.lock);
+}
+
+/* C and D of NOTE(stop): core 0 has ended its loop. */
+static void
+finish(struct mely_runtime *rt)
+{
+	end_threads(rt);
 	/* relaxed: this thread has seen the phase that published it */
 	melyint_io_discard(rt, MELY_LOAD(&rt->life.drain_until_ns, relaxed));
 	melyint_check_run_end(rt); /* for what helpers did meanwhile, too */
@@ -230,11 +247,7 @@ finish(struct mely_runtime *rt)
 	if (!MELY_EXCHANGE(&rt->life.drained, false, relaxed))
 		(void)melyint_handback_all(rt); /* what it posts is for the next run */
 	melyint_io_begin_run(rt);
-	pthread_mutex_lock(&rt->life.lock);
-	rt->life.once_started = false;
-	/* release: pairs with the acquire loads of posters */
-	MELY_STORE(&rt->phase, MELYINT_IDLE, release);
-	pthread_mutex_unlock(&rt->life.lock);
+	become_idle(rt);
 }
 
 /* Not all cores could be started. The others end, and watchers and events wait for the next run.
@@ -248,16 +261,8 @@ abandon(struct mely_runtime *rt)
 	if (!MELY_CAS(&rt->phase, &running, MELYINT_STOPPED, release))
 		return false;
 	melyint_exit_hold();
-	melyint_wake_all(rt);
-	melyint_cores_join(rt);
-	melyint_monitor_join(rt);
-	melyint_stall_end(rt);
-	melyint_age_end(rt);
-	melyint_check_run_end(rt);
-	pthread_mutex_lock(&rt->life.lock);
-	rt->life.once_started = false;
-	MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in finish */
-	pthread_mutex_unlock(&rt->life.lock);
+	end_threads(rt);
+	become_idle(rt);
 	return true;
 }
 

@@ -137,6 +137,15 @@ read_word(const char *text, const char *words, int64_t *value)
 	return false;
 }
 
+/* Is this a signal that no program can catch, or that a thread sends itself by a fault? */
+static bool
+is_no_choice(int64_t signo)
+{
+	return signo == SIGKILL || signo == SIGSTOP || signo == SIGSEGV || signo == SIGBUS ||
+	    signo == SIGILL || signo == SIGFPE || signo == SIGTRAP || signo == SIGSYS ||
+	    signo == SIGABRT;
+}
+
 /* A signal by name, with or without SIG, or by number. */
 static bool
 read_signal(const char *text, const struct knob *knob, int64_t *value)
@@ -199,6 +208,11 @@ read_variable(struct mely_config *config, const struct knob *knob, const char *t
 		good = read_signal(text, knob, &value);
 	else
 		good = read_number(text, least, knob->most, &value);
+	if (good && knob->form == SIGNAL && is_no_choice(value)) {
+		melyint_say("%s: '%s' is a signal that cannot be caught or means a fault",
+		    knob->environment, text);
+		return false;
+	}
 	if (good)
 		set(config, knob, value);
 	else if (knob->form == WORDS)
@@ -310,15 +324,6 @@ int
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
-
-/* Is this a signal that no program can catch, or that a thread sends itself by a fault? */
-static bool
-is_no_choice(int64_t signo)
-{
-	return signo == SIGKILL || signo == SIGSTOP || signo == SIGSEGV || signo == SIGBUS ||
-	    signo == SIGILL || signo == SIGFPE || signo == SIGTRAP || signo == SIGSYS ||
-	    signo == SIGABRT;
-}
 
 static int
 check(const struct mely_config *config)

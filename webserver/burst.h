@@ -24,6 +24,8 @@ enum sws_answer_flags {
 	SWS_SAY_KEEP = 8
 };
 
+struct sws_job;
+
 struct sws_answer {
 	struct sws_page *page;
 	struct sws_entry *entry; /* holds the page; NULL: the answer has its own reference */
@@ -46,6 +48,8 @@ struct sws_burst {
 	uint8_t checked;         /* requests that have an answer */
 	uint8_t out;             /* answers sent */
 	bool stalled;            /* the rest of the input is not a complete head */
+	bool warm;               /* the next bytes of a file were read for this answer */
+	struct sws_job *job;     /* of a helper thread (disk.c), or NULL */
 	int bad;                 /* error status for what follows the requests, or 0 */
 	int bad_path;            /* error status for request number checked; for the 404 stage */
 	uint32_t out_at;         /* bytes sent of answer number out */
@@ -93,6 +97,8 @@ sws_burst_get(struct sws_core *core)
 	burst->stalled = false;
 	burst->bad = 0;
 	burst->out_at = 0;
+	burst->warm = false;
+	burst->job = NULL;
 	return burst;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c: CheckInCache and 404: from requests to answers.
+ * check.c: CheckInCache, ReadFile and 404: from requests to answers.
  *
  * Usually this takes a single look-up in the core's own index. A path that is not there is looked
  * up in the store, and then opened as a file. The first core to use a page in a second compares
@@ -12,25 +12,24 @@
 
 #include "assertion.h"
 #include "conn.h"
+#include "disk.h"
 #include "file.h"
 #include "http_cond.h"
 #include "http_path.h"
 #include "stages.h"
 
 static void check_in_cache_fn(void *arg);
+static void page_built_fn(void *arg);
 static void not_found_fn(void *arg);
 
 struct mely_handler sws_check_in_cache = {
 	.fn = check_in_cache_fn, .name = "CheckInCache", .time_ns = 300
 };
+struct mely_handler sws_page_built = {
+	.fn = page_built_fn, .name = "ReadFile", .time_ns = 1000
+};
 struct mely_handler sws_not_found = {
 	.fn = not_found_fn, .name = "404", .time_ns = 200
-};
-
-struct path {
-	const char *text;
-	size_t len;
-	uint64_t hash;
 };
 
 /* Hash eight bytes at a time. The seed keeps clients from constructing collisions. */
@@ -60,7 +59,10 @@ revalidate(struct sws_server *server, struct sws_page *page)
 {
 	struct stat st;
 	int fd, kind = sws_file_open(server->root_fd, page->key, page->key_len, &fd, &st);
-	bool same = kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st);
+	/* Without descriptors or memory for the comparison, the page is still the best there is:
+	 * compare again in a second. */
+	bool same = kind == -503
+	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st));
 
 	SWS_ASSERT((kind == SWS_FILE_REGULAR) == (fd >= 0));
 	if (fd >= 0)
@@ -92,45 +94,37 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 	return revalidate(core->server, page);
 }
 
-/* Build the page of an open file and add it to the store. Takes over fd. */
-static int
-build(struct sws_core *core, const struct path *path, int fd, struct stat *st,
-    struct sws_page **page, int *body_fd)
+/* Add a new page to the store, unless its body is sent from a file. */
+static void
+store(struct sws_core *core, struct sws_page *page, int body_fd)
 {
-	struct sws_server *server = core->server;
-	const struct sws_options *o = &server->options;
-	bool in_memory = (uint64_t)st->st_size <= o->cache_file_size
-	    && (uint64_t)st->st_size <= SWS_BODY_MAX
-	    && (uint64_t)st->st_size < o->cache_size, crowded = false;
-	int status;
+	bool crowded = false;
 
-	SWS_ASSERT(fd >= 0 && S_ISREG(st->st_mode));
-	status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd, st,
-	    in_memory);
-	if (status == -ESTALE && fstat(fd, st) == 0) {
-		/* The file is being written. Send it from the descriptor, with a fixed size. */
-		in_memory = false;
-		status = sws_page_build(page, server->mime, path->text, path->len, path->hash, fd,
-		    st, false);
-	}
-	if (status != 0 || in_memory) {
-		close(fd);
-		fd = -1;
-	}
-	if (status != 0)
-		return -503;
-	SWS_ASSERT((fd < 0) == in_memory);
-	*body_fd = fd;
-	atomic_init(&(*page)->checked_s, core->now_s);
-	if (in_memory && !sws_store_put(&server->store, *page, &crowded) && crowded)
-		sws_cores_sweep(server);
-	return 0;
+	atomic_init(&page->checked_s, core->now_s);
+	if (body_fd < 0 && !sws_store_put(&core->server->store, page, &crowded) && crowded)
+		sws_cores_sweep(core->server);
 }
 
-/* Fill in the answer for a path that is not in the index; 0 or a negative status. */
+/* The answer is this page, whose reference it takes over. */
+static void
+answer_with(struct sws_core *core, struct sws_page *page, struct sws_answer *a)
+{
+	a->page = page;
+	/* A page of the store gets an entry, which then holds the page for the answer. */
+	a->entry = page->account != NULL ? sws_index_insert(&core->index, page) : NULL;
+	if (a->entry != NULL) {
+		sws_entry_ref(a->entry);
+		sws_page_unref(page);
+	}
+	SWS_ASSERT(a->entry == NULL || a->fd < 0);
+}
+
+/*
+ * Fill in the answer for a path that is not in the index; 0, a negative status, or SWS_DISK_AWAY.
+ */
 static int
-resolve_slow(struct sws_core *core, const struct path *path, const struct http_span *query,
-    const char *head, struct sws_answer *a)
+resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path *path,
+    const struct http_span *query, const char *head, struct sws_answer *a)
 {
 	struct sws_server *server = core->server;
 	struct sws_page *page = sws_store_get(&server->store, path->hash, path->text, path->len);
@@ -150,24 +144,18 @@ resolve_slow(struct sws_core *core, const struct path *path, const struct http_s
 			return sws_page_redirect(&a->page, path->text, path->len, head + query->at,
 			    query->len) == 0 ? 0 : -503;
 		}
-		status = build(core, path, fd, &st, &page, &a->fd);
-		if (status < 0)
-			return status;
+		status = sws_disk_page(conn, path, fd, &st, &page, &a->fd);
+		if (status != 0)
+			return status < 0 ? -503 : status;
+		store(core, page, a->fd);
 	}
-	a->page = page;
-	/* A page of the store gets an entry, which then holds the page for the answer. */
-	a->entry = page->account != NULL ? sws_index_insert(&core->index, page) : NULL;
-	if (a->entry != NULL) {
-		sws_entry_ref(a->entry);
-		sws_page_unref(page);
-	}
-	SWS_ASSERT(a->entry == NULL || a->fd < 0);
+	answer_with(core, page, a);
 	return 0;
 }
 
 static inline int
-resolve(struct sws_core *core, const struct path *path, const struct http_span *query,
-    const char *head, struct sws_answer *a)
+resolve(struct sws_conn *conn, struct sws_core *core, const struct sws_path *path,
+    const struct http_span *query, const char *head, struct sws_answer *a)
 {
 	struct sws_entry *e = sws_index_find(&core->index, path->hash, path->text, path->len);
 
@@ -184,7 +172,7 @@ resolve(struct sws_core *core, const struct path *path, const struct http_span *
 		}
 		sws_index_drop(&core->index, e);
 	}
-	return resolve_slow(core, path, query, head, a);
+	return resolve_slow(conn, core, path, query, head, a);
 }
 
 /* ---- one request --------------------------------------------------------------------------- */
@@ -198,14 +186,15 @@ not_modified(const struct sws_core *core, const char *head, const struct http_re
 
 	if (page->validators_at == 0)
 		return false;
-	SWS_ASSERT(page->etag_at > page->validators_at && page->etag_len > 0);
 	SWS_DEBUG_ASSERT(page->etag_at + page->etag_len < page->head_len);
 	if (req->if_none_match.len > 0)
 		return !(req->flags & HTTP_INM_MANY)
 		    && http_etag_listed(head + req->if_none_match.at, req->if_none_match.len,
 		    page->head + page->etag_at, page->etag_len);
-	return http_date_parse(head + req->if_modified_since.at, req->if_modified_since.len,
-	    core->date_s, &since) && page->modified_s <= since;
+	/* An older file may have replaced a newer one, so an earlier date than the client's is a
+	 * change, too (RFC 9110, 13.1.3, allows both). */
+	return page->dated && http_date_parse(head + req->if_modified_since.at,
+	    req->if_modified_since.len, core->date_s, &since) && page->modified_s == since;
 }
 
 static uint8_t
@@ -222,14 +211,30 @@ answer_flags(const struct http_request *req)
 	return flags;
 }
 
-/* The answer to one request; 0 or a negative status. */
-static int
-check_one(struct sws_core *core, struct sws_burst *burst, const struct sws_asked *asked,
+/* The page of an answer is known: apply the conditions of the request. */
+static inline void
+complete(struct sws_core *core, struct sws_burst *burst, const struct sws_asked *asked,
     struct sws_answer *a)
 {
 	const struct http_request *req = &asked->request;
+
+	if ((req->if_none_match.len | req->if_modified_since.len) != 0
+	    && not_modified(core, burst->in + asked->base, req, a->page))
+		a->flags |= SWS_NOT_MODIFIED;
+	if (a->fd >= 0 && (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))) {
+		close(a->fd);
+		a->fd = -1;
+	}
+}
+
+/* The answer to one request; 0, a negative status, or SWS_DISK_AWAY. */
+static int
+check_one(struct sws_conn *conn, struct sws_core *core, struct sws_burst *burst,
+    const struct sws_asked *asked, struct sws_answer *a)
+{
+	const struct http_request *req = &asked->request;
 	const char *head = burst->in + asked->base;
-	struct path path = {head + req->path.at, req->path.len, 0};
+	struct sws_path path = {head + req->path.at, req->path.len, 0};
 	int status;
 
 	if (!(req->flags & HTTP_PLAIN)) {
@@ -244,20 +249,13 @@ check_one(struct sws_core *core, struct sws_burst *burst, const struct sws_asked
 	a->fd = -1;
 	a->file_at = 0;
 	a->flags = answer_flags(req);
-	status = resolve(core, &path, &req->query, head, a);
-	if (status < 0)
-		return status;
-	if ((req->if_none_match.len | req->if_modified_since.len) != 0
-	    && not_modified(core, head, req, a->page))
-		a->flags |= SWS_NOT_MODIFIED;
-	if (a->fd >= 0 && (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))) {
-		close(a->fd);
-		a->fd = -1;
-	}
-	return 0;
+	status = resolve(conn, core, &path, &req->query, head, a);
+	if (status == 0)
+		complete(core, burst, asked, a);
+	return status;
 }
 
-/* ---- CheckInCache and 404 ------------------------------------------------------------------ */
+/* ---- CheckInCache, ReadFile and 404 -------------------------------------------------------- */
 
 static inline void
 to_write(struct sws_conn *conn, struct sws_burst *burst)
@@ -284,8 +282,10 @@ check_in_cache_fn(void *arg)
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	sws_burst_assert(burst);
 	SWS_DEBUG_ASSERT(burst->out == 0 && burst->count <= SWS_BURST_MAX);
+	/* The input may have been read on another core, or long ago. */
+	sws_core_tick(core);
 	while (burst->checked < burst->count) {
-		int status = check_one(core, burst, &burst->asked[burst->checked],
+		int status = check_one(conn, core, burst, &burst->asked[burst->checked],
 		    &burst->answers[burst->checked]);
 
 		if (status == -400) {
@@ -300,9 +300,37 @@ check_in_cache_fn(void *arg)
 			sws_conn_stage(conn, &sws_not_found);
 			return;
 		}
+		if (status == SWS_DISK_AWAY)
+			return;
 		burst->checked++;
 	}
 	to_write(conn, burst);
+}
+
+/* A helper has built the page of request number checked. */
+static void
+page_built_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_core *core = sws_core_here(conn->server);
+	struct sws_burst *burst = conn->burst;
+	struct sws_answer *a = &burst->answers[burst->checked];
+	struct sws_page *page;
+
+	SWS_ASSERT(mely_current_color() == &conn->color);
+	SWS_ASSERT(conn->state == SWS_CONN_BUSY && burst->checked < burst->count);
+	sws_core_tick(core);
+	if (sws_disk_finish(conn, &page, &a->fd) != 0) {
+		burst->bad_path = 503;
+		sws_conn_stage(conn, &sws_not_found);
+		return;
+	}
+	if (page->account == NULL)
+		store(core, page, a->fd);
+	answer_with(core, page, a);
+	complete(core, burst, &burst->asked[burst->checked], a);
+	burst->checked++;
+	check_in_cache_fn(conn);
 }
 
 /* Add the error answer (404, 403, ...) for one path, then continue with the others. */

@@ -12,6 +12,7 @@
 
 #include "assertion.h"
 #include "conn.h"
+#include "disk.h"
 #include "listener.h"
 #include "notice.h"
 #include "stages.h"
@@ -277,6 +278,7 @@ sws_conn_destroy(struct sws_conn *conn)
 {
 	SWS_ASSERT(mely_current_core() < 0);
 	if (conn->burst != NULL) {
+		sws_disk_abandon(conn->burst);
 		sws_burst_drop_answers(conn->burst, -1);
 		free(conn->burst);
 	}

@@ -4,7 +4,8 @@
  * except for the last five fields, which belong to the color of its listener.
  *
  *   idle      no stage is queued; the watcher reports input
- *   busy      conn->event is queued with the next stage (stages.c, write.c)
+ *   busy      conn->event is queued with the next stage (stages.c, write.c), or a helper reads a
+ *             file for the connection (disk.c)
  *   blocked   the unsent answers wait until the client reads more
  *   linger    all answers are sent; input is discarded until the client closes
  *   closed    Close is queued or has run
@@ -36,6 +37,7 @@ struct sws_conn {
 	int fd;
 	uint8_t state;
 	bool unread;               /* there may be input that the watcher does not report again */
+	bool hung_up;              /* the client sends no more; the watcher reports it once */
 	bool closing;              /* no further input is read as a request */
 	bool linger;               /* ... and the client may still be sending */
 	bool head_timed;           /* the timer is set for an incomplete head */
@@ -107,7 +109,9 @@ void sws_conn_destroy(struct sws_conn *conn);
 extern struct mely_handler sws_read_request;
 extern struct mely_handler sws_parse_request;
 extern struct mely_handler sws_check_in_cache;
+extern struct mely_handler sws_page_built;
 extern struct mely_handler sws_write_response;
+extern struct mely_handler sws_file_warm;
 extern struct mely_handler sws_bad_request;
 extern struct mely_handler sws_not_found;
 /* The watcher of input. */

@@ -17,8 +17,8 @@ mix(uint64_t hash, uint64_t value)
 	return (uint64_t)product ^ (uint64_t)(product >> 64) ^ value << 1;
 }
 
-size_t
-http_etag(const struct stat *st, char out[HTTP_ETAG_MAX])
+void
+http_etag(const struct stat *st, char out[HTTP_ETAG_LEN])
 {
 	static const char digits[] = "0123456789abcdef";
 	uint64_t hash = UINT64_C(0xa0761d6478bd642f);
@@ -33,8 +33,7 @@ http_etag(const struct stat *st, char out[HTTP_ETAG_MAX])
 	out[0] = '"';
 	for (int i = 0; i < 16; i++)
 		out[1 + i] = digits[hash >> (60 - 4 * i) & 15];
-	out[17] = '"';
-	return 18;
+	out[HTTP_ETAG_LEN - 1] = '"';
 }
 
 bool
@@ -43,7 +42,8 @@ http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len
 	size_t i = 0;
 
 	/* A tag without its quotes would match nothing. */
-	SWS_DEBUG_ASSERT(etag_len >= 2 && etag[0] == '"' && etag[etag_len - 1] == '"');
+	SWS_DEBUG_ASSERT(etag_len == 0 || (etag_len >= 2 && etag[0] == '"'
+	    && etag[etag_len - 1] == '"'));
 	for (;;) {
 		size_t from;
 

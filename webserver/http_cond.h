@@ -10,16 +10,19 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/** Longest entity tag of http_etag, with its quotes. */
-#define HTTP_ETAG_MAX 24
+/** The length of an entity tag of http_etag, with its quotes. */
+#define HTTP_ETAG_LEN 18
 
 /**
  * The strong entity tag of a file: a hash of its device, inode, size, mtime and ctime in ns.
- * Quoted, not terminated; returns its length.
+ * Quoted, not terminated.
  */
-size_t http_etag(const struct stat *st, char out[HTTP_ETAG_MAX]);
+void http_etag(const struct stat *st, char out[HTTP_ETAG_LEN]);
 
-/** Does the list of an If-None-Match contain etag (weak comparison), or is it "*"? */
+/**
+ * Does the list of an If-None-Match contain etag (weak comparison), or is it "*"? Nothing else
+ * contains a tag of length 0.
+ */
 bool http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +19,11 @@
 /* Long enough for every head except that of a redirection. */
 #define HEAD_ROOM 1024
 #define DATE_ROOM "Ddd, 00 Mmm 0000 00:00:00 GMT"
-/* File times have the resolution of the clock tick; on some file systems, of two seconds. */
-#define YOUNG_S 2
+/* File times have the resolution of a tick of the kernel's clock: 10 ms and less. */
+#define TICK_NS INT64_C(50000000)
+/* ... and on some file systems, as in HTTP dates, of a second or two. */
+#define COARSE_S 2
+#define SECOND_NS INT64_C(1000000000)
 #define READ_TRIES 3
 
 _Static_assert(sizeof DATE_ROOM - 1 == HTTP_DATE_LEN, "the date is written over it");
@@ -36,7 +40,9 @@ assert_page(const struct sws_page *page)
 	    && page->head[page->date_at + sizeof DATE_ROOM - 1] == '\r');
 	SWS_ASSERT(memcmp(page->body - 4, "\r\n\r\n", 4) == 0);
 	SWS_ASSERT(page->validators_at == 0 || (page->validators_at > page->date_at
-	    && page->validators_at < page->etag_at && page->head[page->etag_at] == '"'
+	    && page->validators_at < page->head_len));
+	SWS_ASSERT(page->etag_len == 0 || (page->validators_at < page->etag_at
+	    && page->head[page->etag_at] == '"'
 	    && page->etag_at + page->etag_len + 4U == page->head_len));
 }
 
@@ -89,44 +95,90 @@ struct head_text {
 	char text[HEAD_ROOM];
 	size_t len;
 	uint16_t date_at, validators_at, etag_at, etag_len;
+	bool dated, young;
 };
+
+/* Has every later change of the file a later time of change than t? */
+static bool
+is_unique(const struct timespec *t, const struct timespec *now)
+{
+	int64_t age_s = now->tv_sec - t->tv_sec;
+
+	/* A time in whole seconds may be of a file system that keeps no others. */
+	if (age_s < 0 || age_s > COARSE_S || t->tv_nsec == 0)
+		return age_s > COARSE_S;
+	return age_s * SECOND_NS + now->tv_nsec - t->tv_nsec > TICK_NS;
+}
+
+/*
+ * Which validators the file has now. A tag must not name two versions, nor a date; otherwise a
+ * client would hear that the one it has is still good. A page without one of them that it will
+ * have soon is built again when it is next compared with its file.
+ */
+static void
+choose_validators(struct head_text *h, const struct stat *st)
+{
+	struct timespec now;
+	bool unique;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	unique = is_unique(&st->st_ctim, &now);
+	h->etag_len = unique ? HTTP_ETAG_LEN : 0;
+	h->dated = st->st_mtim.tv_sec + COARSE_S <= now.tv_sec;
+	h->young = !unique || (!h->dated && st->st_ctim.tv_sec + COARSE_S >= now.tv_sec);
+}
 
 static void
 write_head(struct head_text *h, const char *type, const struct stat *st)
 {
-	char date[HTTP_DATE_LEN], etag[HTTP_ETAG_MAX];
+	char date[HTTP_DATE_LEN], etag[HTTP_ETAG_LEN];
 	int n;
 
+	choose_validators(h, st);
 	http_date_format(st->st_mtim.tv_sec, date);
-	h->etag_len = (uint16_t)http_etag(st, etag);
+	http_etag(st, etag);
 	n = sprintf(h->text, "HTTP/1.1 200 OK\r\nDate: ");
 	h->date_at = (uint16_t)n;
 	n += snprintf(h->text + n, sizeof h->text - 256, DATE_ROOM "\r\nServer: sws\r\n"
 	    "Content-Type: %.512s\r\nContent-Length: %llu\r\n", type,
 	    (unsigned long long)st->st_size);
 	h->validators_at = (uint16_t)n;
-	n += sprintf(h->text + n, "Last-Modified: %.*s\r\nETag: ", HTTP_DATE_LEN, date);
-	h->etag_at = (uint16_t)n;
-	n += sprintf(h->text + n, "%.*s\r\n\r\n", (int)h->etag_len, etag);
+	if (h->dated)
+		n += sprintf(h->text + n, "Last-Modified: %.*s\r\n", HTTP_DATE_LEN, date);
+	h->etag_at = 0;
+	if (h->etag_len > 0) {
+		n += sprintf(h->text + n, "ETag: ");
+		h->etag_at = (uint16_t)n;
+		n += sprintf(h->text + n, "%.*s\r\n", HTTP_ETAG_LEN, etag);
+	}
+	n += sprintf(h->text + n, "\r\n");
 	h->len = (size_t)n;
-	SWS_ASSERT(h->len < sizeof h->text && h->etag_len <= HTTP_ETAG_MAX);
+	SWS_ASSERT(h->len < sizeof h->text);
 }
 
-/* Read size bytes from the start; false when the file is shorter or a read fails. */
-static bool
-read_all(int fd, char *to, size_t size)
+/* Read size bytes from the start. -ESTALE: the file is shorter, or a read failed. */
+static int
+read_all(int fd, char *to, size_t size, bool wait)
 {
 	size_t have = 0;
 
 	SWS_ASSERT(fd >= 0);
 	while (have < size) {
-		ssize_t n = pread(fd, to + have, size - have, (off_t)have);
+		struct iovec iov = {to + have, size - have};
+		ssize_t n = preadv2(fd, &iov, 1, (off_t)have, wait ? 0 : RWF_NOWAIT);
 
+		if (n < 0 && !wait) {
+			if (errno == EAGAIN)
+				return -EAGAIN;
+			/* The file system or the kernel cannot tell. */
+			wait = true;
+			continue;
+		}
 		if (n <= 0)
-			return false;
+			return -ESTALE;
 		have += (size_t)n;
 	}
-	return true;
+	return 0;
 }
 
 static bool
@@ -152,41 +204,40 @@ sws_page_matches(const struct sws_page *page, const struct stat *st)
 
 int
 sws_page_build(struct sws_page **out, const struct mime_table *mime, const char *key,
-    size_t key_len, uint64_t hash, int fd, const struct stat *first, bool in_memory)
+    size_t key_len, uint64_t hash, int fd, const struct stat *first, enum sws_body body)
 {
 	const char *named = key, *type;
 	struct stat st = *first, after;
 	struct head_text h;
 	struct sws_page *page;
-	bool read_ok = true;
-	int tries = 0;
+	int tries = 0, status = 0;
 
 	SWS_ASSERT(key_len > 0 && key[0] == '/');
 	if (key[key_len - 1] == '/')
 		named = "index.html";
 	type = mime_type(mime, named, named == key ? key_len : strlen(named));
 	do {
-		size_t body = in_memory ? (size_t)st.st_size : 0;
+		size_t body_len = body != SWS_BODY_NONE ? (size_t)st.st_size : 0;
 
 		write_head(&h, type, &st);
-		page = page_new(key, key_len, h.len, body);
+		page = page_new(key, key_len, h.len, body_len);
 		if (page == NULL)
 			return -ENOMEM;
 		memcpy((char *)page->head, h.text, h.len);
-		if (!in_memory)
+		if (body == SWS_BODY_NONE)
 			break;
 		/* The bytes are of one version only if the file is the same before and after. */
-		read_ok = read_all(fd, (char *)page->body, body);
-		if (fstat(fd, &after) != 0)
-			read_ok = false;
-		else if (!same_file(&st, &after))
-			read_ok = false, st = after;
-		if (read_ok)
+		status = read_all(fd, (char *)page->body, body_len, body == SWS_BODY_READ);
+		if (status == 0 && fstat(fd, &after) != 0)
+			status = -ESTALE;
+		else if (status == 0 && !same_file(&st, &after))
+			status = -ESTALE, st = after;
+		if (status == 0)
 			break;
 		sws_page_unref(page);
-	} while (++tries < READ_TRIES && st.st_size == first->st_size);
-	if (!read_ok)
-		return -ESTALE;
+	} while (++tries < READ_TRIES && st.st_size == first->st_size && status == -ESTALE);
+	if (status != 0)
+		return status;
 	page->hash = hash;
 	page->date_at = h.date_at;
 	page->validators_at = h.validators_at;
@@ -198,7 +249,8 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 	page->ino = st.st_ino;
 	page->mtime = st.st_mtim;
 	page->ctime = st.st_ctim;
-	page->young = st.st_ctim.tv_sec + YOUNG_S >= time(NULL);
+	page->dated = h.dated;
+	page->young = h.young;
 	assert_page(page);
 	*out = page;
 	return 0;

@@ -42,22 +42,30 @@ struct sws_page {
 	uint32_t key_len;
 	uint16_t date_at;            /* offset of the date in head */
 	uint16_t validators_at;      /* a 304 repeats head from this offset on; 0: never a 304 */
-	uint16_t etag_at, etag_len;
+	uint16_t etag_at, etag_len;  /* length 0: no tag */
 	int64_t modified_s;
 	dev_t dev;
 	ino_t ino;
 	struct timespec mtime, ctime;
-	bool young;                  /* so new that another change may leave the times equal */
+	bool dated;                  /* has a Last-Modified: modified_s */
+	bool young;                  /* lacks a validator that it will have soon */
 	char bytes[];
 };
 
+/** What a page of a file holds besides the head. */
+enum sws_body {
+	SWS_BODY_NONE,   /**< nothing: the body is sent from the descriptor */
+	SWS_BODY_CACHED, /**< the body, if the page cache has it */
+	SWS_BODY_READ    /**< the body; waits for the disk */
+};
+
 /**
- * Build the page of an open regular file. With in_memory the page holds the body; otherwise the
- * body is sent from the descriptor. The caller gets the only reference. 0 or a negative errno
- * (-ESTALE: the file kept changing while it was read).
+ * Build the page of an open regular file. The caller gets the only reference. 0 or a negative
+ * errno (-ESTALE: the file kept changing while it was read, or could not be read; -EAGAIN: the body
+ * is not in the page cache).
  */
 int sws_page_build(struct sws_page **page, const struct mime_table *mime, const char *key,
-    size_t key_len, uint64_t hash, int fd, const struct stat *st, bool in_memory);
+    size_t key_len, uint64_t hash, int fd, const struct stat *st, enum sws_body body);
 
 /** Does st describe the version of the file that page was built from? */
 bool sws_page_matches(const struct sws_page *page, const struct stat *st);

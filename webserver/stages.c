@@ -45,6 +45,9 @@ readable_fn(void *arg)
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	sws_conn_assert(conn);
 	conn->unread = true;
+	/* No edge follows that of the end of the stream: from then on, read until recv says so. */
+	if (mely_fd_ready() & MELY_READY_HANGUP)
+		conn->hung_up = true;
 	if (conn->state == SWS_CONN_IDLE)
 		read_request_fn(conn);
 	else if (conn->state == SWS_CONN_LINGER)
@@ -110,7 +113,7 @@ read_request_fn(void *arg)
 	sws_core_tick(core);
 	/* A short read has emptied the socket, and later input makes a new edge. The end of the
 	 * stream may share the edge of the bytes before it. */
-	conn->unread = (size_t)n == room || (mely_fd_ready() & MELY_READY_HANGUP) != 0;
+	conn->unread = (size_t)n == room || conn->hung_up;
 	conn->since_ns = core->now_ns;
 	if (burst->in_len == 0)
 		conn->head_ns = core->now_ns;
@@ -236,6 +239,8 @@ bad_request_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
 	struct sws_burst *burst = conn->burst;
+	/* The parser clears a request before it fills it in, up to where it is wrong. */
+	bool head_only = burst->asked[burst->count].request.method == HTTP_HEAD;
 	struct sws_answer *a = &burst->answers[burst->checked++];
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
@@ -244,7 +249,7 @@ bad_request_fn(void *arg)
 	SWS_ASSERT(burst->checked == burst->count + 1);
 	*a = (struct sws_answer){
 		.page = sws_server_error(conn->server, burst->bad),
-		.fd = -1, .flags = SWS_SAY_CLOSE
+		.fd = -1, .flags = SWS_SAY_CLOSE | (head_only ? SWS_HEAD_ONLY : 0)
 	};
 	sws_page_ref(a->page);
 	burst->count = burst->checked;

@@ -91,10 +91,16 @@ sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t ke
 	return page;
 }
 
-/* Evict pages until need bytes fit. With the lock held. */
+/*
+ * Evict pages until need bytes fit, but not more than need bytes: what the indexes of the cores
+ * refer to becomes free at their next sweep only, and the whole store could go meanwhile. With the
+ * lock held.
+ */
 static bool
 make_room(struct sws_store *store, size_t need)
 {
+	size_t evicted = 0;
+
 	SWS_DEBUG_ASSERT(is_locked(store));
 	SWS_ASSERT(need <= store->cap && (store->hand == NULL) == (store->pages == 0));
 	for (int steps = 0; steps < HAND_STEPS_MAX; steps++) {
@@ -103,13 +109,14 @@ make_room(struct sws_store *store, size_t need)
 		/* acquire pairs with page.c:sws_page_unref. */
 		if (atomic_load_explicit(&store->bytes, memory_order_acquire) + need <= store->cap)
 			return true;
-		if (page == NULL)
+		if (page == NULL || evicted >= need)
 			return false;
 		if (atomic_load_explicit(&page->used, memory_order_relaxed)) {
 			/* relaxed: a hint about recent use; nothing depends on it. */
 			atomic_store_explicit(&page->used, false, memory_order_relaxed);
 			store->hand = page->newer;
 		} else {
+			evicted += page->size;
 			take_out(store, find(store, page->hash, page->key, page->key_len));
 		}
 	}

@@ -19,6 +19,7 @@
 
 #include "assertion.h"
 #include "conn.h"
+#include "disk.h"
 #include "stages.h"
 #include "sys.h"
 
@@ -30,9 +31,13 @@
 
 static void write_response_fn(void *arg);
 static void writable_fn(void *arg);
+static void file_warm_fn(void *arg);
 
 struct mely_handler sws_write_response = {
 	.fn = write_response_fn, .name = "WriteResponse", .time_ns = 5000
+};
+struct mely_handler sws_file_warm = {
+	.fn = file_warm_fn, .name = "WriteResponse", .time_ns = 5000
 };
 static struct mely_handler writable = {
 	.fn = writable_fn, .name = "WriteResponse", .time_ns = 5000
@@ -53,7 +58,8 @@ enum progress {
 	SENT,
 	BLOCKED,
 	FAILED,
-	YIELD
+	YIELD,
+	COLD     /* the next bytes of a file are on disk only */
 };
 
 /* ---- gathering ------------------------------------------------------------------------------ */
@@ -226,6 +232,16 @@ advance(struct sws_burst *burst, size_t n, int core)
 	burst->out_at = 0;
 }
 
+/* How much of its file an answer sends next. */
+static size_t
+next_bytes(const struct sws_answer *a)
+{
+	uint64_t left = a->page->file_size - a->file_at;
+
+	SWS_ASSERT(left > 0);
+	return left < FILE_BYTES_MAX ? (size_t)left : FILE_BYTES_MAX;
+}
+
 /* Send the body of answer number out from its file. */
 static enum progress
 send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
@@ -236,6 +252,10 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 
 	SWS_ASSERT(a->fd >= 0 && a->page->body_len == 0);
 	SWS_ASSERT(burst->out_at == a->len && !(a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)));
+	if (a->file_at < size && !burst->warm
+	    && !sws_disk_is_cached(a->fd, a->file_at, next_bytes(a)))
+		return COLD;
+	burst->warm = false;
 	while (a->file_at < size) {
 		uint64_t left = size - a->file_at;
 		off_t at = (off_t)a->file_at;
@@ -330,6 +350,16 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 		sws_conn_close(conn);
 }
 
+/* Have a helper read the next bytes of the file. In any case they are sent next, cached or not. */
+static bool
+warm_file(struct sws_conn *conn, struct sws_burst *burst)
+{
+	struct sws_answer *a = &burst->answers[burst->out];
+
+	burst->warm = true;
+	return sws_disk_warm(conn, a->fd, a->file_at, next_bytes(a));
+}
+
 static void
 write_response_fn(void *arg)
 {
@@ -339,12 +369,18 @@ write_response_fn(void *arg)
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	SWS_DEBUG_ASSERT(conn->state == SWS_CONN_BUSY || conn->state == SWS_CONN_BLOCKED);
 	sws_burst_assert(conn->burst);
+	/* The client may have been slow to read, and the core idle since. */
+	sws_core_tick(core);
 	switch (send_answers(conn, conn->burst, core)) {
 	case BLOCKED:
 		wait_for_room(conn, core);
 		return;
 	case FAILED:
 		sws_conn_close(conn);
+		return;
+	case COLD:
+		if (!warm_file(conn, conn->burst))
+			sws_conn_stage(conn, &sws_write_response); /* and wait here */
 		return;
 	case YIELD:
 		sws_conn_stage(conn, &sws_write_response);
@@ -355,7 +391,7 @@ write_response_fn(void *arg)
 	if (conn->writable != 0) {
 		mely_watch_stop(conn->server->rt, conn->writable, NULL, NULL);
 		conn->writable = 0;
-		conn->since_ns = mely_now_ns();
+		conn->since_ns = core->now_ns;
 	}
 	if (conn->closing)
 		sws_conn_finish(conn);
@@ -374,4 +410,17 @@ writable_fn(void *arg)
 	sws_conn_assert(conn);
 	if (conn->state == SWS_CONN_BLOCKED)
 		write_response_fn(conn);
+}
+
+/* A helper has read the next bytes of a file. */
+static void
+file_warm_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_page *page;
+	int fd;
+
+	(void)sws_disk_finish(conn, &page, &fd);
+	SWS_ASSERT(page == NULL && conn->state == SWS_CONN_BUSY && conn->burst->warm);
+	write_response_fn(conn);
 }

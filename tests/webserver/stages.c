@@ -316,21 +316,38 @@ bad_heads(void **state)
 	assert_int_equal(burst->bad, 400);
 	assert_true(burst->stalled);
 	end();
+}
 
-	burst = begin_with("GET / HTTP/3.0\r\n", 16);
+/* An answer to HEAD has no body, and one to half a method has. */
+static void
+bad_head(const char *text, int status, bool head)
+{
+	struct sws_burst *burst = begin_with(text, strlen(text));
+
 	parse_request_fn(&conn);
 	assert_ptr_equal(taken(), &sws_bad_request);
 	bad_request_fn(&conn);
 	assert_ptr_equal(taken(), &sws_write_response);
-	assert_int_equal(error_status, 505);
+	assert_int_equal(error_status, status);
 	assert_int_equal(burst->count, 1);
 	assert_int_equal(burst->checked, 1);
 	assert_ptr_equal(burst->answers[0].page, error_page);
-	assert_int_equal(burst->answers[0].flags, SWS_SAY_CLOSE);
+	assert_int_equal(burst->answers[0].flags, SWS_SAY_CLOSE | (head ? SWS_HEAD_ONLY : 0));
 	assert_true(conn.closing && conn.linger);
 	sws_burst_drop_answers(burst, 0);
 	assert_int_equal(test_refs(error_page), 1);
 	end();
+}
+
+static void
+errors(void **state)
+{
+	(void)state;
+	bad_head("GET / HTTP/3.0\r\n", 505, false);
+	bad_head("HEAD / HTTP/3.0\r\n", 505, true);
+	bad_head("HEAD / HTTP/1.1\r\nHost:a\r\nHost:a\r\n\r\n", 400, true);
+	bad_head("GET / HTTP/1.1\r\n\r\n", 400, false);
+	bad_head("HEAD\r\n", 400, false);
 }
 
 static void
@@ -361,14 +378,18 @@ reading(void **state)
 	readable_fn(&conn);
 	assert_null(taken());
 	assert_true(conn.unread);
-	/* With the end of the stream seen, or a full buffer, there may be more. */
+	/* With the end of the stream seen, even earlier, or a full buffer, there may be more. */
 	ready = MELY_READY_HANGUP;
-	assert_int_equal(write(pair[1], GET, GET_LEN), GET_LEN);
-	read_request_fn(&conn);
-	assert_ptr_equal(taken(), &sws_parse_request);
-	assert_int_equal(conn.burst->in_len, 2 * GET_LEN);
-	assert_true(conn.unread);
+	readable_fn(&conn);
 	ready = 0;
+	for (size_t i = 2; i <= 3; i++) {
+		assert_int_equal(write(pair[1], GET, GET_LEN), GET_LEN);
+		read_request_fn(&conn);
+		assert_ptr_equal(taken(), &sws_parse_request);
+		assert_int_equal(conn.burst->in_len, i * GET_LEN);
+		assert_true(conn.unread);
+	}
+	conn.hung_up = false;
 	conn.burst->in_len = 0;
 	assert_int_equal(write(pair[1], full, sizeof full), sizeof full);
 	read_request_fn(&conn);
@@ -431,6 +452,7 @@ main(void)
 		cmocka_unit_test(bodies),
 		cmocka_unit_test(last_requests),
 		cmocka_unit_test(bad_heads),
+		cmocka_unit_test(errors),
 		cmocka_unit_test(reading),
 		cmocka_unit_test(lingering),
 	};

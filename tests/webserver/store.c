@@ -215,6 +215,38 @@ referenced_pages_count(void **state)
 	sws_store_fini(&store);
 }
 
+/* Pages that an index still refers to: one put evicts what it needs, not one page after another. */
+static void
+put_evicts_what_it_needs(void **state)
+{
+	struct sws_store store;
+	struct sws_page *held[8], *page = test_page("/y", 99, ROOM);
+	char key[3] = "/x";
+	bool crowded = false;
+
+	(void)state;
+	assert_int_equal(sws_store_init(&store, cap_of(8)), 0);
+	for (uint64_t i = 0; i < 8; i++) {
+		held[i] = test_page(key, i, ROOM);
+		assert_true(put(&store, held[i]));
+	}
+	for (size_t i = 1; i <= 3; i++) {
+		assert_false(sws_store_put(&store, page, &crowded));
+		assert_true(crowded);
+		validate(&store);
+		assert_int_equal(store.pages, 8 - i);
+	}
+	/* The sweep: what was evicted is freed, and there is room. */
+	for (size_t i = 0; i < 3; i++)
+		sws_page_unref(held[i]);
+	assert_true(put(&store, page));
+	assert_int_equal(store.pages, 6);
+	for (size_t i = 3; i < 8; i++)
+		sws_page_unref(held[i]);
+	sws_page_unref(page);
+	sws_store_fini(&store);
+}
+
 static void
 second_chance(void **state)
 {
@@ -365,6 +397,7 @@ main(void)
 		cmocka_unit_test(replacement),
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(referenced_pages_count),
+		cmocka_unit_test(put_evicts_what_it_needs),
 		cmocka_unit_test(second_chance),
 		cmocka_unit_test(bounded_put),
 		cmocka_unit_test(random_calls),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """sws, end to end: connections, limits, start and end. Usage: sws_conn_test.py PATH-TO-SWS"""
+import email.utils
 import os
+import resource
 import select
 import signal
 import socket
@@ -88,6 +90,152 @@ def gone_clients(server):
             c.s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         c.close()
     check.equal(server.get("/").status, 200, "serves after clients have gone")
+
+
+def half_closed(server):
+    """The end of a client's requests, seen while the answers are on their way: it is not lost."""
+    for count in (1, 65, 600):
+        with server.connect(rcvbuf=4096) as c:
+            c.send(request("/n/1.txt") * count)
+            c.s.shutdown(socket.SHUT_WR)
+            good = 0
+            for _ in range(count):
+                r = c.response()
+                good += r is not None and r.status == 200
+            check.equal(good, count, "%d requests and a half-close" % count)
+            check(c.at_end(), "... and closed")
+
+
+def slow_and_changed(program, root):
+    """Answers made long after their request are dated, and compared with their file, when made."""
+    path = os.path.join(root, "www", "changes.bin")
+    old, new = b"o" * 40000, b"n" * 40000
+    with open(path, "wb") as f:
+        f.write(old)
+    with Server(program, os.path.join(root, "www"), "--cores", "1") as server:
+        with server.connect(rcvbuf=4096) as c:
+            c.send(request("/changes.bin") * 250)
+            check.equal(c.response().body, old, "the first answer")
+            with open(path + ".new", "wb") as f:
+                f.write(new)
+            os.rename(path + ".new", path)
+            time.sleep(2.5)
+            read_at = time.time()
+            for _ in range(248):
+                c.response()
+            r = c.response()
+            check(r is not None and r.body == new, "the last of 250 has the new file")
+            date = r and email.utils.parsedate_to_datetime(r["date"]).timestamp()
+            check(date and date >= read_at - 1, "... and the date of its answer",
+                  str(date and date - read_at))
+        check.equal(server.stop(), 0, "exit status")
+    os.unlink(path)
+
+
+def no_descriptor_to_compare(program, root):
+    """A page that cannot be compared with its file for want of descriptors stays."""
+    with Server(program, os.path.join(root, "www"), "--cores", "1") as server:
+        with server.connect() as c:
+            check.equal(c.get("/page.html").status, 200, "before")
+            soft, hard = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
+            # New descriptors have the lowest free number, and that is below all of these.
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (0, hard))
+            time.sleep(1.2)
+            check.equal(c.get("/page.html").status, 200, "without descriptors: what is there")
+            check.equal(c.get("/n/1.txt").status, 503, "... and not what is not")
+            resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (soft, hard))
+            check.equal(c.get("/n/1.txt").status, 200, "with descriptors")
+        check.equal(server.stop(), 0, "exit status")
+
+
+def huge_file(program, root):
+    """A length over 32 bits keeps its framing, however large the cache is."""
+    path = os.path.join(root, "www", "huge.bin")
+    size = (4 << 30) + 10
+    with open(path, "wb") as f:
+        f.truncate(size)
+    with Server(program, os.path.join(root, "www"), "--cache-size", "16g", "--cache-file-size",
+                "8g") as server:
+        with server.connect() as c:
+            c.send(request("/huge.bin") + request("/n/1.txt"))
+            while len(c.data) < 1 << 20:
+                if not c.fill():
+                    break
+            head, body = c.data.split(b"\r\n\r\n", 1)
+            check(b"Content-Length: %d" % size in head, "huge file: its length", str(head))
+            check(len(body) > 1000000 and body.count(0) == len(body), "... and only its bytes")
+        check.equal(server.stop(), 0, "exit status")
+    os.unlink(path)
+
+
+def has_helper(server):
+    """Does the server have a helper thread for files?"""
+    for task in os.listdir("/proc/%d/task" % server.process.pid):
+        with open("/proc/%d/task/%s/comm" % (server.process.pid, task)) as f:
+            if f.read().startswith("mely/file"):
+                return True
+    return False
+
+
+def cold(path):
+    """Write a file's bytes to its disk and drop them from memory; False if that is not seen."""
+    with open(path, "rb") as f:
+        os.fsync(f.fileno())
+        os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        try:
+            os.preadv(f.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+    return False
+
+
+def helpers_read(program, root):
+    """What a core would wait for is read by a helper: large pages, and files on disk."""
+    www = os.path.join(root, "www")
+    names, bodies = ["big-%d.bin" % i for i in range(4)], {}
+    for name in names:
+        bodies[name] = os.urandom(1 << 16) * 80
+        with open(os.path.join(www, name), "wb") as f:
+            f.write(bodies[name])
+    cases = [("8m", "64m", False), ("8m", "6m", False), ("64k", "64m", True)]
+    for file_size, cache, on_disk in cases:
+        with Server(program, www, "--cache-file-size", file_size, "--cache-size", cache, "--cores",
+                    "2") as server:
+            name = "cached up to %s of %s" % (file_size, cache)
+            check.equal(server.get("/n/1.txt").body, b"1\n" * 2, name + ": a small file")
+            # A small file can be on disk only, too, when the test starts.
+            before = has_helper(server)
+            seen = not on_disk or all([cold(os.path.join(www, n)) for n in names])
+            clients = [server.connect() for _ in range(12)]
+            for i, c in enumerate(clients):
+                c.send(b"".join(request("/" + names[(i + k) % 4]) + request("/n/2.txt")
+                                for k in range(4)))
+            for i, c in enumerate(clients):
+                right = 0
+                for k in range(4):
+                    large, small = c.response(), c.response()
+                    right += (large is not None and large.body == bodies[names[(i + k) % 4]]
+                              and small is not None and small.body == b"2\n" * 3)
+                check.equal(right, 4, name + ": all answers, in order")
+            check(before or not seen or has_helper(server), name + ": by a helper")
+            with server.connect() as c:
+                r = c.get("/big-1.bin")
+                check.equal(c.get("/big-1.bin", If_None_Match=r["etag"]).status, 304, name)
+                check.equal(c.get("/big-2.bin", method="HEAD")["content-length"],
+                            str(len(bodies["big-2.bin"])), name + ": HEAD")
+            check.equal(server.stop(), 0, name + ": exit status")
+    # A helper's work is left when the server ends at once.
+    with Server(program, www, "--cache-file-size", "8m") as server:
+        clients = [server.connect() for _ in range(30)]
+        for i, c in enumerate(clients):
+            c.send(request("/" + names[i % 4]))
+        server.signal()
+        server.signal()
+        check.equal(server.wait(), 0, "ended while helpers read")
+    for name in names:
+        os.unlink(os.path.join(www, name))
 
 
 def idle_connections(server):
@@ -371,7 +519,11 @@ def large_tree(program):
                             or "/." in path:
                         continue
                     r = c.get(path)
-                    check(r is not None and r.status in (200, 403, 404), "/usr" + path)
+                    # Links may lead out of /usr or nowhere; everything else is a file.
+                    full = os.path.join(folder, name)
+                    plain = os.path.realpath(full) == full and os.path.isfile(full)
+                    check(r is not None and r.status in ((200,) if plain else (200, 403, 404)),
+                          full, str(r and r.status))
                     asked += 1
                 if asked > 3000:
                     break
@@ -393,6 +545,7 @@ def main():
             pipelined(server, root)
             slow_readers(server, root)
             gone_clients(server)
+            half_closed(server)
             idle_connections(server)
             check.equal(server.get("/").status, 200, "still serves at the end")
             check.equal(server.stop(), 0, "exit status")
@@ -403,6 +556,10 @@ def main():
                 slow_readers(server, root)
                 check.equal(server.stop(), 0, "%s cores: exit status" % cores)
         shrinking(program, root)
+        huge_file(program, root)
+        helpers_read(program, root)
+        slow_and_changed(program, root)
+        no_descriptor_to_compare(program, root)
         deadlines(program, root)
         client_limit(program, root)
         out_of_descriptors(program, root)

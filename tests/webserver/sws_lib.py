@@ -6,6 +6,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from client import PATIENCE, Checks, Program, parse_head, short  # noqa: E402,F401
@@ -145,6 +146,11 @@ def make_root():
     os.symlink("loop-a", os.path.join(www, "loop-b"))
     os.symlink(".", os.path.join(www, "self"))
     os.mkfifo(os.path.join(www, "fifo"))
+    # Old enough to have a date, and soon to have a tag.
+    for folder, _, names in os.walk(www):
+        for name in names:
+            os.utime(os.path.join(folder, name), (1700000000, 1700000000), follow_symlinks=False)
+    time.sleep(0.1)
     return root
 
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * disk.c: jobs of helper threads. A job belongs to the helper from mely_work until its handler
+ * begins, and otherwise to the connection's color. Without memory or a helper for a job the core
+ * does the work itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "assertion.h"
+#include "disk.h"
+
+/* Files up to this size are copied by the core if the page cache has them. */
+#define HERE_MAX (256 << 10)
+/* How far ahead of a helper the kernel begins to read, in lengths of what is wanted. */
+#define AHEAD 4
+
+struct sws_job {
+	struct sws_server *server;
+	struct sws_page *page;
+	int status;
+	int fd;
+	struct stat st;
+	uint64_t at;             /* the bytes to warm */
+	size_t len;
+	struct sws_path path;
+	char text[];             /* of the path */
+};
+
+/* Build the page of an open file. *fd stays open if the body is to be sent from it, or to be
+ * read by a helper: -EAGAIN. */
+static int
+build(struct sws_server *server, const struct sws_path *path, int *fd, struct stat *st,
+    enum sws_body body, struct sws_page **page)
+{
+	int status = sws_page_build(page, server->mime, path->text, path->len, path->hash, *fd, st,
+	    body);
+
+	if (status == -EAGAIN)
+		return status;
+	if (status == -ESTALE && fstat(*fd, st) == 0) {
+		/* The file is being written. Send it from the descriptor, with a fixed size. */
+		body = SWS_BODY_NONE;
+		status = sws_page_build(page, server->mime, path->text, path->len, path->hash, *fd,
+		    st, body);
+	}
+	if (status != 0 || body != SWS_BODY_NONE) {
+		close(*fd);
+		*fd = -1;
+	}
+	return status;
+}
+
+/* ---- on a helper thread -------------------------------------------------------------------- */
+
+static void
+build_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_job *job = conn->burst->job;
+	const struct sws_path *path = &job->path;
+
+	/* Of many that wait for the same file, the first one builds its page. */
+	job->page = sws_store_get(&job->server->store, path->hash, path->text, path->len);
+	if (job->page != NULL && sws_page_matches(job->page, &job->st)) {
+		close(job->fd);
+		job->fd = -1;
+		return;
+	}
+	if (job->page != NULL)
+		sws_page_unref(job->page);
+	job->page = NULL;
+	job->status = build(job->server, path, &job->fd, &job->st, SWS_BODY_READ, &job->page);
+	SWS_ASSERT((job->status == 0) == (job->page != NULL));
+}
+
+static void
+warm_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_job *job = conn->burst->job;
+	char waste[16384];
+
+	(void)posix_fadvise(job->fd, (off_t)job->at, (off_t)(AHEAD * job->len),
+	    POSIX_FADV_WILLNEED);
+	for (size_t have = 0; have < job->len;) {
+		ssize_t n = pread(job->fd, waste, sizeof waste, (off_t)(job->at + have));
+
+		if (n <= 0)
+			return; /* sendfile finds out what is wrong */
+		have += (size_t)n;
+	}
+}
+
+/* ---- in the connection's color ------------------------------------------------------------- */
+
+static struct sws_job *
+new_job(struct sws_conn *conn, int fd, size_t text_len)
+{
+	struct sws_job *job = calloc(1, sizeof *job + text_len);
+
+	/* One stage, or one job, at a time. */
+	SWS_ASSERT(conn->burst->job == NULL && !mely_event_pending(&conn->event));
+	if (job != NULL) {
+		job->server = conn->server;
+		job->fd = fd;
+		conn->burst->job = job;
+	}
+	return job;
+}
+
+static bool
+start(struct sws_conn *conn, void (*fn)(void *arg), struct mely_handler *then)
+{
+	if (mely_work(&conn->color, MELY_WORK_FILES, fn, then, conn, NULL) != 0) {
+		free(conn->burst->job);
+		conn->burst->job = NULL;
+		return false;
+	}
+	conn->state = SWS_CONN_BUSY;
+	return true;
+}
+
+static bool
+start_build(struct sws_conn *conn, const struct sws_path *path, int fd, const struct stat *st)
+{
+	struct sws_job *job = new_job(conn, fd, path->len);
+
+	if (job == NULL)
+		return false;
+	job->st = *st;
+	job->path = (struct sws_path){job->text, path->len, path->hash};
+	memcpy(job->text, path->text, path->len);
+	return start(conn, build_fn, &sws_page_built);
+}
+
+int
+sws_disk_page(struct sws_conn *conn, const struct sws_path *path, int fd, struct stat *st,
+    struct sws_page **page, int *body_fd)
+{
+	const struct sws_options *o = &conn->server->options;
+	uint64_t size = (uint64_t)st->st_size;
+	enum sws_body body = SWS_BODY_CACHED;
+	int status = -EAGAIN;
+
+	SWS_ASSERT(fd >= 0 && S_ISREG(st->st_mode));
+	*body_fd = fd;
+	if (size > o->cache_file_size || size > SWS_BODY_MAX || size >= o->cache_size)
+		body = SWS_BODY_NONE;
+	if (body == SWS_BODY_NONE || size <= HERE_MAX)
+		status = build(conn->server, path, body_fd, st, body, page);
+	if (status != -EAGAIN)
+		return status;
+	if (start_build(conn, path, fd, st)) {
+		*body_fd = -1;
+		return SWS_DISK_AWAY;
+	}
+	return build(conn->server, path, body_fd, st, SWS_BODY_READ, page);
+}
+
+int
+sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd)
+{
+	struct sws_job *job = conn->burst->job;
+	int status = job->status;
+
+	SWS_ASSERT(mely_current_color() == &conn->color);
+	*page = job->page;
+	*body_fd = job->fd;
+	free(job);
+	conn->burst->job = NULL;
+	return status;
+}
+
+/* Is the byte at this place of the file in the page cache? Where the kernel does not say: yes. */
+static bool
+has_byte(int fd, uint64_t at)
+{
+	char byte;
+	struct iovec iov = {&byte, 1};
+
+	return preadv2(fd, &iov, 1, (off_t)at, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+}
+
+bool
+sws_disk_is_cached(int fd, uint64_t at, size_t len)
+{
+	SWS_ASSERT(fd >= 0 && len > 0);
+	/* The kernel reads ahead in order: what lies between is there, or on its way. */
+	return has_byte(fd, at) && has_byte(fd, at + len - 1);
+}
+
+bool
+sws_disk_warm(struct sws_conn *conn, int fd, uint64_t at, size_t len)
+{
+	struct sws_job *job = new_job(conn, fd, 0);
+
+	if (job == NULL)
+		return false;
+	job->at = at;
+	job->len = len;
+	return start(conn, warm_fn, &sws_file_warm);
+}
+
+void
+sws_disk_abandon(struct sws_burst *burst)
+{
+	struct sws_job *job = burst->job;
+
+	SWS_ASSERT(mely_current_core() < 0);
+	if (job == NULL)
+		return;
+	/* The descriptor of bytes to warm belongs to their answer. */
+	if (job->len == 0 && job->fd >= 0)
+		close(job->fd);
+	if (job->page != NULL)
+		sws_page_unref(job->page);
+	free(job);
+	burst->job = NULL;
+}

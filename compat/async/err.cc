@@ -4,6 +4,9 @@
  */
 #include "../include/async/err.h"
 
+#include <atomic>
+#include <mely/runtime.h>
+
 #include "err_io.h"
 
 bssstr progname;
@@ -142,6 +145,26 @@ fatalobj::fatalobj(int flags, const char *file, int line) : warnobj(flags)
 	errno = saved;
 }
 
+/*
+ * A second exit would run the exit functions that are left and end the process, while the first
+ * one is still in one of them, such as that which prints the messages. Only one thread goes on.
+ */
+static void
+exit_alone()
+{
+	static std::atomic<bool> begun;
+	static thread_local bool here;
+
+	/* relaxed: only the order of this word counts */
+	if (!here && begun.exchange(true, std::memory_order_relaxed)) {
+		mely_wait_begin(); /* the exit does not wait for this handler */
+		for (;;)
+			(void)pause();
+	}
+	here = true;
+	exit(1);
+}
+
 /* Call the hook once only, since it may call fatal itself. */
 static void
 end_program()
@@ -154,7 +177,7 @@ end_program()
 		melycompat::err_stop();
 		_exit(1);
 	}
-	exit(1);
+	exit_alone();
 }
 
 fatalobj::~fatalobj()

@@ -282,7 +282,20 @@ panic_flushes()
 	amain();
 }
 
-/* Several colors call fatal at once: one of them ends the program. */
+static struct at_end {
+	at_end() : on(false) {}
+	~at_end()
+	{
+		if (!on)
+			return;
+		/* Long enough for another exit to end the process, if there were one. */
+		(void)poll(NULL, 0, 300);
+		warn << "a destructor\n";
+	}
+	bool on;
+} at_end;
+
+/* Several colors call fatal at once: one of them ends the program, with all that belongs to it. */
 static void
 fatal_at_once(int *there)
 {
@@ -298,6 +311,7 @@ fatal_of_many()
 	static int there;
 	int i;
 
+	at_end.on = true;
 	for (i = 0; i < task_get_nthreads(); i++)
 		cpucb_tail(cwrap(fatal_at_once, &there, -(i + 1)));
 	amain();
@@ -327,16 +341,6 @@ hook_of_a_color()
 	cpucb_tail(cwrap(fatal_in_a_color, 5));
 	amain();
 }
-
-static struct at_end {
-	at_end() : on(false) {}
-	~at_end()
-	{
-		if (on)
-			warn << "a destructor\n";
-	}
-	bool on;
-} at_end;
 
 /* Messages of destructors are printed, too. */
 static void
@@ -436,7 +440,7 @@ static const struct fact facts[] = {
 	ENDS(exit_flushes, 3, "prog: a line\nprog: without a newline"),
 	ENDS(fatal_flushes, 1, "held, fatal: the end\n"),
 	ENDS(panic_flushes, 1000 + SIGABRT, "held, PANIC: "),
-	ENDS(fatal_of_many, 1, "fatal: of many\n"),
+	ENDS(fatal_of_many, 1, "fatal: of many\na destructor\n"),
 	CASE(hook_of_a_color),
 	ENDS(destructors_say, 4, "held, a destructor\n"),
 	CASE(flushes_at_once),

@@ -55,8 +55,8 @@ for_colors(const struct fault *fault)
 	const struct side *a = &fault->sides[0], *b = &fault->sides[1];
 
 	if (text_equal(a->handler, b->handler))
-		return text_format("several colors run %s: give what they share a color of its own, "
-		    "and post to it what is to be done with it%s", a->handler,
+		return text_format("several colors run %s: give what they share a color of its "
+		    "own, and post to it what is to be done with it%s", a->handler,
 		    is_word(fault) ? "; for a mere counter an atomic will do" : "");
 	if (fault->report->object.kind == OBJECT_HEAP)
 		return text_format("give both one color (post %s to %s, or %s to %s); or pass the "
@@ -77,18 +77,20 @@ advice_for(const struct fault *fault)
 		    "%s, or let a mely_join of all users free it", side->handler, other->handler,
 		    other->party == PARTY_COLOR ? other->where : "its last user");
 	if (has(fault, PARTY_HELPER, &side, &other))
-		return text_format("%s runs on a helper thread, which has no color: give mely_work a "
-		    "copy, and take the result over in its handler; or let %s wait for that handler",
+		return text_format("%s runs on a helper thread, which has no color: give mely_work "
+		    "a copy, and take the result over in its handler; or let %s wait for that "
+		    "handler",
 		    side->handler, other->handler);
 	if (has(fault, PARTY_THREAD, &side, &other) && other->party == PARTY_COLOR)
-		return text_format("%s runs on a thread without a color: let it finish with the data "
-		    "before it posts, or post a copy; or make an event of %s of what it does",
+		return text_format("%s runs on a thread without a color: let it finish with the "
+		    "data before it posts, or post a copy; or make an event of %s of what it does",
 		    side->handler, other->where);
 	if (has(fault, PARTY_MAIN, &side, &other) && other->party == PARTY_COLOR)
-		return text_format("%s runs outside of any color: do this before the event is posted, "
-		    "after mely_run has returned, or in an event of %s", side->handler, other->where);
+		return text_format("%s runs outside of any color: do this before the event is "
+		    "posted, after mely_run has returned, or in an event of %s", side->handler,
+		    other->where);
 	if (fault->sides[0].party == PARTY_COLOR && fault->sides[1].party == PARTY_COLOR)
 		return for_colors(fault);
-	return "neither side is an event: order the two threads as any program has to, by a lock or "
-	    "an atomic";
+	return "neither side is an event: order the two threads as any program has to, by a lock "
+	    "or an atomic";
 }

@@ -46,8 +46,8 @@ set_options(const struct child *child)
 	    text_format("history_size=7:io_sync=%d:suppress_equal_stacks=%d:"
 	                "suppress_equal_addresses=0:detect_deadlocks=0:report_thread_leaks=0:"
 	                "report_signal_unsafe=0:report_mutex_bugs=0:report_destroy_locked=0:"
-	                "atexit_sleep_ms=0:die_after_fork=0:%s:halt_on_error=0:exitcode=0:color=never:"
-	                "log_exe_name=0:log_path='%s/report'",
+	                "atexit_sleep_ms=0:die_after_fork=0:%s:halt_on_error=0:exitcode=0:"
+	                "color=never:log_exe_name=0:log_path='%s/report'",
 	        child->io ? 1 : 0, child->every ? 0 : 1, own != NULL ? own : "", child->directory),
 	    1);
 }

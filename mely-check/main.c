@@ -64,7 +64,8 @@ static const char *
 library(const struct options *options)
 {
 	static const char name[] = "libmely-check.so.0";
-	const char *asked = options->library != NULL ? options->library : getenv("MELY_CHECK_LIBRARY");
+	const char *asked = options->library != NULL ? options->library
+	    : getenv("MELY_CHECK_LIBRARY");
 	char self[4096];
 	const char *places[3];
 	ssize_t length;
@@ -97,11 +98,12 @@ prepare(const struct program *program, const struct options *options, struct chi
 	if (!program->elf || options->children)
 		return 0;
 	if (!program->instrumented)
-		return complain(text_format("%s was compiled without -fsanitize=thread: compile and "
-		    "link it with \"clang -g -O1 -fsanitize=thread\" and -lmely-check", program->path));
+		return complain(text_format("%s was compiled without -fsanitize=thread: compile "
+		    "and link it with \"clang -g -O1 -fsanitize=thread\" and -lmely-check",
+		    program->path));
 	if (program->clang && program_look(&symbolizer, "llvm-symbolizer") != 0)
-		fprintf(stderr, "mely-check: llvm-symbolizer not found (package llvm): functions and "
-		    "lines may be unknown\n");
+		fprintf(stderr, "mely-check: llvm-symbolizer not found (package llvm): functions "
+		    "and lines may be unknown\n");
 	if (program->checker)
 		return 0;
 	if (!program->shared_library)
@@ -109,8 +111,8 @@ prepare(const struct program *program, const struct options *options, struct chi
 		    "-lmely-check", program->path));
 	child->preload = library(options);
 	if (child->preload == NULL)
-		return complain("no libmely-check.so.0: configure mely with --enable-color-check, or "
-		    "name it with --library");
+		return complain("no libmely-check.so.0: configure mely with --enable-color-check, "
+		    "or name it with --library");
 	return 0;
 }
 

@@ -18,8 +18,8 @@ foreign(const struct frame *frame)
 	static const char *const modules[] = {
 	    "libc.so", "libc-", "libtsan", "libpthread", "ld-linux", "libmely", "libev"};
 	static const char *const functions[] = {
-	    "mely_", "melyint_", "__tsan", "__interceptor", "start_thread", "__libc_start", "_start",
-	    "clone", "__clone", "melycompat::"};
+	    "mely_", "melyint_", "__tsan", "__interceptor", "start_thread", "__libc_start",
+	    "_start", "clone", "__clone", "melycompat::"};
 	/* In the runtime, only the hooks of the checker call instrumented code. */
 	static const char *const files[] = {
 	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/check/",
@@ -184,7 +184,8 @@ object_words(const struct report *report)
 	const char *size = "";
 
 	if (object->size > 0)
-		size = text_format(" (%" PRIu64 " byte%s)", object->size, object->size == 1 ? "" : "s");
+		size = text_format(" (%" PRIu64 " byte%s)", object->size,
+		    object->size == 1 ? "" : "s");
 
 	switch (object->kind) {
 	case OBJECT_GLOBAL:

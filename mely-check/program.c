@@ -28,7 +28,8 @@ find(const char *name)
 
 	if (strchr(name, '/') != NULL)
 		return access(name, X_OK) == 0 ? name : NULL;
-	for (at = at != NULL ? at : "/usr/bin:/bin"; *at != '\0'; at = *end == ':' ? end + 1 : end) {
+	for (at = at != NULL ? at : "/usr/bin:/bin"; *at != '\0';
+	     at = *end == ':' ? end + 1 : end) {
 		end = at + strcspn(at, ":");
 		path = text_format("%.*s/%s", end > at ? (int)(end - at) : 1, end > at ? at : ".",
 		    name);
@@ -56,7 +57,8 @@ look_inside(struct program *program, const char *data, size_t size)
 	if (!program->elf)
 		return;
 	program->instrumented = contains(data, size, init, sizeof init);
-	program->clang = program->instrumented && !contains(data, size, runtime, sizeof runtime - 1);
+	program->clang = program->instrumented
+	    && !contains(data, size, runtime, sizeof runtime - 1);
 	program->shared_library = contains(data, size, needed, sizeof needed - 1) ||
 	    contains(data, size, other, sizeof other - 1);
 	program->checker = contains(data, size, mark, sizeof mark - 1) ||

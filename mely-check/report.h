@@ -35,7 +35,9 @@ struct access {
 	struct stack stack; /* empty: lost */
 };
 
-enum object_kind { OBJECT_UNKNOWN, OBJECT_GLOBAL, OBJECT_HEAP, OBJECT_STACK, OBJECT_TLS, OBJECT_FD };
+enum object_kind {
+	OBJECT_UNKNOWN, OBJECT_GLOBAL, OBJECT_HEAP, OBJECT_STACK, OBJECT_TLS, OBJECT_FD
+};
 
 struct object {
 	enum object_kind kind;

@@ -67,8 +67,8 @@ show_text(FILE *out, const struct faults *faults, const struct child *child, cha
 	if (faults->count == 0)
 		fprintf(out, "mely-check: no two colors touched the same data without an order\n");
 	else
-		fprintf(out, "mely-check: %zu pair%s of handlers touch%s the same data, and nothing "
-		    "orders them\n", faults->count, faults->count == 1 ? "" : "s",
+		fprintf(out, "mely-check: %zu pair%s of handlers touch%s the same data, and "
+		    "nothing orders them\n", faults->count, faults->count == 1 ? "" : "s",
 		    faults->count == 1 ? "es" : "");
 	for (i = 0; i < faults->count; i++)
 		show_fault(out, i + 1, &faults->list[i]);

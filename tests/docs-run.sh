@@ -73,7 +73,8 @@ links()
 	return $bad
 }
 
-folders='mely|mely-gantt|compat|include|tests|examples|docs|man|microbench|webserver'
+folders='mely|mely-check|mely-gantt|mely-top|compat|include|tests|examples|docs|man|microbench'
+folders+='|sim|webserver'
 
 # known FILE: prints names in backquotes that do not exist in the sources.
 known()

@@ -202,8 +202,8 @@ printf 'x = mely/gone.c\n' >"$scratch/mely.am"
 shopt -s nullglob globstar
 library=(mely/**/*.[ch] include/mely/*.h)
 compat=(compat/**/*.h compat/**/*.cc)
-programs=(mely-gantt/*.[ch] mely-top/*.[ch] webserver/**/*.[ch] microbench/**/*.[ch]
-	examples/**/*.[ch] "${compat[@]}")
+programs=(mely-check/*.[ch] mely-gantt/*.[ch] mely-top/*.[ch] webserver/**/*.[ch]
+	microbench/**/*.[ch] examples/**/*.[ch] "${compat[@]}")
 sources=("${library[@]}" "${programs[@]}" sim/*.[ch] tests/**/*.[ch] microbench/**/*.cc
 	microbench/**/*.cpp tests/compat/*.cc)
 scripts=(serve check autogen.sh .ci/run .ci/common.sh tests/**/*.sh sim/*.sh microbench/**/*.sh

@@ -40,7 +40,7 @@ all="0 2"
 # With a sanitizer, one of them.
 [ -z "${INSTRUMENT_FLAGS:-}" ] || [ "${MELY_TEST_LONG:-0}" = 1 ] || all=2
 for colors in $all; do
-	traced "coloring-$colors" "$top_builddir/examples/coloring" "$colors"
+	[ "$all" = 2 ] || traced "coloring-$colors" "$top_builddir/examples/coloring" "$colors"
 	MELY_CORES=4 traced "coloring-$colors-4" "$top_builddir/examples/coloring" "$colors"
 done
 traced embedded "$top_builddir/examples/embedded"

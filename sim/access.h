@@ -14,8 +14,10 @@
 
 enum sim_kind { SIM_LOAD, SIM_STORE, SIM_RMW, SIM_CAS, SIM_COUNT };
 
-/* bits */
-enum sim_order { SIM_relaxed = 0, SIM_acquire = 1, SIM_release = 2, SIM_acq_rel = 3 };
+/* bits; every access of the simulation is sequentially consistent */
+enum sim_order {
+	SIM_relaxed = 0, SIM_acquire = 1, SIM_release = 2, SIM_acq_rel = 3, SIM_seq_cst = 3
+};
 
 struct sim_site {
 	const char *file;

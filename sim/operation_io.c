@@ -92,11 +92,12 @@ watch(struct world_fd *wf, const struct op *op)
 	if (wf->started || wf->busy || wf->running || wc->released || wc->freed)
 		return;
 	wf->busy = wf->started = true;
+	wf->edge = op->value & 1;
 	wf->color = op->color;
 	wf->id = 0;
 	wc->held++;
 	error = mely_fd_watch(world_color_of(wc), wf->fd, MELY_FD_READ |
-	    (op->value & 1 ? MELY_FD_EDGE : 0u), &world.handler[HANDLER_FD][0], wf, &id);
+	    (wf->edge ? MELY_FD_EDGE : 0u), &world.handler[HANDLER_FD][0], wf, &id);
 	wf->busy = false;
 	wf->closes = wc->closes;
 	wf->perhaps_closed = !world_open_since(wc, mark);
@@ -174,8 +175,12 @@ world_fd_handler(void *arg)
 	check_begin(wf->color, NULL);
 	if ((mely_fd_ready() & MELY_READY_READ) == 0)
 		sim_fail("mely_fd_ready does not report that a descriptor is ready");
-	if (sim_read(wf->fd, &count, sizeof count) < 0)
+	if (sim_read(wf->fd, &count, sizeof count) < 0) {
+		/* Nothing else reads it. */
+		if (!wf->edge)
+			sim_fail("a level-triggered handler runs with nothing to read");
 		mely_fd_drained();
+	}
 	wf->running = false;
 	check_end(wf->color);
 }

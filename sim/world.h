@@ -117,6 +117,7 @@ struct world_fd {
 	mely_watch id;
 	bool started, busy, running; /* like those of a timer */
 	bool perhaps_closed;    /* a close overlapped the call that started it */
+	bool edge;
 	uint8_t color;
 	uint32_t closes;
 };

@@ -102,8 +102,10 @@ enum mely_fd_readiness {
  * color. Level-triggered unless MELY_FD_EDGE: after the handler the library checks the descriptor
  * again, unless the handler called mely_fd_drained. At most one event per watcher is queued. Each
  * direction of a descriptor can have one watcher, with its own color. The descriptor should be
- * non-blocking: what made it ready may have been read by then, and a read says EAGAIN. It stays
- * the program's; stop its watchers before closing it, or close it with mely_fd_close.
+ * non-blocking: what made it ready may be gone by then, and a read says EAGAIN. Without
+ * MELY_FD_EDGE that happens only when other code than the handler has read it, or when the kernel
+ * takes readiness back (select(2), BUGS). The descriptor stays the program's; stop its watchers
+ * before closing it, or close it with mely_fd_close.
  *
  * Before mely_run readiness is kept until mely_run. 0, or
  *   -EINVAL     color, handler, its function or watch is NULL, or flags are not valid

@@ -25,9 +25,10 @@ MELY_BEGIN_DECLS
 #define MELY_CORES_MAX 256
 
 enum mely_pinning {
-	MELY_PIN_AUTO = 0, /**< pinned when the runtime uses all usable processors, else not */
+	MELY_PIN_AUTO = 0, /**< to the processors that share the last cache, if the runtime uses all
+	                    *   usable processors and they have several such caches; else not */
 	MELY_PIN_YES,      /**< one core thread to one processing unit, in turn */
-	MELY_PIN_NO
+	MELY_PIN_NO        /**< threads run wherever the program may run */
 };
 
 /** How the priority of a color with several pending events is found. */
@@ -93,7 +94,7 @@ enum {
  *
  * variables begin
  *   MELY_CORES         number of cores, even more than processors (1 to 256)
- *   MELY_PIN           whether threads are pinned to processing units (auto, yes, no)
+ *   MELY_PIN           whether threads are pinned to processors (auto, yes, no)
  *   MELY_POLLERS       pollers: one per core, or a single one (all, 1)
  *   MELY_STEAL         idle cores steal (0 or 1)
  *   MELY_TIME_LEFT     steal only what is worth a steal (0 or 1)

@@ -182,6 +182,7 @@ struct melyint_fixed {
 	struct melyint_backtrace *backtrace; /* NULL: backtraces are never taken */
 	pthread_t thread;
 	int pu;                 /* OS index of its processing unit; -1: not pinned */
+	cpu_set_t *bound;       /* where its thread may run; NULL: wherever the program may */
 	uint16_t *victims;      /* core set: the other cores, nearest first */
 	uint16_t *victims_flat; /* the other cores, without regard to distance */
 	uint8_t *distance;      /* to each core: enum mely_distance */
@@ -258,7 +259,7 @@ struct melyint_limits {
 	uint32_t spin_ns_max;
 	uint32_t outbox_after;   /* posts to other cores in one batch that open the outbox */
 	uint32_t outbox_full;    /* posts that wait in the outbox when the owner delivers them */
-	bool pinned;             /* threads are bound to PUs */
+	bool bound;              /* the threads of cores are bound: fixed.bound */
 	bool scan_full;          /* libmely-libasync alone: fifo/steal.c */
 };
 
@@ -338,7 +339,7 @@ struct mely_runtime {
 	struct melyint_observers look;
 	struct melyint_depot depot; /* spare events of all cores */
 	struct melyint_limits limits;
-	cpu_set_t unbound;          /* if pinned: where the thread that made the runtime may run */
+	cpu_set_t unbound;          /* if they are: where the thread that made it may run */
 
 	/* any thread, rarely */
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase */

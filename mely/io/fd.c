@@ -16,14 +16,12 @@
  *      and nothing was found meanwhile. It clears `ready` before it polls. So no edge is lost: an
  *      edge before the poll is seen by it, an edge after it is kept in `ready`.
  *   D. A suspended watcher collects `ready` and posts nothing. To resume it is to do C.
- *   Readiness can be stale when the handler runs, because the handler's last run, on another core,
- *   has read the data meanwhile: a read may return EAGAIN.
- *
- * NOTE(follow)
- *   A descriptor follows its read watcher's color (the write watcher's if it has no other). If the
- *   event has run on one other core for fd_residency_ms or fd_residency_events events, that core
- *   moves the registration to its own poller, under a new generation. A fresh registration
- *   reports what is ready, so nothing is lost between the two.
+ *   E. A report can be stale: a poller takes an edge from the kernel, the handler, on another core,
+ *      reads the data and ends, and then the poller does A. A wait of a poller is therefore a round
+ *      with an odd number. The trampoline of a level-triggered watcher, after its handler, notes
+ *      the round that its descriptor's poller is in. If a report comes in that round, the next
+ *      trampoline polls before its handler. Rounds that begin later take from the kernel what is
+ *      ready after the handler. Edge-triggered handlers are not protected: their read says EAGAIN.
  */
 #include "io/kinds.h"
 
@@ -33,30 +31,11 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "core/hooks.h"
+#include "io/fd.h"
 #include "io/poller.h"
 
-/* One descriptor number of one runtime. The record outlives the descriptor. All under the lock. */
-struct melyint_fd {
-	_Alignas(MELY_CACHE_LINE) struct melyint_lock lock; /* the guard of its watchers */
-	uint32_t gen;               /* of its registration; epoll hands it back */
-	int fd;
-	uint32_t interest;          /* epoll events registered; 0: not registered */
-	struct melyint_watch *watch[2]; /* read, write */
-	uint16_t core;              /* whose poller has it */
-	/* NOTE(follow) */
-	uint16_t away_core;         /* where its events run instead ... */
-	uint32_t away_events;       /* ... how many so far; 0: they run at home */
-	uint64_t away_ticks;        /* ... since when */
-};
-
-enum { READS, WRITES };
-
 enum { FLAGS = MELY_FD_READ | MELY_FD_WRITE | MELY_FD_EDGE | MELY_FD_SUSPENDED };
-
-#define INTEREST_READ (EPOLLIN | EPOLLRDHUP)
-#define INTEREST_WRITE EPOLLOUT
 
 /* Of the watcher whose handler runs on this thread. */
 static MELY_TLS struct {
@@ -67,161 +46,11 @@ static MELY_TLS struct {
 
 static bool end_child(struct melyint_watch *w);
 
-/* ---- registration; under the descriptor's lock ----------------------------------------------- */
-
-/* The record is registered if and only if it has watchers, which are its own and not stopped. */
-static void
-assert_registered(const struct melyint_fd *record)
-{
-	const struct melyint_watch *r = record->watch[READS], *w = record->watch[WRITES];
-
-	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock));
-	MELY_DEBUG_ASSERT((record->interest != 0) == (r != NULL || w != NULL));
-	MELY_DEBUG_ASSERT(r == NULL || (melyint_watch_guarded(r) && !r->stopped &&
-	    r->u.fd.record == record && r->u.fd.direction == READS));
-	MELY_DEBUG_ASSERT(w == NULL || (melyint_watch_guarded(w) && !w->stopped &&
-	    w->u.fd.record == record && w->u.fd.direction == WRITES));
-}
-
 static struct melyint_fd *
 record_of(struct melyint_io *io, int fd)
 {
 	MELY_DEBUG_ASSERT(fd >= 0);
 	return melyint_stable_at(&io->fds, (uint32_t)fd);
-}
-
-static struct melyint_poller *
-poller_of(struct melyint_io *io, unsigned core)
-{
-	MELY_DEBUG_ASSERT(core < (unsigned)io->rt->cores_count);
-	return io->rt->cores[core].fixed.poller;
-}
-
-static int
-control(struct melyint_io *io, struct melyint_fd *record, int op)
-{
-	struct epoll_event ev = {.events = record->interest | EPOLLET};
-
-	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock) && record->gen != 0);
-	ev.data.u64 = (uint64_t)record->gen << 32 | (uint32_t)record->fd;
-	return epoll_ctl(poller_of(io, record->core)->fds_epfd, op, record->fd, &ev) < 0 ?
-	    -errno : 0;
-}
-
-static void
-new_generation(struct melyint_fd *record)
-{
-	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock));
-	if (++record->gen == 0)
-		record->gen = 1;
-}
-
-/* Register it in the poller of a core, under a new generation. A failure changes nothing. */
-static int
-register_on(struct melyint_io *io, struct melyint_fd *record, unsigned core)
-{
-	uint16_t core_before = record->core;
-	uint32_t gen_before = record->gen;
-	int r;
-
-	MELY_DEBUG_ASSERT(record->interest != 0 && core < (unsigned)io->rt->cores_count);
-	new_generation(record);
-	record->core = (uint16_t)core;
-	r = control(io, record, EPOLL_CTL_ADD);
-	/* Left from a descriptor that was closed while a duplicate of it lived on. */
-	if (r == -EEXIST)
-		r = control(io, record, EPOLL_CTL_MOD);
-	if (r < 0) {
-		record->core = core_before;
-		record->gen = gen_before;
-		return r;
-	}
-	record->away_events = 0;
-	/* relaxed: a hint for melyint_poller_look */
-	MELY_ADD(&poller_of(io, core)->fds, 1, relaxed);
-	return 0;
-}
-
-/* Remove it from the poller of a core. closing: close(2) does that. */
-static void
-unregister_from(struct melyint_io *io, struct melyint_fd *record, unsigned core, bool closing)
-{
-	struct melyint_poller *poller = poller_of(io, core);
-
-	MELY_ASSERT(record->interest != 0);
-	MELY_DEBUG_ASSERT(melyint_lock_held(&record->lock) && MELY_PEEK(&poller->fds) > 0);
-	if (!closing)
-		(void)epoll_ctl(poller->fds_epfd, EPOLL_CTL_DEL, record->fd, NULL);
-	/* relaxed: as in register_on */
-	MELY_SUB(&poller->fds, 1, relaxed);
-}
-
-/* Watch one more direction. */
-static int
-widen(struct melyint_io *io, struct melyint_fd *record, uint32_t interest, unsigned core)
-{
-	uint32_t before = record->interest;
-	int r;
-
-	record->interest |= interest;
-	if (before == 0)
-		r = register_on(io, record, core);
-	else
-		r = control(io, record, EPOLL_CTL_MOD); /* reports what is ready now */
-	if (r < 0)
-		record->interest = before;
-	return r;
-}
-
-static unsigned
-home_core(struct mely_color *color, struct mely_runtime *rt)
-{
-	int core;
-
-	if (rt->config.pollers == 1)
-		return 0;
-	if (mely_current_color() == color)
-		return (unsigned)melyint_self->index;
-	core = mely_color_core(color);
-	return core < 0 || core >= rt->cores_count ? 0 : (unsigned)core;
-}
-
-/* NOTE(follow). The handler of w has run on the core `here`. */
-static void
-follow(struct melyint_watch *w, struct melyint_core *here)
-{
-	struct melyint_io *io = w->io;
-	struct melyint_fd *record = w->u.fd.record;
-	const struct mely_config *config = &io->rt->config;
-	unsigned there = (unsigned)here->index, before;
-
-	MELY_DEBUG_ASSERT(here == melyint_self && !w->stopped);
-	assert_registered(record);
-	if (MELY_LIKELY(record->core == there)) {
-		record->away_events = 0;
-		return;
-	}
-	if (config->pollers == 1 || record->interest == 0 ||
-	    (w->u.fd.direction == WRITES && record->watch[READS] != NULL))
-		return;
-	if (record->away_events == 0 || record->away_core != there) {
-		record->away_core = (uint16_t)there;
-		record->away_events = 0;
-		record->away_ticks = melyint_ticks();
-	}
-	if (++record->away_events < config->fd_residency_events && melyint_ticks() -
-	    record->away_ticks < melyint_ns_to_ticks(config->fd_residency_ms * 1000000ull)) {
-		MELY_COUNT(&here->counters.fd_moves_put_off, 1);
-		return;
-	}
-	before = record->core;
-	if (register_on(io, record, there) < 0) {
-		/* Out of watches, for instance: it stays, and the count begins again. */
-		record->away_events = 0;
-		return;
-	}
-	unregister_from(io, record, before, false);
-	MELY_COUNT(&here->counters.fd_moves, 1);
 }
 
 /* ---- readiness ------------------------------------------------------------------------------- */
@@ -231,7 +60,7 @@ readiness(uint32_t events, unsigned direction)
 {
 	uint8_t ready = 0;
 
-	if (direction == READS) {
+	if (direction == MELYINT_READS) {
 		if (events & EPOLLIN)
 			ready |= MELY_READY_READ;
 		if (events & EPOLLRDHUP)
@@ -257,7 +86,7 @@ post_ready(struct melyint_watch *w)
 
 /* A of NOTE(readiness). */
 void
-melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
+melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events, uint32_t round)
 {
 	struct melyint_fd *record = record_of(io, (int)(uint32_t)data);
 	unsigned direction;
@@ -269,8 +98,8 @@ melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
 		melyint_lock_drop(&record->lock);
 		return;
 	}
-	assert_registered(record);
-	for (direction = READS; direction <= WRITES; direction++) {
+	melyint_fd_assert_registered(record);
+	for (direction = MELYINT_READS; direction <= MELYINT_WRITES; direction++) {
 		struct melyint_watch *w = record->watch[direction];
 		uint8_t ready;
 
@@ -278,6 +107,7 @@ melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events)
 			continue;
 		ready = readiness(events, direction);
 		w->u.fd.ready |= ready;
+		w->u.fd.stale |= w->u.fd.round == round;
 		if (ready != 0 && w->stage == MELYINT_STAGE_REST && !w->off)
 			post_ready(w);
 	}
@@ -290,7 +120,7 @@ poll_once(int fd, unsigned direction)
 	struct pollfd p = {.fd = fd};
 
 	/* poll and epoll use the same bits on Linux. */
-	p.events = direction == READS ? POLLIN | POLLRDHUP : POLLOUT;
+	p.events = direction == MELYINT_READS ? POLLIN | POLLRDHUP : POLLOUT;
 	if (poll(&p, 1, 0) <= 0 || (p.revents & POLLNVAL))
 		return 0;
 	return readiness((uint32_t)p.revents, direction);
@@ -312,6 +142,28 @@ check_again(struct melyint_watch *w)
 	melyint_lock_take(&f->record->lock);
 	MELY_DEBUG_ASSERT(w->refs > 0 && f->record->fd == fd);
 	f->ready |= ready;
+}
+
+/* E of NOTE(readiness). Under the guard: the handler has ended. */
+static void
+note_round(struct melyint_watch *w)
+{
+	struct melyint_watch_fd *f = &w->u.fd;
+
+	if (!f->edge)
+		f->round = melyint_poller_round(melyint_fd_poller(w->io, f->record));
+}
+
+/* E of NOTE(readiness), before the handler. Under the guard, which this drops while it polls.
+ * False: there is nothing to run for, or it was stopped or suspended meanwhile. */
+static bool
+is_ready(struct melyint_watch *w)
+{
+	struct melyint_watch_fd *f = &w->u.fd;
+
+	f->stale = false;
+	check_again(w);
+	return f->ready != 0 && !w->stopped && !w->off;
 }
 
 /* In the trampoline of a child's watcher. True: the child has ended, and with its handler the
@@ -342,6 +194,11 @@ run(void *arg)
 	if (!melyint_watch_enter(w))
 		return;
 	MELY_DEBUG_ASSERT(melyint_lock_held(&f->record->lock) && f->ready != 0);
+	if (MELY_UNLIKELY(f->stale) && !is_ready(w)) {
+		if (melyint_watch_leave(w))
+			melyint_watch_drop(w);
+		return;
+	}
 	current.watch = w;
 	current.ready = f->ready;
 	current.drained = false;
@@ -355,11 +212,12 @@ run(void *arg)
 	current.watch = NULL;
 	current.ready = 0;
 	melyint_lock_take(&f->record->lock);
+	note_round(w);
 	if (!w->stopped && !w->off && !f->edge && (!drained || f->ready != 0 || f->again))
 		check_again(w);
 	if (!melyint_watch_leave(w))
 		return;
-	follow(w, melyint_self);
+	melyint_fd_follow(w, melyint_self);
 	if (f->ready != 0 && !w->off)
 		post_ready(w);
 	melyint_watch_drop(w);
@@ -382,7 +240,7 @@ watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind ki
 	if (record == NULL)
 		return -ENOMEM;
 	melyint_lock_take(&record->lock);
-	assert_registered(record);
+	melyint_fd_assert_registered(record);
 	if (record->watch[direction] != NULL) {
 		melyint_lock_drop(&record->lock);
 		return -EEXIST;
@@ -401,8 +259,7 @@ watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind ki
 	w->u.fd.direction = (uint8_t)direction;
 	*id = melyint_watch_id(w); /* before anything can run that may look for it */
 	record->watch[direction] = w;
-	r = widen(io, record, direction == READS ? INTEREST_READ : INTEREST_WRITE,
-	    home_core(color, rt));
+	r = melyint_fd_widen(io, record, direction, color);
 	if (r < 0) {
 		record->watch[direction] = NULL;
 		*id = 0;
@@ -410,7 +267,7 @@ watch(struct mely_color *color, int fd, unsigned direction, enum melyint_kind ki
 		melyint_watch_drop(w);
 		return r;
 	}
-	assert_registered(record);
+	melyint_fd_assert_registered(record);
 	*made = w; /* under its guard */
 	return 0;
 }
@@ -432,8 +289,8 @@ mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_hand
 		return -EBADF;
 	r = melyint_io_usable(mely_color_runtime(color));
 	if (r == 0)
-		r = watch(color, fd, direction == MELY_FD_READ ? READS : WRITES, MELYINT_KIND_FD,
-		    &ask, id, &w);
+		r = watch(color, fd, direction == MELY_FD_READ ? MELYINT_READS : MELYINT_WRITES,
+		    MELYINT_KIND_FD, &ask, id, &w);
 	if (r < 0)
 		return r;
 	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->stage == MELYINT_STAGE_REST);
@@ -449,7 +306,7 @@ melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,
 {
 	struct melyint_watch_ask ask = {.handler = handler, .arg = arg};
 	struct melyint_watch *w;
-	int r = watch(color, pidfd, READS, MELYINT_KIND_CHILD, &ask, id, &w);
+	int r = watch(color, pidfd, MELYINT_READS, MELYINT_KIND_CHILD, &ask, id, &w);
 
 	if (r < 0)
 		return r;
@@ -464,14 +321,12 @@ unlink_watch(struct melyint_watch *w, bool closing)
 {
 	struct melyint_fd *record = w->u.fd.record;
 
-	assert_registered(record);
+	melyint_fd_assert_registered(record);
 	MELY_ASSERT(record->watch[w->u.fd.direction] == w);
 	record->watch[w->u.fd.direction] = NULL;
-	if (record->watch[READS] != NULL || record->watch[WRITES] != NULL)
+	if (record->watch[MELYINT_READS] != NULL || record->watch[MELYINT_WRITES] != NULL)
 		return;
-	unregister_from(w->io, record, record->core, closing);
-	new_generation(record);
-	record->interest = 0;
+	melyint_fd_unregister(w->io, record, closing);
 }
 
 /* In the trampoline of a child's watcher. True: the child has ended and is reaped. */
@@ -527,11 +382,13 @@ mely_fd_close(struct mely_runtime *rt, int fd)
 	if (r < 0 || fd < 0)
 		return r < 0 ? r : -EBADF;
 	record = record_of(rt->io, fd);
-	for (direction = READS; record != NULL && direction <= WRITES; direction++) {
+	for (direction = MELYINT_READS; direction <= MELYINT_WRITES; direction++) {
 		struct melyint_watch *w;
 
+		if (record == NULL)
+			break;
 		melyint_lock_take(&record->lock);
-		assert_registered(record);
+		melyint_fd_assert_registered(record);
 		w = record->watch[direction];
 		if (w == NULL) {
 			melyint_lock_drop(&record->lock);

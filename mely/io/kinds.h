@@ -27,9 +27,9 @@ int melyint_stop_kind(struct melyint_watch *w, mely_watch id, struct mely_color 
 void melyint_fd_init(struct melyint_io *io);
 void melyint_fd_fini(struct melyint_io *io);
 
-/* A poller has found these epoll events; data is what the entry carries. Any core's thread, in no
- * handler. */
-void melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events);
+/* A poller has found these epoll events in a round; data is what the entry carries. Any core's
+ * thread, in no handler. */
+void melyint_fd_found(struct melyint_io *io, uint64_t data, uint32_t events, uint32_t round);
 
 /* mely_fd_watch of a pidfd. */
 int melyint_fd_watch_child(struct mely_color *color, int pidfd, pid_t pid,

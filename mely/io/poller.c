@@ -212,9 +212,12 @@ static int
 gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 {
 	struct melyint_io *io = p->core->rt->io;
+	uint32_t round = 0;
 	int i, n;
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
+	if (MELY_LIKELY(p->fds_epfd == p->epfd))
+		round = melyint_poller_begin_round(p);
 	n = wait_set(p->epfd, p->found, timeout_ns);
 	MELY_COUNT(&melyint_self->counters.polls, 1);
 	if (n > 0)
@@ -223,10 +226,12 @@ gather(struct melyint_poller *p, uint64_t timeout_ns, bool asleep)
 		uint64_t data = p->found[i].data.u64;
 
 		if (MELY_LIKELY(data >> 32 != 0))
-			melyint_fd_found(io, data, p->found[i].events);
+			melyint_fd_found(io, data, p->found[i].events, round);
 		else
 			found_own(p, data, asleep);
 	}
+	if (round != 0)
+		melyint_poller_end_round(p, round);
 	return n < 0 ? 0 : n;
 }
 

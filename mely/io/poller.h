@@ -9,6 +9,7 @@
 #include <ev.h>
 #include <sys/epoll.h>
 
+#include "base/assert.h"
 #include "core/core.h"
 #include "sched/wait.h"
 
@@ -55,9 +56,42 @@ struct melyint_poller {
 
 	/* any thread */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t fds; /* registered; 0: no need to poll */
+	_Atomic uint32_t round;     /* odd while a thread is in fds_epfd; that thread writes it */
 	struct melyint_lock hold;   /* NOTE(hold) in poller.c */
 	_Atomic bool in_loop;       /* inside libev, and not only waiting there */
 };
+
+/* Before and after a thread takes readiness from fds_epfd, and all of it is noted: E of
+ * NOTE(readiness) in fd.c. Under hold, or in the color of the single poller's event. */
+MELY_INLINE uint32_t
+melyint_poller_begin_round(struct melyint_poller *poller)
+{
+	uint32_t round = MELY_LOAD(&poller->round, relaxed) + 1; /* own word */
+
+	MELY_DEBUG_ASSERT(round % 2 == 1);
+	/* seq_cst: pairs with the fence in melyint_poller_round. A thread that does not see the
+	 * round has ended its handler before the kernel looks for readiness. */
+	(void)MELY_EXCHANGE(&poller->round, round, seq_cst);
+	return round;
+}
+
+MELY_INLINE void
+melyint_poller_end_round(struct melyint_poller *poller, uint32_t round)
+{
+	/* release: pairs with the load in melyint_poller_round, whose thread then finds in its
+	 * watcher what the round has found */
+	MELY_STORE(&poller->round, round + 1, release);
+}
+
+/* The round that the poller is in, or an even number. Any thread. */
+MELY_INLINE uint32_t
+melyint_poller_round(struct melyint_poller *poller)
+{
+#ifndef MELYINT_TSAN
+	MELY_FENCE(seq_cst); /* pairs with the exchange in melyint_poller_begin_round */
+#endif
+	return MELY_LOAD(&poller->round, acquire); /* pairs with melyint_poller_end_round */
+}
 
 int melyint_poller_init(struct melyint_core *core);
 void melyint_poller_fini(struct melyint_core *core);

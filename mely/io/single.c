@@ -40,16 +40,19 @@ look_inside(void *arg)
 	struct melyint_poller *p = arg;
 	struct melyint_io *io = p->core->rt->io;
 	struct epoll_event found[MELYINT_POLL_BATCH];
+	uint32_t round;
 	int i, n;
 
 	/* One core at a time, on behalf of the color. */
 	MELY_DEBUG_ASSERT(melyint_self->batch.color == p->inner_color);
+	round = melyint_poller_begin_round(p);
 	n = epoll_wait(p->fds_epfd, found, MELYINT_POLL_BATCH, 0);
 	MELY_COUNT(&melyint_self->counters.polls, 1);
 	for (i = 0; i < n; i++) {
 		MELY_DEBUG_ASSERT(found[i].data.u64 >> 32 != 0); /* the set has descriptors only */
-		melyint_fd_found(io, found[i].data.u64, found[i].events);
+		melyint_fd_found(io, found[i].data.u64, found[i].events, round);
 	}
+	melyint_poller_end_round(p, round);
 	(void)nest(p, EPOLL_CTL_MOD);
 }
 

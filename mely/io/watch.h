@@ -50,8 +50,10 @@ struct melyint_watch_fd {
 	uint8_t ready;              /* enum mely_fd_readiness found since the handler last began */
 	bool edge;
 	bool again;                 /* check once more when the handler has ended */
+	bool stale;                 /* `ready` may be: E of NOTE(readiness) */
 	bool ended;                 /* the child has: its handler runs, and no descriptor refers to
 	                             * the record any more */
+	uint32_t round;             /* of its poller when the handler last ended; even: none */
 	pid_t pid;                  /* of a child */
 };
 

@@ -173,7 +173,7 @@ help(void *arg)
 	MELY_DEBUG_ASSERT(melyint_self == NULL); /* a helper is not a core */
 	pthread_setname_np(pthread_self(), c->name);
 	/* The core that made this thread may be pinned. */
-	if (c->rt->limits.pinned && CPU_COUNT(&c->rt->unbound) > 0)
+	if (c->rt->limits.bound && CPU_COUNT(&c->rt->unbound) > 0)
 		(void)sched_setaffinity(0, sizeof c->rt->unbound, &c->rt->unbound);
 	melyint_check_thread(true);
 	pthread_mutex_lock(&c->lock);

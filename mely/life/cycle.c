@@ -296,7 +296,7 @@ mely_run(struct mely_runtime *rt)
 		leave(rt);
 		return error;
 	}
-	restore = core->fixed.pu >= 0 && sched_getaffinity(0, sizeof old, &old) == 0;
+	restore = core->fixed.bound != NULL && sched_getaffinity(0, sizeof old, &old) == 0;
 	if (error != 0) {
 		(void)mely_stop(rt, MELY_STOP_DISCARD);
 	} else {

@@ -110,7 +110,7 @@ after_in_parent(void)
 	melyint_check_fork(false, false);
 }
 
-/* A handler has forked: its core's thread may be pinned, and blocks all signals unless it is in
+/* A handler has forked: its core's thread may be bound, and blocks all signals unless it is in
  * mely_run. The child gets back what the program has set. */
 static void
 unbind_child(const struct melyint_core *core)
@@ -119,7 +119,7 @@ unbind_child(const struct melyint_core *core)
 
 	if (core->index != 0)
 		pthread_sigmask(SIG_SETMASK, &rt->life.signals, NULL);
-	if (rt->limits.pinned && CPU_COUNT(&rt->unbound) > 0)
+	if (rt->limits.bound && CPU_COUNT(&rt->unbound) > 0)
 		(void)sched_setaffinity(0, sizeof rt->unbound, &rt->unbound);
 }
 

@@ -283,7 +283,8 @@ mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 		return -EINVAL;
 	length = melyint_settings_describe(&rt->config, settings, sizeof settings);
 	return snprintf(buf, size, "%d cores (%s), %s, %s%s%s", rt->cores_count, rt->life.why_cores,
-	    rt->limits.pinned ? "pinned" : "not pinned",
+	    !rt->limits.bound ? "not pinned" : rt->config.pinning == MELY_PIN_YES ? "pinned" :
+	    "pinned to caches",
 	    rt->config.pollers == 1 ? "one poller" : "a poller per core", length > 0 ? ";" : "",
 	    settings);
 }

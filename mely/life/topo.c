@@ -60,7 +60,7 @@ mely_cores_usable(void)
 	return usable(&processors, &quota);
 }
 
-/* Decide how many cores there are and whether they are pinned, and record why. */
+/* Decide how many cores there are and whether they may be bound, and record why. */
 int
 melyint_topo_count(struct mely_runtime *rt)
 {
@@ -77,7 +77,7 @@ melyint_topo_count(struct mely_runtime *rt)
 	rt->limits.far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
 	/* Two programs that share a machine must not both be bound to its first processors, so
 	 * threads are bound only when they fill all processors of the process. */
-	rt->limits.pinned = rt->config.pinning == MELY_PIN_YES ||
+	rt->limits.bound = rt->config.pinning == MELY_PIN_YES ||
 	    (rt->config.pinning == MELY_PIN_AUTO && n == processors);
 	/* Where threads share a processor, a spinning one takes it from one that has work. */
 	rt->limits.spin_ns_max = n <= processors ? rt->config.spin_us_max * 1000u : 0;
@@ -174,6 +174,48 @@ order_victims(struct melyint_core *core, hwloc_topology_t t, const hwloc_obj_t *
 	}
 }
 
+/* Those processors of the mask that share the last cache with this one; how many they are. Where no
+ * cache is known: those of its package, or of the machine. */
+static int
+cache_domain(hwloc_obj_t pu, const cpu_set_t *mask, size_t size, cpu_set_t *domain)
+{
+	hwloc_obj_t shared = pu;
+	unsigned cpu;
+
+	MELY_ASSERT(pu->type == HWLOC_OBJ_PU);
+	while (shared->parent != NULL && shared->type != HWLOC_OBJ_L3CACHE &&
+	    shared->type != HWLOC_OBJ_PACKAGE)
+		shared = shared->parent;
+	CPU_ZERO_S(size, domain);
+	hwloc_bitmap_foreach_begin (cpu, shared->cpuset)
+		if (cpu < CPUS_MAX && CPU_ISSET_S(cpu, size, mask))
+			CPU_SET_S(cpu, size, domain);
+	hwloc_bitmap_foreach_end();
+	return CPU_COUNT_S(size, domain);
+}
+
+/*
+ * Where the thread of a core is bound; NULL: nowhere. By default it may run wherever it shares the
+ * last cache: bound to one processor, it would have to wait while another program runs there and
+ * the processor beside it is idle.
+ */
+static cpu_set_t *
+binding(const struct mely_runtime *rt, int cpu, hwloc_obj_t pu, const cpu_set_t *mask, size_t size)
+{
+	cpu_set_t *set = rt->limits.bound ? CPU_ALLOC(CPUS_MAX) : NULL;
+
+	if (set == NULL)
+		return NULL;
+	CPU_ZERO_S(size, set);
+	if (rt->config.pinning == MELY_PIN_YES) {
+		CPU_SET_S((size_t)cpu, size, set);
+	} else if (pu == NULL || cache_domain(pu, mask, size, set) == CPU_COUNT_S(size, mask)) {
+		CPU_FREE(set);
+		set = NULL;
+	}
+	return set;
+}
+
 /* Give each core a PU: the usable ones in turn. */
 static void
 place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
@@ -181,6 +223,7 @@ place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
 	size_t size;
 	int count, cpu = -1, i;
 	cpu_set_t *mask = usable_mask(&size, &count);
+	bool bound = false;
 
 	for (i = 0; i < rt->cores_count; i++) {
 		int steps = 0;
@@ -190,10 +233,15 @@ place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
 			if (CPU_ISSET_S((size_t)cpu, size, mask))
 				break;
 		}
-		rt->cores[i].fixed.pu = rt->limits.pinned && mask != NULL ? cpu : -1;
 		pus[i] = t != NULL && cpu >= 0 ?
 		    hwloc_get_pu_obj_by_os_index(t, (unsigned)cpu) : NULL;
+		if (mask != NULL)
+			rt->cores[i].fixed.bound = binding(rt, cpu, pus[i], mask, size);
+		if (rt->cores[i].fixed.bound != NULL && rt->config.pinning == MELY_PIN_YES)
+			rt->cores[i].fixed.pu = cpu;
+		bound |= rt->cores[i].fixed.bound != NULL;
 	}
+	rt->limits.bound = bound;
 	if (mask != NULL)
 		CPU_FREE(mask);
 }
@@ -215,8 +263,8 @@ melyint_topo_place(struct mely_runtime *rt)
 	if (description != NULL) {
 		int pu_count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
 
+		rt->limits.bound = false; /* those are the processors of another machine */
 		for (i = 0; i < rt->cores_count; i++) {
-			rt->cores[i].fixed.pu = -1;
 			pus[i] = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)(i % pu_count));
 		}
 	} else {
@@ -247,6 +295,7 @@ melyint_topo_place(struct mely_runtime *rt)
 static void
 free_one(struct melyint_core *core)
 {
+	CPU_FREE(core->fixed.bound);
 	free(core->fixed.victims);
 	free(core->fixed.victims_flat);
 	free(core->fixed.distance);
@@ -264,18 +313,9 @@ melyint_topo_free(struct mely_runtime *rt)
 void
 melyint_topo_bind(struct melyint_core *core)
 {
-	cpu_set_t *mask;
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	const cpu_set_t *bound = core->fixed.bound;
 
-	if (core->fixed.pu < 0)
-		return;
-	mask = CPU_ALLOC(CPUS_MAX);
-	if (mask == NULL)
-		return;
-	CPU_ZERO_S(size, mask);
-	CPU_SET_S((size_t)core->fixed.pu, size, mask);
-	if (sched_setaffinity(0, size, mask) != 0)
-		melyint_say("core %d could not be bound to processor %d: %s; it runs unpinned",
-		    core->index, core->fixed.pu, strerror(errno));
-	CPU_FREE(mask);
+	if (bound != NULL && sched_setaffinity(0, CPU_ALLOC_SIZE(CPUS_MAX), bound) != 0)
+		melyint_say("core %d could not be bound to its processors: %s; it runs unpinned",
+		    core->index, strerror(errno));
 }

@@ -281,6 +281,87 @@ busy_cores_look(void)
 	busy_cores_look_on(8, 64);
 }
 
+/* ---- stale readiness ------------------------------------------------------------------------- */
+
+struct stream {
+	struct mely_color *color;
+	int fd[2];
+	mely_watch watch;
+	_Atomic uint64_t bytes, in_vain;
+};
+
+static void
+on_stream(void *arg)
+{
+	struct stream *stream = arg;
+	char bytes[64];
+	ssize_t n = read(stream->fd[0], bytes, sizeof bytes);
+
+	if (n > 0)
+		test_add(&stream->bytes, (uint64_t)n);
+	else
+		test_add(&stream->in_vain, 1);
+}
+
+static struct mely_handler stream_handler = MELY_HANDLER(on_stream);
+
+/*
+ * One core finds what is ready, and another one runs the handlers: while the first passes on what
+ * it has found, the second may read it for an earlier report. A handler that is level-triggered
+ * must not run for what it has read.
+ */
+static void
+streams_with(int cores, int pollers)
+{
+	enum { STREAMS = 64 };
+	struct mely_config config;
+	struct test_runner runner;
+	struct stream streams[STREAMS];
+	uint64_t rounds = test_scale(3000), k;
+	unsigned i;
+
+	test_config(&config, cores);
+	config.pollers = pollers;
+	config.fd_residency_ms = 3600000;
+	config.fd_residency_events = UINT32_MAX;
+	rt = test_runtime_with(&config);
+	for (i = 0; i < STREAMS; i++) {
+		struct stream *stream = &streams[i];
+
+		memset(stream, 0, sizeof *stream);
+		TEST_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+		    stream->fd), 0);
+		stream->color = test_color_on(rt, cores - 1);
+		TEST_OK(mely_fd_watch(stream->color, stream->fd[0], MELY_FD_READ, &stream_handler,
+		    stream, &stream->watch));
+		TEST_OK(mely_color_pin(stream->color, (int)i % 2));
+	}
+	test_run_start(&runner, rt);
+	for (k = 0; k < rounds; k++) {
+		for (i = 0; i < STREAMS; i++)
+			TEST_EQ(write(streams[i].fd[1], "x", 1), 1);
+		for (i = 0; i < STREAMS; i += 9)
+			test_await(&streams[i].bytes, k > 50 ? k - 50 : 0);
+	}
+	for (i = 0; i < STREAMS; i++)
+		test_await(&streams[i].bytes, rounds);
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+	for (i = 0; i < STREAMS; i++) {
+		TEST_EQ(streams[i].in_vain, 0);
+		close(streams[i].fd[0]);
+		close(streams[i].fd[1]);
+		free(streams[i].color);
+	}
+}
+
+static void
+level_is_never_stale(void)
+{
+	streams_with(3, 0);
+	streams_with(3, 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -290,5 +371,6 @@ main(int argc, char **argv)
 	TEST_CASE(descriptor_follows);
 	TEST_CASE(residency_holds_it);
 	TEST_CASE(busy_cores_look);
+	TEST_CASE(level_is_never_stale);
 	return test_done();
 }

@@ -493,6 +493,66 @@ mask_without_processor_zero(void)
 		printf("only one processor here: the mask without the first was not tried\n");
 }
 
+static _Atomic uint64_t bound_to; /* the processors that the handler's thread may use */
+
+static void
+on_bound(void *arg)
+{
+	cpu_set_t set;
+
+	(void)arg;
+	TEST_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+	atomic_store(&bound_to, (uint64_t)CPU_COUNT(&set));
+}
+
+static struct mely_handler bound = MELY_HANDLER(on_bound);
+
+/* By default a thread leaves its processor, but not the cache that its core set shares. */
+static int
+binds_to(void *topology)
+{
+	struct mely_config config;
+	char text[1024];
+	bool apart = strstr(topology, "l3:2") != NULL;
+	cpu_set_t set;
+	int cores;
+
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	CPU_SET(1, &set);
+	if (sched_setaffinity(0, sizeof set, &set) != 0 || mely_cores_usable() != 2)
+		return 77;
+	unsetenv("MELY_PIN");
+	setenv("HWLOC_SYNTHETIC", topology, 1); /* instead of the machine's */
+	for (cores = 1; cores <= 3; cores++) {
+		bool binds = cores == 2 && apart;
+
+		TEST_OK(mely_config_init(&config));
+		config.cores = cores;
+		TEST_OK(mely_runtime_new(&rt, &config));
+		TEST_CHECK(mely_runtime_describe(rt, text, sizeof text) > 0);
+		TEST_CHECK(strstr(text, binds ? ", pinned to caches," : ", not pinned,") != NULL);
+		TEST_OK(mely_post_id(rt, 1, &bound, NULL));
+		test_run_dry(rt);
+		TEST_EQ(test_get(&bound_to), binds ? 1 : 2);
+		TEST_OK(mely_runtime_free(rt));
+	}
+	return 42;
+}
+
+static void
+binds_to_caches(void)
+{
+	static char apart[] = "pack:1 l3:2 core:1 pu:1", together[] = "pack:1 l3:1 core:2 pu:1";
+	int status = in_child(binds_to, apart);
+
+	TEST_CHECK(status == 42 || status == 77);
+	if (status == 42)
+		TEST_EQ(in_child(binds_to, together), 42);
+	else
+		printf("not two processors, 0 and 1: binding was not tried\n");
+}
+
 /* After mely_run the caller has the mask that it had, whether cores are pinned or not. */
 static void
 callers_mask_is_kept(void)
@@ -527,6 +587,7 @@ main(int argc, char **argv)
 	TEST_CASE(masks_and_names);
 	TEST_CASE(nothing_stays_behind);
 	TEST_CASE(mask_without_processor_zero);
+	TEST_CASE(binds_to_caches);
 	TEST_CASE(callers_mask_is_kept);
 	return test_done();
 }

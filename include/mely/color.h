@@ -80,7 +80,9 @@ MELY_API int mely_color_init_on(struct mely_color *color, struct mely_runtime *r
  * the color's name and mark.
  *
  * After the release only the color's own events may post to it, until the last one has ended; any
- * other post is misuse. The color's watchers must have been stopped before. 0, or
+ * other post is misuse. The color's watchers and timers must have been stopped, and its work must
+ * have ended, before the release: each of them posts to the color. mely_color_close sees to that.
+ * 0, or
  *   -EALREADY  the color was released before
  *   -EINVAL    it is a color by id, or NULL
  *

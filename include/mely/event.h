@@ -131,6 +131,10 @@ MELY_API int mely_event_pending(const struct mely_event *ev);
 /* ---- posting ------------------------------------------------------------------------------ */
 
 /*
+ * A signal handler of sigaction(2) must not post, nor call anything else of the library: the signal
+ * may interrupt the library while it holds a lock. It can write to an eventfd that the program
+ * watches (mely_fd_watch); mely_signal_watch does that for the program.
+ *
  * A post to a runtime that does not run waits until mely_run starts. mely_post and its kin take an
  * event from a pool of the library; mely_event_post and its kin take an event of the program. A
  * name with _id takes a runtime and the id of a color; one without takes the color itself, which

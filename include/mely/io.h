@@ -192,7 +192,9 @@ MELY_API uint64_t mely_timer_overruns(void);
  * Watch a signal: handler runs with arg as an event of color when the process gets signum. Signals
  * that come before the handler runs are one event. A signal belongs to the first runtime that
  * watches it; several watchers of one runtime may share it. The first watcher replaces the
- * signal's disposition (sigaction(2)), the last one restores it.
+ * signal's disposition (sigaction(2)), the last one restores it. It changes no signal mask: a
+ * signal that every thread of the program blocks stays pending, and handler does not run. The
+ * threads of cores block all signals, apart from the one in mely_run.
  *
  * Before mely_run a signal is kept until mely_run. 0, or
  *   -EINVAL     color, handler, its function or watch is NULL; or signum is not a signal, or one

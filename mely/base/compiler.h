@@ -66,9 +66,13 @@ melyint_cpu_relax(void)
 
 #if defined(__SANITIZE_THREAD__)
 #define MELYINT_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define MELYINT_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define MELYINT_TSAN 1
+#elif __has_feature(address_sanitizer)
+#define MELYINT_ASAN 1
 #endif
 #endif
 

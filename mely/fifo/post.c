@@ -174,7 +174,7 @@ melyint_post_pooled(struct melyint_core *self, struct mely_color *color,
 		error = enqueue(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0)) {
 		melyint_post_unmark(color, ev);
-		free(ev);
+		melyint_event_free(ev);
 	}
 	return error;
 }

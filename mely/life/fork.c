@@ -27,6 +27,7 @@
 #include "life/life.h"
 #include "look/trace/tracer.h"
 #include "look/live/private.h"
+#include "look/watchdog/spare.h"
 #include "look/watchdog/stall.h"
 
 static struct mely_runtime *runtimes; /* the first of the list, which is locked around a fork */
@@ -49,6 +50,7 @@ lock_all(void)
 		melyint_colorext_lock(rt->colorext);
 	}
 	melyint_dumpsig_lock();
+	melyint_events_lock();
 }
 
 /* Is a color in no queue, known only to the thread that moves it? Under all locks. */
@@ -75,6 +77,7 @@ unlock_all(bool child)
 	struct mely_runtime *rt;
 	int i;
 
+	melyint_events_unlock();
 	melyint_dumpsig_unlock();
 	for (rt = runtimes; rt != NULL; rt = rt->life.next) {
 		melyint_colorext_unlock(rt->colorext);
@@ -158,7 +161,7 @@ static void
 drop_event(struct mely_event *ev)
 {
 	if (ev->_flags & MELYINT_EV_POOLED)
-		free(ev);
+		melyint_event_free(ev);
 	else
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, relaxed); /* one thread */
 }
@@ -262,6 +265,8 @@ mely_runtime_renew(struct mely_runtime *rt)
 		error = melyint_stall_renew(rt);
 	if (error == 0)
 		error = melyint_age_renew(rt);
+	if (error == 0)
+		error = melyint_spare_renew(rt);
 	if (error == 0)
 		MELY_STORE(&rt->phase, MELYINT_IDLE, release); /* as in cycle.c */
 	if (error == 0)

@@ -105,7 +105,7 @@ hand_back(struct mely_runtime *rt, struct mely_color *color, struct mely_event *
 	if (ev->_flags & MELYINT_EV_COUNTED)
 		melyint_mark_ran(color);
 	if (pooled) {
-		free(ev);
+		melyint_event_free(ev);
 	} else {
 		/* release: pairs with the acquire of the post that claims it next */
 		MELY_STORE(&ev->_state, MELYINT_EV_IDLE, release);

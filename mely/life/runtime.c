@@ -24,6 +24,7 @@
 #include "look/live/private.h"
 #include "life/settings.h"
 #include "sched/steal.h"
+#include "look/watchdog/spare.h"
 #include "look/watchdog/stall.h"
 #include "sched/victim.h"
 #include "core/weight.h"
@@ -192,11 +193,14 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	if (error == 0)
 		error = melyint_age_new(rt);
 	if (error == 0)
+		error = melyint_spare_new(rt);
+	if (error == 0)
 		error = melyint_io_init(rt);
 	if (error == 0)
 		error = melyint_live_new(rt);
 	if (error != 0) {
 		melyint_io_fini(rt);
+		melyint_spare_free(rt);
 		melyint_age_free(rt);
 		melyint_stall_free(rt);
 		melyint_monitor_free(rt);
@@ -249,6 +253,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_io_fini(rt);
 	melyint_runtimes_remove(rt);
 	melyint_trace_end(rt);
+	melyint_spare_free(rt);
 	melyint_age_free(rt);
 	melyint_stall_free(rt);
 	melyint_monitor_free(rt);

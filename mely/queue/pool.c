@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.c: the slow half of the event pools: events from malloc, and magazines that move between the
+ * pool.c: the slow half of the event pools: new events, and magazines that move between the
  * stocks and the depot. A pool belongs to its core's thread; the depot has a lock, which is never
- * held across a malloc or a free.
+ * held while memory is made or freed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,12 +55,11 @@ free_magazines(struct melyint_magazine *magazine, bool full)
 
 	while (magazine != NULL) {
 		struct melyint_magazine *next = magazine->next;
-		int i;
 
-		if (full)
+		if (full) {
 			assert_spare(magazine->events, MELYINT_MAGAZINE);
-		for (i = 0; full && i < MELYINT_MAGAZINE; i++)
-			free(magazine->events[i]);
+			melyint_events_free(magazine->events, MELYINT_MAGAZINE);
+		}
 		bytes += sizeof *magazine +
 		    (full ? MELYINT_MAGAZINE * MELY_CACHE_LINE : 0);
 		free(magazine);
@@ -106,7 +105,7 @@ melyint_depot_trim(struct melyint_depot *depot)
 	depot->full = depot->spent = NULL;
 	depot->count = depot->count_low = 0;
 	melyint_lock_drop(&depot->lock);
-	return free_magazines(full, true) + free_magazines(spent, false);
+	return free_magazines(full, true) + free_magazines(spent, false) + melyint_events_trim();
 }
 
 void
@@ -121,20 +120,19 @@ melyint_pool_fini(struct melyint_pool *pool)
 {
 	MELY_DEBUG_ASSERT(pool->count <= MELYINT_STOCK_MAX);
 	assert_spare(pool->stock, pool->count);
-	while (pool->count > 0)
-		free(pool->stock[--pool->count]);
+	melyint_events_free(pool->stock, pool->count);
+	pool->count = 0;
 }
 
 MELY_NOINLINE struct mely_event *
 melyint_pool_get_outside(void)
 {
-	/* A separate cache line: two events in one line, used by two cores, slow both down. */
-	struct mely_event *ev = aligned_alloc(MELY_CACHE_LINE, MELY_CACHE_LINE);
+	struct mely_event *ev;
 
-	if (ev != NULL) {
-		ev->_flags = MELYINT_EV_POOLED;
-		melyint_pool_mark(ev, MELYINT_EV_CLAIMED);
-	}
+	if (melyint_events_new(&ev, 1) == 0)
+		return NULL;
+	ev->_flags = MELYINT_EV_POOLED;
+	melyint_pool_mark(ev, MELYINT_EV_CLAIMED);
 	return ev;
 }
 
@@ -145,6 +143,7 @@ melyint_pool_get_slow(struct melyint_pool *pool)
 	struct melyint_depot *depot = pool->depot;
 	struct melyint_magazine *magazine;
 	struct mely_event *ev;
+	uint32_t i;
 
 	MELY_DEBUG_ASSERT(pool->count == 0);
 	melyint_lock_take(&depot->lock);
@@ -161,9 +160,12 @@ melyint_pool_get_slow(struct melyint_pool *pool)
 	}
 	assert_depot(depot);
 	melyint_lock_drop(&depot->lock);
-	while (pool->count < MELYINT_MAGAZINE && (ev = melyint_pool_get_outside()) != NULL) {
-		melyint_pool_mark(ev, MELYINT_EV_SPARE);
-		pool->stock[pool->count++] = ev;
+	if (pool->count == 0) {
+		pool->count = melyint_events_new(pool->stock, MELYINT_MAGAZINE);
+		for (i = 0; i < pool->count; i++) {
+			pool->stock[i]->_flags = MELYINT_EV_POOLED;
+			melyint_pool_mark(pool->stock[i], MELYINT_EV_SPARE);
+		}
 	}
 	if (pool->count == 0)
 		return NULL;
@@ -179,7 +181,6 @@ melyint_pool_put_slow(struct melyint_pool *pool)
 	struct melyint_depot *depot = pool->depot;
 	struct melyint_magazine *magazine = NULL;
 	bool wanted;
-	int i;
 
 	MELY_DEBUG_ASSERT(pool->count == MELYINT_STOCK_MAX);
 	assert_spare(pool->stock, MELYINT_MAGAZINE);
@@ -202,8 +203,7 @@ melyint_pool_put_slow(struct melyint_pool *pool)
 		assert_depot(depot);
 		melyint_lock_drop(&depot->lock);
 	} else {
-		for (i = 0; i < MELYINT_MAGAZINE; i++)
-			free(pool->stock[i]);
+		melyint_events_free(pool->stock, MELYINT_MAGAZINE);
 	}
 	pool->count -= MELYINT_MAGAZINE;
 	memmove(pool->stock, pool->stock + MELYINT_MAGAZINE, pool->count * sizeof pool->stock[0]);

@@ -2,8 +2,8 @@
 /*
  * pool.h: the events of plain posts. Each core keeps a stock; an event goes to the stock of the
  * core that ran it. A stock that grows too large gives a magazine to the depot of the runtime; an
- * empty stock takes one from there. The depot returns its excess to malloc, so that a burst leaves
- * little memory behind.
+ * empty stock takes one from there. The depot frees its excess, so that a burst leaves little
+ * memory behind.
  *
  * Stocks and magazines are arrays of addresses rather than lists through the events: an event that
  * another core ran last is in that core's cache, and only an address known in advance can be
@@ -15,6 +15,7 @@
 #include <mely/event.h>
 
 #include "base/lock.h"
+#include "queue/eventmem.h"
 #include "queue/evq.h"
 
 enum {

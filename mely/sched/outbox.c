@@ -67,7 +67,7 @@ deliver_to(struct melyint_core *owner, struct melyint_outbox *out, uint32_t head
 		how = melyint_append_locked(owner, color, out->ring[i].ev, 0);
 		MELY_ASSERT(how != MELYINT_APPEND_DEAD); /* C of NOTE(colortab) */
 		if (MELY_UNLIKELY(how == MELYINT_APPEND_RELEASED))
-			free(out->ring[i].ev); /* pooled, as all of them */
+			melyint_event_free(out->ring[i].ev); /* pooled, as all of them */
 		linked |= how == MELYINT_APPEND_LINKED;
 		out->ring[i].color = NULL;
 	}

@@ -423,7 +423,7 @@ post_pooled(struct melyint_core *self, struct mely_color *color, struct mely_han
 	else
 		error = post_ruled(self, color, ev, flags);
 	if (MELY_UNLIKELY(error != 0))
-		free(ev);
+		melyint_event_free(ev);
 	return error;
 }
 
@@ -478,7 +478,7 @@ post_id_failed(struct melyint_core *self, uint32_t id, struct mely_event *ev, in
 	struct mely_handler *handler = ev->_handler;
 	void *arg = ev->_arg;
 
-	free(ev);
+	melyint_event_free(ev);
 	return error == -ESTALE ? melyint_post_id_slow(self, self->rt, id, handler, arg, 0) : error;
 }
 

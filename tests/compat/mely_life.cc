@@ -76,7 +76,7 @@ has_own_processor()
 		FACTS_END();
 }
 
-/* One worker per processor, each bound to its own if there are several. */
+/* One worker per processor, each bound to its own with MELY_PIN=yes. */
 static void
 without_environment()
 {
@@ -98,7 +98,7 @@ static void
 a_worker_for_each_processor()
 {
 	unsetenv("MELY_CORES");
-	unsetenv("MELY_PIN");
+	setenv("MELY_PIN", "yes", 1);
 	execl("/proc/self/exe", "facts", "without_environment", (char *)NULL);
 	_exit(98);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spare.c: a core that frees events keeps what the next burst may need, and a core that sleeps gives
- * nothing back. So the monitor checks whether events were freed, as often as it checks for stalls.
- * If so, it checks every second, also while all cores sleep. As soon as a second has passed without
- * any, it trims; from then on it rests with the cores, so that an idle program makes no system
- * calls.
+ * spare.c: a core that frees events keeps what the next burst may need, and a core that sleeps
+ * gives nothing back. So the monitor checks whether events were freed, as often as it checks for
+ * stalls. If so, it checks every second, also while all cores sleep. As soon as a second has passed
+ * without any, it trims; from then on it rests with the cores, so that an idle program makes no
+ * system calls.
  */
 #include "look/watchdog/spare.h"
 

@@ -48,11 +48,11 @@ struct sws_burst {
 	uint8_t checked;         /* requests that have an answer */
 	uint8_t out;             /* answers sent */
 	bool stalled;            /* the rest of the input is not a complete head */
-	bool warm;               /* the next bytes of a file were read for this answer */
 	struct sws_job *job;     /* of a helper thread (disk.c), or NULL */
 	int bad;                 /* error status for what follows the requests, or 0 */
 	int bad_path;            /* error status for request number checked; for the 404 stage */
 	uint32_t out_at;         /* bytes sent of answer number out */
+	uint64_t warm_until;     /* up to here its file is in memory, as far as is known */
 	char date[HTTP_DATE_LEN];/* the date in an answer that is partly sent */
 	struct sws_asked asked[SWS_BURST_MAX + 1];
 	struct sws_answer answers[SWS_BURST_MAX + 1];
@@ -97,7 +97,7 @@ sws_burst_get(struct sws_core *core)
 	burst->stalled = false;
 	burst->bad = 0;
 	burst->out_at = 0;
-	burst->warm = false;
+	burst->warm_until = 0;
 	burst->job = NULL;
 	return burst;
 }

@@ -307,6 +307,24 @@ check_in_cache_fn(void *arg)
 	to_write(conn, burst);
 }
 
+/* A page that a helper has built. A page that the store has by now is as new, or newer: use it. */
+static struct sws_page *
+store_late(struct sws_core *core, struct sws_page *page, int *body_fd)
+{
+	struct sws_page *other = sws_store_get(&core->server->store, page->hash, page->key,
+	    page->key_len);
+
+	if (other == NULL) {
+		store(core, page, *body_fd);
+		return page;
+	}
+	sws_page_unref(page);
+	if (*body_fd >= 0)
+		close(*body_fd);
+	*body_fd = -1;
+	return other;
+}
+
 /* A helper has built the page of request number checked. */
 static void
 page_built_fn(void *arg)
@@ -326,7 +344,7 @@ page_built_fn(void *arg)
 		return;
 	}
 	if (page->account == NULL)
-		store(core, page, a->fd);
+		page = store_late(core, page, &a->fd);
 	answer_with(core, page, a);
 	complete(core, burst, &burst->asked[burst->checked], a);
 	burst->checked++;

@@ -112,8 +112,8 @@ is_unique(const struct timespec *t, const struct timespec *now)
 
 /*
  * Which validators the file has now. A tag must not name two versions, nor a date; otherwise a
- * client would hear that the one it has is still good. A page without one of them that it will
- * have soon is built again when it is next compared with its file.
+ * client would hear that the one it has is still good. A page of a file that has just changed is
+ * built again when it is next compared with its file.
  */
 static void
 choose_validators(struct head_text *h, const struct stat *st)
@@ -125,7 +125,8 @@ choose_validators(struct head_text *h, const struct stat *st)
 	unique = is_unique(&st->st_ctim, &now);
 	h->etag_len = unique ? HTTP_ETAG_LEN : 0;
 	h->dated = st->st_mtim.tv_sec + COARSE_S <= now.tv_sec;
-	h->young = !unique || (!h->dated && st->st_ctim.tv_sec + COARSE_S >= now.tv_sec);
+	/* Longer than it takes to be unique: the clock of a remote file system may be late. */
+	h->young = !unique || st->st_ctim.tv_sec + COARSE_S >= now.tv_sec;
 }
 
 static void

@@ -48,7 +48,7 @@ struct sws_page {
 	ino_t ino;
 	struct timespec mtime, ctime;
 	bool dated;                  /* has a Last-Modified: modified_s */
-	bool young;                  /* lacks a validator that it will have soon */
+	bool young;                  /* of a file that had just changed */
 	char bytes[];
 };
 

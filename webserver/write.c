@@ -248,14 +248,18 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 	uint64_t size = a->page->file_size;
-	size_t budget = FILE_BYTES_MAX;
+	size_t budget;
 
 	SWS_ASSERT(a->fd >= 0 && a->page->body_len == 0);
 	SWS_ASSERT(burst->out_at == a->len && !(a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)));
-	if (a->file_at < size && !burst->warm
-	    && !sws_disk_is_cached(a->fd, a->file_at, next_bytes(a)))
-		return COLD;
-	burst->warm = false;
+	if (a->file_at < size && a->file_at >= burst->warm_until) {
+		size_t next = next_bytes(a);
+
+		if (!sws_disk_is_cached(a->fd, a->file_at, next))
+			return COLD;
+		burst->warm_until = a->file_at + next;
+	}
+	budget = a->file_at < size ? (size_t)(burst->warm_until - a->file_at) : 0;
 	while (a->file_at < size) {
 		uint64_t left = size - a->file_at;
 		off_t at = (off_t)a->file_at;
@@ -272,6 +276,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
 	}
+	burst->warm_until = 0;
 	sws_answer_release(a, core);
 	burst->out++;
 	burst->out_at = 0;
@@ -356,7 +361,7 @@ warm_file(struct sws_conn *conn, struct sws_burst *burst)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 
-	burst->warm = true;
+	burst->warm_until = a->file_at + next_bytes(a);
 	return sws_disk_warm(conn, a->fd, a->file_at, next_bytes(a));
 }
 
@@ -421,6 +426,6 @@ file_warm_fn(void *arg)
 	int fd;
 
 	(void)sws_disk_finish(conn, &page, &fd);
-	SWS_ASSERT(page == NULL && conn->state == SWS_CONN_BUSY && conn->burst->warm);
+	SWS_ASSERT(page == NULL && conn->state == SWS_CONN_BUSY && conn->burst->warm_until > 0);
 	write_response_fn(conn);
 }

@@ -147,10 +147,11 @@ fatalobj::fatalobj(int flags, const char *file, int line) : warnobj(flags)
 
 /*
  * A second exit would run the exit functions that are left and end the process, while the first
- * one is still in one of them, such as that which prints the messages. Only one thread goes on.
+ * one is still in the hook or in an exit function, such as that which prints the messages. Only one
+ * thread goes on.
  */
 static void
-exit_alone()
+be_alone()
 {
 	static std::atomic<bool> begun;
 	static thread_local bool here;
@@ -162,13 +163,14 @@ exit_alone()
 			(void)pause();
 	}
 	here = true;
-	exit(1);
 }
 
 /* Call the hook once only, since it may call fatal itself. */
 static void
 end_program()
 {
+	if (melycompat::err_in_program())
+		be_alone();
 	void (*hook)() = __atomic_exchange_n(&fatalhook, nullptr, __ATOMIC_RELAXED);
 
 	if (hook != nullptr)
@@ -177,7 +179,7 @@ end_program()
 		melycompat::err_stop();
 		_exit(1);
 	}
-	exit_alone();
+	exit(1);
 }
 
 fatalobj::~fatalobj()

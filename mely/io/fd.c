@@ -144,7 +144,7 @@ check_again(struct melyint_watch *w)
 	f->ready |= ready;
 }
 
-/* E of NOTE(readiness). Under the guard: the handler has ended. */
+/* E of NOTE(readiness). Under the guard: the handler has ended, or has not run yet. */
 static void
 note_round(struct melyint_watch *w)
 {
@@ -296,6 +296,7 @@ mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_hand
 	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->stage == MELYINT_STAGE_REST);
 	w->u.fd.edge = (flags & MELY_FD_EDGE) != 0;
 	w->off = (flags & MELY_FD_SUSPENDED) != 0;
+	note_round(w); /* the descriptor may have been registered before, for its other watcher */
 	melyint_watch_drop(w);
 	return 0;
 }

@@ -87,7 +87,10 @@ cores_free(struct mely_runtime *rt)
 	if (rt->cores == NULL)
 		return;
 	for (i = 0; i < rt->cores_count; i++) {
-		melyint_pool_fini(&rt->cores[i].pool);
+		/* In the child of a fork a stock may have been in the middle of a change: leave it.
+		 * acquire: pairs with the store in the child */
+		if (MELY_LOAD(&rt->phase, acquire) != MELYINT_FORKED)
+			melyint_pool_fini(&rt->cores[i].pool);
 		free(rt->cores[i].others.glances);
 		melyint_tallies_fini(&rt->cores[i].tallies);
 		melyint_core_free_worthy(&rt->cores[i]);

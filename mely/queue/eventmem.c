@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/lock.h"
@@ -71,6 +72,7 @@ enum {
 	HEAD_LINES = 5,     /* of the first page */
 	LINES = PAGES * PAGE_LINES - HEAD_LINES,
 	EMPTY_MAX = 4,      /* blocks that a shard keeps for reuse */
+	TRIM_AT_ONCE = 32 * PAGE,
 	MAGIC = 0x65766d62  /* "evmb" */
 };
 
@@ -255,7 +257,7 @@ give(struct mely_event *ev)
 	if (block->used > 0)
 		return NULL;
 	unlink_block(shard, block);
-	if (shard->empty == EMPTY_MAX)
+	if (shard->empty >= EMPTY_MAX) /* more, when several threads have grown it at once */
 		return block;
 	shard->empty++;
 	link_block(shard, block, false);
@@ -320,7 +322,7 @@ melyint_events_freed(void)
 	return freed;
 }
 
-/* Under the lock: give back the empty pages of a block, but for the first, which has its head. */
+/* Under the lock: give back empty pages of a block, but not the first, which has its head. */
 static size_t
 trim_block(struct block *block)
 {
@@ -336,6 +338,30 @@ trim_block(struct block *block)
 		block->page[page].cut = 0;
 		bytes += PAGE;
 	}
+	return bytes;
+}
+
+/* Give empty pages of a shard back, a few blocks at a time: other threads wait for the lock. */
+static size_t
+trim_shard(struct shard *shard)
+{
+	size_t bytes = 0, some;
+	struct block *block;
+
+	/* A page of the system may be larger, and hold events that are in use. */
+	if (sysconf(_SC_PAGESIZE) != PAGE)
+		return 0;
+	do {
+		some = 0;
+		melyint_lock_take(&shard->lock);
+		block = shard->roomy;
+		while (block != NULL && some < TRIM_AT_ONCE) {
+			some += trim_block(block);
+			block = block->next != shard->roomy ? block->next : NULL;
+		}
+		melyint_lock_drop(&shard->lock);
+		bytes += some;
+	} while (some >= TRIM_AT_ONCE);
 	return bytes;
 }
 
@@ -360,12 +386,8 @@ melyint_events_trim(void)
 			empty = block;
 		}
 		MELY_DEBUG_ASSERT(shard->empty == 0);
-		if ((block = shard->roomy) != NULL) {
-			do
-				bytes += trim_block(block);
-			while ((block = block->next) != shard->roomy);
-		}
 		melyint_lock_drop(&shard->lock);
+		bytes += trim_shard(shard);
 	}
 	return bytes + free_blocks(empty);
 }

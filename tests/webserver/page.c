@@ -261,11 +261,13 @@ young_files(void **state)
 		/* Changed within this tick. */
 		{{1000, 20000000}, {1000, 10000000}, 1000, false, false, true},
 		{{1000, 20000000}, {1000, 10000000}, 5, false, true, true},
+		{{1000, 900000000}, {1000, 10000000}, 5, true, true, true},
 		{{1000, 0}, {999, 990000000}, 999, false, false, true},
 		/* A tick before, but within the second of the date. */
 		{{1000, 900000000}, {1000, 10000000}, 1000, true, false, true},
 		{{1001, 900000000}, {1000, 10000000}, 1000, true, false, true},
-		{{1002, 0}, {1000, 10000000}, 1000, true, true, false},
+		{{1002, 0}, {1000, 10000000}, 1000, true, true, true},
+		{{1003, 0}, {1000, 10000000}, 1000, true, true, false},
 		/* A file system without fractions. */
 		{{1001, 0}, {1000, 0}, 1000, false, false, true},
 		{{1002, 0}, {1000, 0}, 1000, false, true, true},

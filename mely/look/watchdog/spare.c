@@ -23,7 +23,8 @@ struct melyint_spare {
 	struct melyint_step step;
 	struct mely_runtime *rt; /* constant */
 	uint64_t period_ns; /* while the cores are awake; constant */
-	uint64_t seen;      /* melyint_events_freed, a second ago */
+	uint64_t seen;      /* melyint_events_freed ... */
+	uint64_t seen_ns;   /* ... and when it rose to that */
 	uint64_t trimmed;   /* ... at the last trim */
 };
 
@@ -33,7 +34,10 @@ look(struct melyint_step *step, uint64_t now_ns)
 	struct melyint_spare *spare = MELY_CONTAINER_OF(step, struct melyint_spare, step);
 	uint64_t freed = melyint_events_freed();
 
-	if (freed == spare->seen && freed != spare->trimmed) {
+	/* The monitor may call it earlier than it has asked for. */
+	if (freed != spare->seen) {
+		spare->seen_ns = now_ns;
+	} else if (freed != spare->trimmed && now_ns - spare->seen_ns >= QUIET_NS) {
 		(void)melyint_depot_trim(&spare->rt->depot);
 		freed = spare->trimmed = melyint_events_freed();
 	}

@@ -100,7 +100,6 @@ store(struct sws_core *core, struct sws_page *page, int body_fd)
 {
 	bool crowded = false;
 
-	atomic_init(&page->checked_s, core->now_s);
 	if (body_fd < 0 && !sws_store_put(&core->server->store, page, &crowded) && crowded)
 		sws_cores_sweep(core->server);
 }
@@ -147,6 +146,7 @@ resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path
 		status = sws_disk_page(conn, path, fd, &st, &page, &a->fd);
 		if (status != 0)
 			return status < 0 ? -503 : status;
+		atomic_init(&page->checked_s, core->now_s);
 		store(core, page, a->fd);
 	}
 	answer_with(core, page, a);
@@ -307,14 +307,17 @@ check_in_cache_fn(void *arg)
 	to_write(conn, burst);
 }
 
-/* A page that a helper has built. A page that the store has by now is as new, or newer: use it. */
+/* A page that a helper has built, of the file at the time of the request. A page that the store has
+ * by now is as new, or newer: use it while it is fresh. */
 static struct sws_page *
 store_late(struct sws_core *core, struct sws_page *page, int *body_fd)
 {
 	struct sws_page *other = sws_store_get(&core->server->store, page->hash, page->key,
 	    page->key_len);
 
-	if (other == NULL) {
+	if (other == NULL || !is_fresh(core, other)) {
+		if (other != NULL)
+			sws_page_unref(other);
 		store(core, page, *body_fd);
 		return page;
 	}

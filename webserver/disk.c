@@ -26,6 +26,7 @@ struct sws_job {
 	int status;
 	int fd;
 	struct stat st;
+	uint32_t asked_s;        /* when st was true: the clock of the core */
 	uint64_t at;             /* the bytes to warm */
 	size_t len;
 	struct sws_path path;
@@ -134,6 +135,7 @@ start_build(struct sws_conn *conn, const struct sws_path *path, int fd, const st
 	if (job == NULL)
 		return false;
 	job->st = *st;
+	job->asked_s = sws_core_here(conn->server)->now_s;
 	job->path = (struct sws_path){job->text, path->len, path->hash};
 	memcpy(job->text, path->text, path->len);
 	return start(conn, build_fn, &sws_page_built);
@@ -172,6 +174,9 @@ sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd)
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	*page = job->page;
 	*body_fd = job->fd;
+	/* A page of the store has its time. This one is compared with its file at the next use. */
+	if (job->page != NULL && job->page->account == NULL)
+		atomic_init(&job->page->checked_s, job->asked_s);
 	free(job);
 	conn->burst->job = NULL;
 	return status;

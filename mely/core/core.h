@@ -341,7 +341,7 @@ struct mely_runtime {
 	struct melyint_observers look;
 	struct melyint_depot depot; /* spare events of all cores */
 	struct melyint_limits limits;
-	cpu_set_t unbound;          /* if they are: where the thread that made it may run */
+	cpu_set_t unbound;          /* if bound: where the thread that made it may run */
 
 	/* any thread, rarely */
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase */

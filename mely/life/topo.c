@@ -264,9 +264,8 @@ melyint_topo_place(struct mely_runtime *rt)
 		int pu_count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
 
 		rt->limits.bound = false; /* those are the processors of another machine */
-		for (i = 0; i < rt->cores_count; i++) {
+		for (i = 0; i < rt->cores_count; i++)
 			pus[i] = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)(i % pu_count));
-		}
 	} else {
 		place_on_machine(rt, t, pus);
 	}

@@ -136,10 +136,17 @@ task_get_nthreads()
 
 /* ---- descriptors and timers ---- */
 
+void
+melycompat::fdcb_fails(int fd, const fdcb_call &by, int error)
+{
+	die("%s:%d: fdcb: descriptor %d: %s", by.file, by.line, fd, strerror(-error));
+}
+
 /* An invalid direction gets a message, not a sanitizer report. */
 __attribute__((no_sanitize("undefined"))) void
 _fdcb(int fd, selop op, cbv::ptr cb, const char *file, int line)
 {
+	fdcb_call by = {file, line};
 	int error;
 
 	if (op != selread && op != selwrite)
@@ -147,12 +154,12 @@ _fdcb(int fd, selop op, cbv::ptr cb, const char *file, int line)
 		    static_cast<int>(op));
 	if (cb) {
 		job j = job_take(cb);
-		error = watch_set(fd, op == selwrite, &j);
+		error = watch_set(fd, op == selwrite, &j, by);
 	} else {
-		error = watch_set(fd, op == selwrite, nullptr);
+		error = watch_set(fd, op == selwrite, nullptr, by);
 	}
 	if (error != 0)
-		die("%s:%d: fdcb: descriptor %d: %s", file, line, fd, strerror(-error));
+		fdcb_fails(fd, by, error);
 }
 
 static timecb_t *

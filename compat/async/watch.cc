@@ -20,6 +20,9 @@
  *      from the set: its number is a STRAY. If a child keeps the descriptor open, it may stay ready
  *      permanently, under a number that another descriptor has now. So the library asks poll
  *      whether a stray is really ready, and if not, creates the set again.
+ *   F. The originals look at a descriptor when they wait, so a program may call fdcb for a number
+ *      that is closed, and open or drop it before the next wait. So an event of color 0, which runs
+ *      after the callbacks of this pass, tries again.
  */
 #include "watch.h"
 
@@ -27,6 +30,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <mely/io.h>
 #include <mutex>
 #include <poll.h>
@@ -40,6 +44,7 @@
 #include "../src/quiet.h"
 #include "../src/say.h"
 #include "counted.h"
+#include "loop.h"
 #include "posts.h"
 #include "wait.h"
 
@@ -159,6 +164,24 @@ update_set(descriptor &d, int fd)
 	if (d.always)
 		wait_soon();
 	return events == 0 || d.always ? 0 : error;
+}
+
+/* F of NOTE(slots): a number that was closed when fdcb was called. */
+struct closed_number {
+	int fd;
+	fdcb_call by;
+};
+
+void
+try_again(void *arg)
+{
+	std::unique_ptr<closed_number> closed(static_cast<closed_number *>(arg));
+	guard locked(locks.of(closed->fd));
+	int error = update_set(descriptor_of(closed->fd), closed->fd);
+
+	locked.unlock();
+	if (error != 0)
+		fdcb_fails(closed->fd, closed->by, error);
 }
 
 /* ---- other colors: B of NOTE(slots) ---- */
@@ -311,7 +334,7 @@ complain(int fd, int error)
 }
 
 int
-watch_set(int fd, bool write, const job *j)
+watch_set(int fd, bool write, const job *j, const fdcb_call &by)
 {
 	int error = 0;
 
@@ -333,9 +356,14 @@ watch_set(int fd, bool write, const job *j)
 		s.moment = moments.fetch_add(1, std::memory_order_relaxed);
 	if (was_wanted || wanted(s))
 		error = update_set(d, fd);
+	bool closed = error == -EBADF && wanted(s);
 	if (j != nullptr && !wanted(s))
 		error = start(s, fd, write);
 	locked.unlock();
+	if (closed) {
+		main_post(try_again, new closed_number{fd, by});
+		error = 0;
+	}
 	if (old.callback != nullptr)
 		old.free_if_owned();
 	/* Dropping the callback of a descriptor that is closed already is not an error. */

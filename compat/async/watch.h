@@ -15,10 +15,20 @@
 
 namespace melycompat {
 
+/** Where a program called fdcb, for a message. */
+struct fdcb_call {
+	const char *file;
+	int line;
+};
+
+/** End the program because of such a call. */
+void fdcb_fails(int fd, const fdcb_call &by, int error) __attribute__((noreturn, cold));
+
 /**
- * Set the callback of (fd, for writing?); NULL: none. 0, or the error of watching. Any thread.
+ * Set the callback of (fd, for writing?); NULL: none. 0, or the error of watching. If color 0 finds
+ * fd closed, and again after its current callbacks, the program ends. Any thread.
  */
-int watch_set(int fd, bool write, const job *j);
+int watch_set(int fd, bool write, const job *j, const fdcb_call &by);
 
 /** A moment, for watch_run: what is registered later is not called for what was ready then. */
 uint64_t watch_moment();

@@ -84,6 +84,54 @@ stray_replaced()
 	amain();
 }
 
+/* Only the wait looks at a number: until then it may be opened, and its callback dropped. */
+static void
+closed_then_opened()
+{
+	int fd = full_pipe(), gone = full_pipe(), kept = full_pipe();
+
+	close(fd);
+	close(gone);
+	fdcb(fd, selread, wrap(mark));
+	fdcb(gone, selread, wrap(mark));
+	fdcb(gone, selwrite, wrap(mark));
+	fdcb(gone, selwrite, NULL);
+	fdcb(gone, selread, NULL);
+	FACT(dup2(kept, fd) == fd);
+}
+
+static void
+opened_is_read()
+{
+	if (times == 0)
+		delaycb(0, 1000000, wrap(opened_is_read));
+	else
+		FACTS_END();
+}
+
+static void
+opened_before_wait()
+{
+	delaycb(0, 0, wrap(closed_then_opened));
+	delaycb(0, 1000000, wrap(opened_is_read));
+	amain();
+}
+
+static void
+opened_by_hand()
+{
+	int fd = full_pipe();
+
+	fdcb(fd, selread, wrap(mark));
+	acheck();
+	fdcb(fd, selread, NULL);
+	times = 0;
+	closed_then_opened();
+	acheck();
+	FACT_EQ(times, 1);
+	FACTS_END();
+}
+
 static void
 reads_three_times(int fd)
 {
@@ -162,6 +210,8 @@ strays_elsewhere()
 
 static const struct fact facts[] = {
 	CASE_ON(1, close_then_null_twice),
+	CASE(opened_before_wait),
+	CASE_ON(1, opened_by_hand),
 	CASE(stray_and_the_next),
 	CASE(stray_replaced),
 	CASE_ON(2, strays_elsewhere),

@@ -76,7 +76,7 @@ enum selop { selread = 0, selwrite = 1 };
  * or an error makes both ready. cb replaces the previous callback; NULL removes it. A descriptor
  * that the system cannot wait for, such as a file, is always ready. Any thread; a dropped callback
  * of another color may still be running. Close fd only after removing its callbacks. Ends the
- * program if fd is not open.
+ * program if fd is not open; in color 0, if it still is not when the running callbacks are over.
  */
 void _fdcb(int fd, selop op, cbv::ptr cb, const char *file = NULL, int line = -1);
 /* A function, for wrap(fdcb, fd, op, cb). */

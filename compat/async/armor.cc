@@ -108,20 +108,31 @@ static size_t
 armor_length(const alphabet &a, const u_char *s)
 {
 	size_t n = count_symbols(a, s, (size_t)-1);
-	size_t pads = padding(a, n), i = 0;
+	/* Of 64 symbols, any two "=" behind them count. */
+	size_t pads = a.padded && a.bits == 6 ? 2 : padding(a, n), i = 0;
 
 	while (i < pads && s[n + i] == '=')
 		i++;
 	return n + i;
 }
 
-/* The armored text at the start of a C string, or of its first `len` bytes. */
+/* Could encode return this number of symbols, padding included? */
+static bool
+is_whole(const alphabet &a, size_t length)
+{
+	return a.padded ? length % a.group == 0 : length * a.bits % 8 < a.bits;
+}
+
+/* The armored text at the start of a C string, or its first `len` bytes. */
 static str
 decode_some(const alphabet &a, const char *s, ssize_t len)
 {
 	const u_char *p = reinterpret_cast<const u_char *>(s);
+	size_t length = len < 0 ? armor_length(a, p) : (size_t)len;
 
-	return decode(a, p, count_symbols(a, p, len < 0 ? (size_t)-1 : (size_t)len));
+	if (!is_whole(a, length))
+		return str();
+	return decode(a, p, count_symbols(a, p, length));
 }
 
 /* All of `s` if it could be the output of encode; the unused bits of the last symbol may be

@@ -39,7 +39,9 @@ struct value_option : option {
 
 	void take(const vec<str> &words, const str &where, bool *error) override
 	{
-		if (words.size() == 2 && set(words[1]))
+		bool one = words.size() == 2 || (words.size() > 2 && words[2][0] == '#');
+
+		if (one && set(words[1]))
 			return;
 		warn << where << ": usage: " << name << " " << kind() << "\n";
 		*error = true;

@@ -19,23 +19,16 @@
 namespace melycompat {
 
 bool
-number_of(const str &s, int base, bool *negative, unsigned long long *distance)
+number_of(const char *s, int base, bool wide, int64_t *value)
 {
-	if (!s || s.len() == 0 || std::strchr(" \t\n\v\f\r", s[0]) != nullptr)
-		return false;
-	/* strtoull would accept a second sign. */
-	const char *p = s.cstr();
-	*negative = *p == '-';
-	p += *p == '-' || *p == '+';
-	if (!std::isalnum((u_char)*p))
-		return false;
 	char *end;
 	int error = errno;
-	errno = 0;
-	*distance = std::strtoull(p, &end, base);
-	bool fits = errno == 0;
+
+	if (s == nullptr || *s == '\0')
+		return false;
+	*value = wide ? (int64_t)std::strtoull(s, &end, base) : std::strtoll(s, &end, base);
 	errno = error;
-	return fits && end == s.cstr() + s.len();
+	return end != s && *end == '\0';
 }
 
 static bool
@@ -56,14 +49,14 @@ is_continued(const char *p, const char *end)
 using namespace melycompat;
 
 parseargs::parseargs(str name, int fd)
-    : file(name), lineno(1), _next(nullptr), _end(nullptr), _failed(false)
+    : filename(name), lineno(1), _next(nullptr), _end(nullptr), _failed(false)
 {
 	std::vector<char> bytes;
 
 	if (fd < 0)
-		fd = open(file.cstr(), O_RDONLY | O_CLOEXEC);
+		fd = open(filename.cstr(), O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || !read_whole(fd, &bytes))
-		fatal << file << ": " << std::strerror(errno) << "\n";
+		fatal << filename << ": " << std::strerror(errno) << "\n";
 	_text = str(bytes.data(), bytes.size());
 	_next = _text.cstr();
 	_end = _next + _text.len();
@@ -76,7 +69,7 @@ parseargs::~parseargs()
 void
 parseargs::error(str message)
 {
-	fatal << file << ":" << lineno << ": " << message << "\n";
+	fatal << filename << ":" << lineno << ": " << message << "\n";
 }
 
 /* Skip blanks and the ends of continued lines. */
@@ -94,30 +87,69 @@ parseargs::blanks()
 	}
 }
 
+/* Skip empty lines and comments. False: nothing else is left. */
+bool
+parseargs::to_words()
+{
+	while (_next < _end) {
+		if (*_next == '#')
+			while (_next < _end && *_next != '\n')
+				_next++;
+		else
+			blanks();
+		if (_next < _end && *_next != '\n')
+			return true;
+		if (_next < _end) {
+			lineno++;
+			_next++;
+		}
+	}
+	return false;
+}
+
+/* An error is one of the line at which the word begins. */
+bool
+parseargs::fail(const char *message)
+{
+	_failed = true;
+	error(message);
+	return false;
+}
+
 bool
 parseargs::word(str *out)
 {
 	std::string text;
 	bool quoted = false;
+	int lines = 0;
 
-	for (; _next < _end; _next++) {
+	while (_next < _end && (quoted || (*_next != '\n' && !is_blank(*_next)))) {
+		char c = *_next;
+
 		if (is_continued(_next, _end)) {
-			lineno++;
-			_next++;
-		} else if (*_next == '\n' || (!quoted && is_blank(*_next)))
-			break;
-		else if (*_next == '"')
+			int line = lineno;
+
+			blanks();
+			lines += lineno - line;
+			lineno = line;
+			continue;
+		}
+		_next++;
+		if (c == '"') {
 			quoted = !quoted;
-		else if (*_next == '\\' && _end - _next >= 2)
-			text += *++_next;
-		else
-			text += *_next;
+			continue;
+		}
+		if (c == '\\') {
+			if (_next == _end)
+				return fail("a \\ at the end of the file");
+			c = *_next++;
+		}
+		lines += c == '\n';
+		text += c;
 	}
-	if (quoted) {
-		_failed = true;
-		error("a \" is missing");
-		return false;
-	}
+	if (quoted)
+		return fail("a \" is missing");
+	lineno += lines;
 	*out = str(text.data(), text.size());
 	return true;
 }
@@ -125,28 +157,19 @@ parseargs::word(str *out)
 bool
 parseargs::getline(vec<str> *args, int *linep)
 {
+	bool more = !_failed && to_words();
+	str s;
+
 	args->setsize(0);
-	while (!_failed) {
-		blanks();
-		if (_next == _end)
-			return !args->empty();
-		if (*_next == '\n') {
-			_next++;
-			lineno++;
-			if (!args->empty())
-				return true;
-		} else if (*_next == '#' && args->empty()) {
-			while (_next < _end && *_next != '\n')
-				_next++;
-		} else {
-			if (args->empty() && linep != nullptr)
-				*linep = lineno;
-			str s;
-			if (!word(&s))
-				break;
-			args->push_back(s);
+	if (linep != nullptr)
+		*linep = lineno;
+	while (more && _next < _end && *_next != '\n') {
+		if (!word(&s)) {
+			args->setsize(0);
+			return false;
 		}
+		args->push_back(s);
+		blanks();
 	}
-	args->setsize(0);
-	return false;
+	return !args->empty();
 }

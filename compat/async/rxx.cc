@@ -5,6 +5,7 @@
  */
 #include "rxx.h"
 
+#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <cstring>
@@ -215,8 +216,6 @@ rrxx::look(const str &s, int options)
 		_exec(s.cstr(), s.len(), options);
 }
 
-static const int spanning = (int)(PCRE2_ANCHORED | PCRE2_ENDANCHORED);
-
 rrxx::matchresult
 rrxx::search(const str &s, int options)
 {
@@ -227,7 +226,9 @@ rrxx::search(const str &s, int options)
 rrxx::matchresult
 rrxx::match(const str &s, int options)
 {
-	look(s, options | spanning);
+	look(s, options | (int)PCRE2_ANCHORED);
+	if (success() && (size_t)end(0) != s.len())
+		_found = 0;
 	return *this;
 }
 
@@ -242,7 +243,10 @@ rrxx::search_cstr(const char *p, size_t len, int options)
 rrxx::matchresult
 rrxx::match_cstr(const char *p, size_t len, int options)
 {
-	return search_cstr(p, len, options | spanning);
+	search_cstr(p, len, options | (int)PCRE2_ANCHORED);
+	if (success() && (size_t)end(0) != len)
+		_found = 0;
+	return *this;
 }
 
 int
@@ -298,7 +302,7 @@ split(vec<str> *out, rxx pattern, str expr, size_t lim, bool emptylast)
 	const char *p = expr.cstr();
 	const char *end = p + expr.len();
 	for (; p < end && n + 1 < lim; n++) {
-		if (!pattern._exec(p, (size_t)(end - p), PCRE2_NOTEMPTY_ATSTART)) {
+		if (!pattern._exec(p, (size_t)(end - p), 0)) {
 			if (out != nullptr)
 				out->clear();
 			return 0;
@@ -307,7 +311,7 @@ split(vec<str> *out, rxx pattern, str expr, size_t lim, bool emptylast)
 			break;
 		if (out != nullptr)
 			out->push_back(str(p, (size_t)pattern.start(0)));
-		p += pattern.end(0);
+		p += std::max(pattern.end(0), 1);
 	}
 	if (p < end || emptylast) {
 		n++;

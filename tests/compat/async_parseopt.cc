@@ -43,13 +43,17 @@ words()
 static void
 comments()
 {
-	parseargs pa("conf", text_fd("# all of this\n  # and this\na #b c#d\n#\nz\n"));
+	parseargs pa("conf", text_fd("# all of this\n  # x\na #b c#d\n#\n\n\\\n# y\nz\n#"));
 	vec<str> av;
 	int line;
 
+	FACT(pa.getline(&av, &line) && line == 2);
+	FACT(av.size() == 2 && av[0] == "#" && av[1] == "x");
 	FACT(pa.getline(&av, &line) && line == 3);
 	FACT(av.size() == 3 && av[0] == "a" && av[1] == "#b" && av[2] == "c#d");
-	FACT(pa.getline(&av, &line) && line == 5 && av[0] == "z" && !pa.getline(&av));
+	FACT(pa.getline(&av, &line) && line == 7 && av.size() == 2 && av[1] == "y");
+	FACT(pa.getline(&av, &line) && line == 8 && av[0] == "z" && !pa.getline(&av, &line));
+	FACT_EQ(line, 9);
 	FACTS_END();
 }
 
@@ -70,15 +74,41 @@ quotes()
 static void
 continued_lines()
 {
-	parseargs pa("conf", text_fd("a \\\n  b\nlo\\\nng \"x\\\ny\"\nend\\"));
+	parseargs pa("conf", text_fd("a \\\n  b\nlo\\\nng \"x\\\n \ty\"\n"
+				     "o\\\n  ne\\\n\\\n  two\\\n \nlast"));
 	vec<str> av;
 	int line;
 
 	FACT(pa.getline(&av, &line) && line == 1 && av.size() == 2 && av[1] == "b");
 	FACT(pa.getline(&av, &line) && line == 3 && av.size() == 2);
+	/* A word goes on behind the blanks of the next line. */
 	FACT(av[0] == "long" && av[1] == "xy");
-	FACT(pa.getline(&av, &line) && line == 6 && av.size() == 1 && av[0] == "end\\");
+	FACT(pa.getline(&av, &line) && line == 6 && av.size() == 1 && av[0] == "onetwo");
+	FACT(pa.getline(&av, &line) && line == 11 && av[0] == "last" && !pa.getline(&av));
 	FACTS_END();
+}
+
+static void
+quoted_lines()
+{
+	parseargs pa("conf", text_fd("\"x\n # y\n\" z\nnext\n"));
+	vec<str> av;
+	int line;
+
+	FACT(pa.getline(&av, &line) && line == 1 && av.size() == 2);
+	FACT(av[0] == "x\n # y\n" && av[1] == "z");
+	FACT(pa.getline(&av, &line) && line == 4 && av[0] == "next");
+	FACTS_END();
+}
+
+static void
+no_line_to_continue()
+{
+	parseargs pa("my.conf", text_fd("fine\nend\\"));
+	vec<str> av;
+
+	while (pa.getline(&av))
+		;
 }
 
 static void
@@ -118,7 +148,7 @@ public:
 protected:
 	void error(str message)
 	{
-		errors += message.len() > 0 && lineno == 2;
+		errors += message.len() > 0 && lineno == 2 && filename == "conf";
 	}
 };
 
@@ -147,11 +177,14 @@ whole_numbers()
 	FACT(convertint("0x1F", &i) && i == 31 && convertint("010", &i) && i == 8);
 	FACT(convertint("10", &i, 16) && i == 16 && convertint("zz", &i, 36) && i == 35 * 37);
 	i = 5;
-	FACT(!convertint("", &i) && !convertint(" 1", &i) && !convertint("1 ", &i));
+	FACT(!convertint("", &i) && !convertint(" ", &i) && !convertint("1 ", &i));
 	FACT(!convertint("1x", &i) && !convertint("x", &i) && !convertint("-", &i));
 	FACT(!convertint("--1", &i) && !convertint("- 1", &i) && !convertint("+-1", &i));
-	FACT(!convertint("0x", &i) && !convertint(str(), &i) && !convertint(str("1\0", 2), &i));
+	FACT(!convertint("0x", &i) && !convertint(str(), &i) && !convertint("1.5", &i));
 	FACT_EQ(i, 5);
+	FACT(convertint(" \t1", &i) && i == 1 && convertint(str("\n -2"), &i) && i == -2);
+	/* It is a C string. */
+	FACT(convertint(str("7\0x", 3), &i) && i == 7);
 	FACTS_END();
 }
 
@@ -163,31 +196,27 @@ takes(const char *s, T expected)
 	return convertint(s, &x) && x == expected;
 }
 
-template <class T> static bool
-refuses(const char *s)
-{
-	T x = 1;
-
-	return !convertint(s, &x) && x == 1;
-}
-
+/* A small type gets the low bits of the number; 64 bits are its limits. */
 static void
-numbers_that_fit()
+numbers_of_each_type()
 {
+	double d = 0;
+	bool yes = false;
+
 	FACT(takes<int>("2147483647", INT_MAX) && takes<int>("-2147483648", INT_MIN));
-	FACT(refuses<int>("2147483648") && refuses<int>("-2147483649"));
-	FACT(refuses<int>("4294967296"));
-	FACT(takes<u_int>("4294967295", UINT_MAX) && refuses<u_int>("-1"));
-	FACT(refuses<u_int>("4294967296") && takes<u_int>("-0", 0));
-	FACT(takes<u_int16_t>("65535", 65535) && refuses<u_int16_t>("65536"));
-	FACT(refuses<u_int16_t>("-1") && takes<int16_t>("-32768", -32768));
-	FACT(refuses<int16_t>("32768") && takes<u_int8_t>("255", 255) && refuses<u_int8_t>("256"));
+	FACT(takes<int>("2147483648", INT_MIN) && takes<int>("4294967301", 5));
+	FACT(takes<u_int>("4294967295", UINT_MAX) && takes<u_int>("-1", UINT_MAX));
+	FACT(takes<u_int16_t>("65535", 65535) && takes<u_int16_t>("65537", 1));
+	FACT(takes<u_int16_t>("-1", 65535) && takes<int16_t>("-32768", -32768));
+	FACT(takes<u_int8_t>("255", 255) && takes<u_int8_t>("300", 44) && takes<char>("65", 'A'));
 	FACT(takes<int64_t>("9223372036854775807", INT64_MAX));
 	FACT(takes<int64_t>("-9223372036854775808", INT64_MIN));
-	FACT(refuses<int64_t>("9223372036854775808") && refuses<int64_t>("-9223372036854775809"));
+	FACT(takes<int64_t>("9223372036854775808", INT64_MAX));
+	FACT(takes<int64_t>("-9223372036854775809", INT64_MIN));
 	FACT(takes<u_int64_t>("18446744073709551615", UINT64_MAX));
-	FACT(refuses<u_int64_t>("18446744073709551616") && refuses<u_int64_t>("-1"));
-	FACT(refuses<int>("18446744073709551616") && refuses<int>("-18446744073709551615"));
+	FACT(takes<u_int64_t>("18446744073709551616", UINT64_MAX));
+	FACT(takes<u_int64_t>("-1", UINT64_MAX) && takes<time_t>("-1", -1));
+	FACT(convertint("-5", &d) && d == -5 && convertint("2", &yes) && yes);
 	FACTS_END();
 }
 
@@ -232,8 +261,9 @@ each_kind()
 	    .add("Call", wrap(got_line, 3))
 	    .add("Method", wrap(&srv, &server::got))
 	    .ignore("Nothing");
-	FACT(ct.run("conf", 0, text_fd("string text\nINT -5\nport 0xffff\nbool On\nDouble 2.5e1\n"
-				       "bounded 1\ncall x\nMethod a b\nnothing at all\n")));
+	FACT(ct.run("conf", 0, text_fd("string text\nINT -5\nport 0xffff # high\nbool On #\n"
+				       "Double 2.5e1\nbounded 1\ncall x\nMethod a b\n"
+				       "nothing at all\n")));
 	FACT(s == "text" && i == -5 && port == 65535 && b && d == 25 && bounded == 1);
 	FACT(calls == 3 && seen_where == "conf:7" && srv.lines == 3);
 	FACTS_END();
@@ -381,12 +411,14 @@ static const struct fact facts[] = {
 	CASE_ON(1, comments),
 	CASE_ON(1, quotes),
 	CASE_ON(1, continued_lines),
+	CASE_ON(1, quoted_lines),
+	{"no_line_to_continue", no_line_to_continue, 1, "fatal: my.conf:2: a \\", 1},
 	CASE_ON(1, any_bytes),
 	{"an_open_quote_is_fatal", an_open_quote_is_fatal, 1, "fatal: my.conf:3: ", 1},
 	{"no_file_is_fatal", no_file_is_fatal, 1, "/nonexistent/conf: No such file", 1},
 	CASE_ON(1, errors_of_ones_own),
 	CASE_ON(1, whole_numbers),
-	CASE_ON(1, numbers_that_fit),
+	CASE_ON(1, numbers_of_each_type),
 	CASE_ON(1, each_kind),
 	CASE_ON(1, truths),
 	CASE_ON(1, matching),

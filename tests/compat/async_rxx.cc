@@ -72,8 +72,12 @@ match_spans()
 	FACT(x.match("abc") && x[0] == "abc");
 	FACT(!x.match("abcd") && !x.match("dabc") && !x.match("abc\n"));
 	FACT(x.search("dabcd") && x[0] == "abc");
-	rxx either("a|ab");
-	FACT(either.match("ab"));
+	/* The first match of the expression decides. */
+	rxx either("a|ab"), lazy("(.*?)(b?)");
+	FACT(!either.match("ab") && !either.success() && !either[0] && either.match("a"));
+	FACT(!either.match_cstr("ab", 2) && either.match_cstr("ab", 1));
+	FACT(rxx("ab|a").match("ab") && rxx("(?:a|ab)$").match("ab"));
+	FACT(!lazy.match("ab") && lazy.match("b") && lazy[2] == "b");
 	rxx dollar("abc$");
 	FACT(!dollar.match("abc\n") && dollar.search("abc\n"));
 	FACTS_END();
@@ -82,7 +86,7 @@ match_spans()
 static void
 as_programs_write_it()
 {
-	static rxx trim("[ \t]*(.*?)[ \t]*");
+	static rxx trim("[ \t]*(.*?)[ \t]*$");
 	static rxx address("(\\d+(?:\\.\\d+){3})(/\\d+)?");
 	static rxx member("(\\A|;)wheel(\\Z|;)");
 
@@ -331,18 +335,22 @@ split_limit()
 	FACTS_END();
 }
 
-/* Empty matches split, too. */
+/* An empty match is an empty field, and drops a byte. */
 static void
 split_between()
 {
 	vec<str> v;
 
 	FACT_EQ(split(&v, "", "abc"), 3);
-	FACT(v[0] == "a" && v[1] == "b" && v[2] == "c");
-	FACT_EQ(split(&v, "-?", "a-bc"), 3);
-	FACT(v[0] == "a" && v[1] == "b" && v[2] == "c");
-	FACT_EQ(split(&v, rxx("", "8"), "\xE7\x8B\x97z"), 2);
-	FACT(v[0] == "\xE7\x8B\x97" && v[1] == "z");
+	FACT(v.size() == 3 && v[0] == "" && v[0] != NULL && v[1] == "" && v[2] == "");
+	FACT_EQ(split(&v, "-?", "a-bc"), 4);
+	FACT(v.size() == 4 && v[0] == "" && v[1] == "" && v[2] == "" && v[3] == "");
+	FACT_EQ(split(&v, "-?", "a-bc", 2), 2);
+	FACT(v[0] == "" && v[1] == "-bc");
+	FACT_EQ(split(&v, "b*", "abbcd", 3), 3);
+	FACT(v[0] == "" && v[1] == "" && v[2] == "cd");
+	FACT_EQ(split(&v, "x?", ""), 0);
+	FACT_EQ(split(&v, "", "ab", (size_t)-1, true), 3);
 	FACTS_END();
 }
 

@@ -117,10 +117,16 @@ whole_or_part()
 		FACT(!dearmor64(str(bad[i])));
 	FACT(!dearmor64(str("Zm9v\0", 5)) && !dearmor64(str()));
 	FACT(dearmor64("!!") == "" && dearmor64("!!") != NULL);
-	FACT(dearmor64("Zm9v!xyz") == "foo" && dearmor64("Zg") == "f");
+	FACT(dearmor64("Zm9v!xyz") == "foo" && dearmor64("Zg==x") == "f");
 	FACT(dearmor64("Zm9vYmFy", 4) == "foo" && dearmor32("n2 ") == "f");
+	/* But a prefix that armor cannot be is wrong. */
+	FACT(!dearmor64("Zg") && !dearmor64("Zg= ") && !dearmor64("Zm9v==") && !dearmor64("Zm9vZ"));
+	FACT(!dearmor64("Zm9vYmFy", 3) && !dearmor64X("Zg") && dearmor64X("Zg==") == "f");
+	FACT(!dearmor32("n") && !dearmor32("nnn!") && !dearmor32("n2 ", 3) && dearmor32("") == "");
+	FACT(dearmor64A("Zg") == "f" && !dearmor32_rfc("MY") && dearmor32_rfc("MY======") == "f");
 	const u_char *p = (const u_char *)"Zm8= and more";
 	FACT_EQ(armor64len(p), 4);
+	FACT_EQ(armor64len((const u_char *)"Zm9v=="), 6);
 	FACT_EQ(armor64Alen((const u_char *)"Zm8="), 3);
 	FACT_EQ(armor64Xlen((const u_char *)"Zg== "), 4);
 	FACT_EQ(armor32len((const u_char *)"n2l"), 2);

@@ -9,41 +9,39 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "callback.h"
-#include "str.h"
-#include "str2file.h"
-#include "vec.h"
+#include "amisc.h"
+#include "ihash.h"
 
 #pragma GCC system_header
 
 namespace melycompat {
 struct option;
 
-/* Parse all of `s` as a number, into `*negative` and the absolute value. */
-bool number_of(const str &s, int base, bool *negative, unsigned long long *distance)
+/* Parse all of `s` as a number; with `wide`, one that fits in 64 bits only without a sign. */
+bool number_of(const char *s, int base, bool wide, int64_t *value)
     __asm__("melycompat_async_number_of");
 }
 
 /**
- * Parse all of `s` as a number into `*resp`; `base` as for strtol(3). False, with `*resp`
- * unchanged, if `s` is null, not a number, or out of range for T. Any thread.
+ * Convert all of `s` to a number in `*resp`; `base` as for strtoll(3), which also skips blanks at
+ * the start, and stops at the limits of 64 bits. A T that is smaller gets the low bits, as in an
+ * assignment. False, with `*resp` unchanged, if `s` is null or not a number. Any thread.
  */
+template <class T> inline bool
+convertint(const char *s, T *resp, int base = 0)
+{
+	int64_t value;
+
+	if (!melycompat::number_of(s, base, sizeof(T) == 8 && T(-1) > T(0), &value))
+		return false;
+	*resp = T(value);
+	return true;
+}
+
 template <class T> inline bool
 convertint(const str &s, T *resp, int base = 0)
 {
-	unsigned long long distance;
-	bool negative;
-
-	if (!melycompat::number_of(s, base, &negative, &distance))
-		return false;
-	T value = (T)(negative ? 0 - distance : distance);
-	if (negative && distance != 0) {
-		if (!(value < T(1)) || value == T(0) || (unsigned long long)value != 0 - distance)
-			return false;
-	} else if (!(value >= T(0)) || (unsigned long long)value != distance)
-		return false;
-	*resp = value;
-	return true;
+	return convertint(s.cstr(), resp, base);
 }
 
 /** The number at the start of s, as strtoll(3). */
@@ -73,9 +71,10 @@ mytolower(const str &s)
 }
 
 /**
- * Splits a file into words, line by line. Blanks separate words; a line that begins with # is a
- * comment; "..." keeps blanks in a word; \ quotes the next character, and at the end of a line
- * continues the line.
+ * Splits a file into words, line by line. Blanks separate words. "..." keeps blanks and newlines in
+ * a word, and \ quotes the next character. A \ at the end of a line continues the line, and the
+ * word that it is in, without the blanks at the start of the next line. A line is a comment if # is
+ * its very first character and it does not continue another one.
  */
 class parseargs
 {
@@ -94,12 +93,14 @@ protected:
 	/** Called for an error in the file. Does not return, unless a program overrides it. */
 	virtual void error(str message);
 
-	const str file;
+	str filename;
 	int lineno;
 
 private:
+	bool to_words();
 	bool word(str *out);
 	void blanks();
+	bool fail(const char *message);
 
 	str _text;
 	const char *_next;
@@ -119,8 +120,9 @@ enum {
 };
 
 /**
- * A table of options. The first word of a line, in either case, selects the option to set.
- * Variables must outlive the table. Messages about wrong values go to stderr through warn.
+ * A table of options. The first word of a line, in either case, selects the option to set. A third
+ * word that begins with # is a comment, unless a callback gets the line. Variables must outlive the
+ * table. Messages about wrong values go to stderr through warn.
  */
 class conftab
 {

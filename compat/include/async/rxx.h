@@ -63,7 +63,10 @@ public:
 	 * (invalid UTF-8, PCRE2's limits; see geterr).
 	 */
 	matchresult search(const str &s, int options = 0);
-	/** Like search, but the match must span all of `s`. */
+	/**
+	 * Like search, but the match at the start of `s` must span all of it. Only the first match
+	 * counts: "a|ab" does not match "ab", "ab|a" does.
+	 */
 	matchresult match(const str &s, int options = 0);
 	/** Like search and match, in `len` bytes at `p`. at() then has no string to copy from. */
 	matchresult search_cstr(const char *p, size_t len, int options = 0);
@@ -168,8 +171,9 @@ operator/(const str &s, const char *pattern)
 /**
  * Split `expr` at every match of `pattern` into `*out`, which is emptied first; NULL only counts.
  * With `lim`, the last of at most `lim` fields is the rest. An empty field at the end is dropped
- * unless `emptylast`; an empty `expr` has no fields. An empty match between two characters splits
- * there. Returns the number of fields; 0 on an error of the expression.
+ * unless `emptylast`; an empty `expr` has no fields. An empty match at the start of the rest gives
+ * an empty field, and drops the next byte, as in the originals. Returns the number of fields; 0 on
+ * an error of the expression.
  */
 int split(vec<str> *out, rxx pattern, str expr, size_t lim = (size_t)-1, bool emptylast = false);
 

@@ -85,8 +85,8 @@ str hex2bytes(const str &hex);
 /*
  * For each armor there are functions that encode `len` bytes or a str, that return the length of
  * the armor at the start of a C string, and that decode. A str must be armor as a whole, or the
- * result is a null str. Of a C string (`len` < 0: up to its end) the longest armored prefix,
- * possibly nothing, is decoded.
+ * result is a null str. Of a C string the longest armored prefix, possibly nothing, is decoded, or
+ * the first `len` bytes; the result is a null str if no armor has that length, with its padding.
  */
 
 /** Base 64 of RFC 4648, padded with "=". */

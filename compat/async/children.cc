@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * children.cc: callbacks for children that end. The loop reaps all children, including those
- * without a callback; with a z in SFS_OPTIONS it reaps only children with a callback.
+ * without a callback; with a z in SFS_OPTIONS, or after set_zombie_collect, only those with a
+ * callback.
  */
 #include "signals.h"
 
@@ -26,12 +27,13 @@ waiting()
 	return *all;
 }
 
-bool
+bool &
 keeps_zombies()
 {
 	static const char *const options = std::getenv("SFS_OPTIONS");
+	static bool keeps = options != nullptr && std::strchr(options, 'z') != nullptr;
 
-	return options != nullptr && std::strchr(options, 'z') != nullptr;
+	return keeps;
 }
 
 void
@@ -63,6 +65,12 @@ reap_waited_for()
 	}
 }
 
+}
+
+void
+children_keep(bool on)
+{
+	keeps_zombies() = on;
 }
 
 void

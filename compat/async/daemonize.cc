@@ -6,7 +6,9 @@
  * Log lines go through a pipe to a child that only writes the log. So everything that any process
  * writes to the descriptor is logged.
  */
+#include <sstream>
 #include <string>
+#include <vector>
 
 /* Make <syslog.h> define the table of names. */
 #define SYSLOG_NAMES
@@ -22,6 +24,9 @@ str syslog_priority("daemon.notice");
 namespace melycompat {
 
 namespace {
+
+/* See set_syslog_logger; NULL: the system's log. Never destroyed. */
+vec<str> *logger;
 
 enum {
 	LINE_MAX_BYTES = 4096 /* longer lines are logged in parts */
@@ -84,6 +89,37 @@ start_child(int fd, int priority, const char *tag)
 		_exit(0);
 	(void)setsid(); /* survive the hangup of the program's terminal */
 	log_lines(fd, priority, tag);
+}
+
+/* Start the program's own logger. Returns a descriptor for its standard input, or -1. */
+int
+start_own_logger()
+{
+	std::vector<const char *> argv;
+	int fds[2];
+	pid_t pid;
+
+	for (const str &word : *logger)
+		argv.push_back(word.cstr());
+	argv.push_back(nullptr);
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	pid = spawn(argv[0], argv.data(), fds[0], STDOUT_FILENO, errfd);
+	close(fds[0]);
+	if (pid >= 0)
+		return fds[1];
+	warn("%s: %m\n", argv[0]);
+	close(fds[1]);
+	return -1;
+}
+
+/* Where daemonize and start_logger() send standard error. */
+int
+start_default_logger(const str &tag)
+{
+	int fd = logger != nullptr ? start_own_logger() : -1;
+
+	return fd >= 0 ? fd : start_logger(syslog_priority, tag, NULL, NULL, 0, 0);
 }
 
 void
@@ -156,7 +192,35 @@ start_logger(const str &priority, const str &tag, const str &line, const str &lo
 void
 start_logger()
 {
-	become_stderr(start_logger(syslog_priority, NULL, NULL, NULL, 0, 0), "start_logger");
+	become_stderr(start_default_logger(NULL), "start_logger");
+}
+
+void
+set_syslog_logger(const vec<str> &argv)
+{
+	delete logger;
+	logger = argv.empty() ? nullptr : new vec<str>(argv);
+}
+
+bool
+set_syslog_logger(str command)
+{
+	std::istringstream words(command ? command.cstr() : "");
+	std::string word;
+	vec<str> argv;
+
+	while (words >> word)
+		argv.push_back(str(word.data(), word.size()));
+	if (argv.empty()) {
+		warn("set_syslog_logger: no command\n");
+		return false;
+	}
+	if (access(argv[0].cstr(), X_OK) != 0) {
+		warn("set_syslog_logger: %s: %m\n", argv[0].cstr());
+		return false;
+	}
+	set_syslog_logger(argv);
+	return true;
 }
 
 void
@@ -180,7 +244,7 @@ daemonize(const str &name)
 		fatal("daemonize: setsid: %m\n");
 	if (chdir("/") < 0)
 		fatal("daemonize: chdir: %m\n");
-	become_stderr(start_logger(syslog_priority, name, NULL, NULL, 0, 0), "daemonize");
+	become_stderr(start_default_logger(name), "daemonize");
 	fd = open("/dev/null", O_RDWR);
 	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
 		fatal("daemonize: /dev/null: %m\n");

@@ -3,6 +3,7 @@
  * loop_api.cc: the functions of async.h, implemented by the other files of the loop.
  */
 #include "async.h"
+#include "corebench.h"
 
 #include <algorithm>
 #include <mely/color.h>
@@ -233,7 +234,7 @@ sfs_get_tsnow(bool force)
 	if (main_is_here()) {
 		if (force)
 			clock_refresh();
-		return tsnow;
+		return melycompat_async_tsnow;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	return now;
@@ -313,3 +314,18 @@ void
 sfs_core::set_compact_interval(u_int)
 {
 }
+
+void
+sfs_core::set_zombie_collect(bool on)
+{
+	children_keep(on);
+}
+
+/* ---- globals of the originals that nothing here uses ---- */
+
+bool do_corebench;
+unsigned long long tia_tmp, time_in_acheck;
+
+time_t sfs_const::axprt_suio_clear_interval;
+
+sfs::nil_t sfs::g_nil;

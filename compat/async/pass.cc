@@ -26,8 +26,11 @@
 #include "wait.h"
 #include "watch.h"
 
-timespec tsnow;
-const time_t &timenow = tsnow.tv_sec;
+extern "C" {
+timespec melycompat_async_tsnow;
+extern const time_t &melycompat_async_timenow;
+const time_t &melycompat_async_timenow = melycompat_async_tsnow.tv_sec;
+}
 
 namespace melycompat {
 
@@ -131,7 +134,7 @@ post_pass()
 void
 clock_refresh()
 {
-	clock_gettime(CLOCK_REALTIME, &tsnow);
+	clock_gettime(CLOCK_REALTIME, &melycompat_async_tsnow);
 }
 
 void

@@ -5,7 +5,11 @@
 #ifndef MELYCOMPAT_ASYNC_PASS_H
 #define MELYCOMPAT_ASYNC_PASS_H
 
+#include <ctime>
 #include <mely/runtime.h>
+
+/** The time of the pass: tsnow of async.h, under a name that no program has. Color 0 stores it. */
+extern "C" timespec melycompat_async_tsnow;
 
 namespace melycompat {
 

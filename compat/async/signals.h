@@ -26,6 +26,9 @@ void signals_run();
 /** See chldcb. */
 void child_set(pid_t pid, cbi::ptr cb);
 
+/** See set_zombie_collect. */
+void children_keep(bool on);
+
 /** After SIGCHLD: reap children, and call their callbacks. */
 void children_run();
 

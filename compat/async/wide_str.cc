@@ -5,6 +5,7 @@
 #include "wide_str.h"
 
 #include <cstring>
+#include <cwchar>
 
 namespace melycompat {
 
@@ -85,6 +86,18 @@ wide_str_t::wide_str_t(const wchar_t *p, size_t len) : _err(false)
 	_chars.push_back(0);
 }
 
+wide_str_t::wide_str_t(const wchar_t *p) : wide_str_t(p, std::wcslen(p))
+{
+}
+
+wchar_t *
+wide_str_t::buf(size_t *lenp)
+{
+	if (lenp != nullptr)
+		*lenp = len();
+	return _chars.base();
+}
+
 const wchar_t *
 wide_str_t::buf(size_t *lenp) const
 {
@@ -118,6 +131,16 @@ wide_str_t::to_utf8() const
 	}
 	bytes.setlen(have);
 	return bytes;
+}
+
+const strbuf &
+strbuf_cat(const strbuf &sb, const wide_str_t &s)
+{
+	str utf8 = s.to_utf8();
+
+	if (utf8)
+		sb.cat(utf8);
+	return sb;
 }
 
 bool

@@ -164,6 +164,46 @@ held_up()
 	amain();
 }
 
+/* Given up, and then not: it is sent again at once, as if for the last time. No wait takes long. */
+struct patient {
+	str numbers;
+	tmoq_entry<patient> link;
+
+	patient() : numbers("") {}
+	void xmit(int n) { numbers = numbers << n; }
+	void timeout();
+};
+
+static tmoq<patient, &patient::link, 0, 3> patients;
+
+void
+patient::timeout()
+{
+	if (numbers == "0122")
+		FACTS_END();
+	FACT(numbers == "012");
+	patients.keeptrying(this);
+	FACT(numbers == "0122");
+}
+
+static void
+keeps_trying()
+{
+	static patient p;
+
+	patients.start(&p);
+	amain();
+}
+
+static void
+tries_what_waits()
+{
+	patient p;
+
+	patients.start(&p);
+	patients.keeptrying(&p);
+}
+
 template <class T, tmoq_entry<T> T::*field, u_int minto, u_int maxsend> static bool
 waits(const tmoq<T, field, minto, maxsend> &, u_int seconds, u_int times)
 {
@@ -198,6 +238,8 @@ remove_of_no_member()
 static const struct fact facts[] = {
 	CASE_ON(8, sends_again),
 	CASE_ON(1, held_up),
+	CASE_ON(1, keeps_trying),
+	{"tries_what_waits", tries_what_waits, 1000 + SIGABRT, "is waiting", 1},
 	CASE_ON(1, defaults),
 	CASE_ON(1, remove_of_no_member),
 };

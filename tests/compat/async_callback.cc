@@ -464,6 +464,7 @@ derived()
 	FACT_EQ(a->trigger(5), 8);
 	FACT(a->me() == cb);
 	FACT_EQ(cb->getcolor(), 0);
+	cb->set_gdb_info("a_type", &seen);
 	FACTS_END();
 }
 

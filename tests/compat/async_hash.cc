@@ -66,6 +66,44 @@ hashes()
 	FACTS_END();
 }
 
+/* A hash is of a type of its own, and converts both ways. */
+class hash_t;
+
+static int
+kind(hash_t)
+{
+	return 1;
+}
+
+static int
+kind(u_int32_t)
+{
+	return 2;
+}
+
+struct program_and_version {
+	u_int32_t program, version;
+
+	operator hash_t() const { return program | hash_rotate(version, 20); }
+};
+
+static void
+hash_values()
+{
+	program_and_version pv = {5, 0x1001};
+	hash_t h = 7;
+
+	FACT(kind(h) == 1 && kind(7u) == 2 && kind(hashfn<int>()(1)) == 1);
+	FACT(kind(hash_string("a")) == 2);
+	h = hash_bytes("b", 1, hash_t(hash_string("a")));
+	FACT(h == hash_string("ab") && h % 10 == hash_string("ab") % 10);
+	FACT(hashfn<program_and_version>()(pv) == 0x100005u);
+	FACT(hash_rotate(0x80000001u, 1) == 3 && hash_rotate(1, 31) == 0x80000000u);
+	FACT(hash_rotate(6, 0) == 6 && hash_rotate(6, 32) == 6 && hash_rotate(6, 33) == 12);
+	FACT(str(strbuf() << hash_t(12)) == "12");
+	FACTS_END();
+}
+
 static void
 comparisons()
 {
@@ -357,8 +395,30 @@ random_as_multimap()
 	FACTS_END();
 }
 
+/* The element returned last may leave the table. */
+static void
+iterators()
+{
+	name_table t;
+	typedef ihash_iterator_t<user, name_table> iterator;
+	std::set<str> names;
+
+	FACT(iterator(t).next() == NULL);
+	for (int i = 0; i < 20; i++)
+		t.insert(new user(strbuf("n%d", i), i));
+	iterator it(t);
+	while (user *u = it.next()) {
+		FACT(names.insert(u->name).second);
+		t.remove(u);
+		delete u;
+	}
+	FACT(it.next() == NULL && names.size() == 20 && t.size() == 0);
+	FACTS_END();
+}
+
 static const struct fact facts[] = {
 	CASE_ON(1, hashes),
+	CASE_ON(1, hash_values),
 	CASE_ON(1, comparisons),
 	CASE_ON(1, addresses),
 	CASE_ON(1, by_member),
@@ -369,6 +429,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, destructor_removes),
 	CASE_ON(1, remove_of_no_member),
 	CASE_ON(1, random_as_multimap),
+	CASE_ON(1, iterators),
 };
 
 FACTS_MAIN(facts)

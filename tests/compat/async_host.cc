@@ -293,6 +293,47 @@ logs()
 	FACTS_END();
 }
 
+/* A program's own logger reads standard error; its output is that of the program. */
+static void
+own_logger(bool as_words)
+{
+	static const char said[] = "a line for the logger\n";
+	char text[64];
+	int fds[2];
+
+	FACT(pipe(fds) == 0);
+	FACT(dup2(fds[1], 1) == 1);
+	if (as_words) {
+		vec<str> argv;
+
+		argv.push_back("/bin/sh");
+		argv.push_back("-c");
+		argv.push_back("exec cat");
+		set_syslog_logger(argv);
+		FACT(!set_syslog_logger(str("/no/such/logger -x")));
+		FACT(!set_syslog_logger(str(" ")));
+	} else {
+		FACT(set_syslog_logger(" /bin/cat  -u "));
+	}
+	start_logger();
+	warn("%s", said);
+	FACT_EQ(read(fds[0], text, sizeof text), (ssize_t)sizeof said - 1);
+	FACT(memcmp(text, said, sizeof said - 1) == 0);
+	FACTS_END();
+}
+
+static void
+logger_by_words()
+{
+	own_logger(true);
+}
+
+static void
+logger_by_command()
+{
+	own_logger(false);
+}
+
 /* ---- changes of addresses ---- */
 
 static bool changed;
@@ -353,6 +394,8 @@ static const struct fact facts[] = {
 	CASE_ENDS(daemon_of_threads, 1, "before amain"),
 	CASE_ON(1, log_to_file),
 	CASE_ON(1, logs),
+	CASE_ON(1, logger_by_words),
+	CASE_ON(1, logger_by_command),
 	CASE_ON(2, address_changes),
 };
 

@@ -5,12 +5,15 @@
  */
 #include "async.h"
 #include "bitvec.h"
+#include "corebench.h"
 #include "ihash.h"
 #include "itree.h"
 #include "list.h"
 #include "parseopt.h"
 #include "rxx.h"
 #include "serial.h"
+#include "sfs_const.h"
+#include "sfs_profiler.h"
 #include "stllike.h"
 
 #include "facts.h"
@@ -278,6 +281,60 @@ wrapped_fdcb ()
 	amain ();
 }
 
+/* ---- names of the program's own, which older libraries have, too ---- */
+
+static timespec tsnow;
+time_t timenow;
+
+static void
+own_clock ()
+{
+	timenow = sfs_get_timenow (true);
+	sfs_get_tsnow (&tsnow, true);
+	FACT (timenow > 0 && tsnow.tv_sec >= timenow);
+	FACTS_END ();
+}
+
+/* ---- switches for what this library does not have ---- */
+
+struct own_core : sfs_profiler::core_t {
+	void profile_hook (const void *) {}
+	void recharge () {}
+	void report () {}
+	void reset () {}
+};
+
+static void
+profilers ()
+{
+	own_core core;
+	char text[3];
+
+	sfs_profiler::init ();
+	sfs_profiler::set_core (&core);
+	sfs_profiler::set_interval (1000);
+	sfs_profiler::set_real_timer (true);
+	FACT (!sfs_profiler::enable ());
+	sfs_profiler::enter_vomit_lib ();
+	FACT (sfs::memcpy_p (text, "ab", 3) == text && !strcmp (text, "ab"));
+	sfs_profiler::exit_vomit_lib ();
+	sfs_profiler::recharge ();
+	sfs_profiler::report ();
+	sfs_profiler::reset ();
+	sfs_profiler::disable ();
+	sfs_const::axprt_suio_clear_interval = 5;
+
+	START_ACHECK_TIMER ();
+	STOP_ACHECK_TIMER ();
+	FACT (!do_corebench && time_in_acheck == 0 && tia_tmp == 0);
+	toggle_corebench (true);
+	START_ACHECK_TIMER ();
+	usleep (2000);
+	STOP_ACHECK_TIMER ();
+	FACT (time_in_acheck >= 1999 && !strcmp (BENCH_TICK_TYPE, "usec"));
+	FACTS_END ();
+}
+
 static const struct fact facts[] = {
 	CASE_ON (1, text),
 	CASE_ON (1, messages),
@@ -285,6 +342,8 @@ static const struct fact facts[] = {
 	CASE_ON (1, containers),
 	CASE_ON (1, options),
 	CASE_ON (1, the_system),
+	CASE_ON (1, own_clock),
+	CASE_ON (1, profilers),
 	CASE (wrapped_fdcb),
 };
 

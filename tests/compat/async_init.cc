@@ -151,6 +151,30 @@ selecting()
 	FACTS_END();
 }
 
+static int
+value(const int *p)
+{
+	return *p;
+}
+
+static void
+as_pointers()
+{
+	either e;
+	const either &constant = e;
+
+	e.number.select();
+	int *p = e.number;
+	*p = 5;
+	FACT_EQ(value(constant.number), 5);
+	FACT_EQ(value(e.number), 5);
+	FACT(p == constant.number && e.number);
+	e.one.select();
+	part *one = e.one;
+	FACT(one->n == 7 && one == e.one.addr());
+	FACTS_END();
+}
+
 static void
 union_copies()
 {
@@ -196,6 +220,7 @@ checked()
 static const struct fact facts[] = {
 	{"started", started, FACTS_PASSED, "abcdDXBA", 1},
 	CASE_ON(1, selecting),
+	CASE_ON(1, as_pointers),
 	CASE_ON(1, union_copies),
 	{"checked", checked, 1000 + SIGABRT, "another type is selected", 1},
 };

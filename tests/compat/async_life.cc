@@ -3,6 +3,7 @@
  * async_life.cc: the life of a program of dialect "async": what async.h includes, what happens
  * before main, forks, exits, clocks. Sections 0 and 1.1 of the facts.
  */
+#define MELYCOMPAT_TIMENOW 1
 #include "async.h"
 #include "select.h"
 #include "sfs_select.h"

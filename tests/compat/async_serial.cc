@@ -218,6 +218,14 @@ wide()
 	FACT(w.substr(1, 1).to_utf8() == DOG && w.to_utf8(3, 99) == "\xC3\xA9");
 	FACT(w.to_utf8(4, 1) == "" && w.substr(9, 9).len() == 0);
 	FACT(wide_str_t("").len() == 0 && wide_str_t(str()).err());
+	w.chop(1, 2);
+	FACT(w.len() == 2 && w.to_utf8() == DOG "\xF0\x9F\x90\x95" && w.buf()[2] == 0);
+	w.chop(1);
+	FACT(w.len() == 1 && w[0] == 0x1f415);
+	*w.buf() = 'x';
+	FACT(str(strbuf() << "<" << w << ">") == "<x>" && !w.error());
+	w.chop(5);
+	FACT(w.len() == 0 && wide_str_t(L"ab").substr(1).to_utf8() == "b");
 	const wchar_t half[] = {0xd800};
 	FACT(!wide_str_t(half, 1).to_utf8());
 	FACTS_END();
@@ -261,6 +269,10 @@ bundles()
 	FACT(copy.obj1() == 1 && copy.obj2() == "x");
 	FACT_EQ((sfs::bundle_t<int, int, int>(1, 2, 3).obj3()), 3);
 	FACT_EQ((sfs::bundle_t<int>(7).obj1()), 7);
+	sfs::bundle_t<int, str, sfs::nil_t> nil(1, "x", sfs::g_nil);
+	nil.obj1() = 5;
+	copy = nil;
+	FACT_EQ(copy.obj1(), 5);
 	FACTS_END();
 }
 

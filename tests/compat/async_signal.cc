@@ -475,6 +475,13 @@ zombies()
 }
 
 static void
+zombies_by_call()
+{
+	sfs_core::set_zombie_collect(true);
+	zombies();
+}
+
+static void
 keeps_zombies()
 {
 	with_zombies("zombies");
@@ -560,6 +567,7 @@ static const struct fact facts[] = {
 	CASE_ON(2, own_sigchld),
 	CASE_ON(2, sigchld_back),
 	CASE(keeps_zombies),
+	CASE_ON(1, zombies_by_call),
 	CASE(child_of_a_callback),
 };
 

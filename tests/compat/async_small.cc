@@ -358,9 +358,12 @@ rings()
 				c.rembytes(n);
 				same.erase(0, n);
 			}
-			FACT_EQ(c.bytes(), same.size());
+			FACT_EQ(c.size(), same.size());
 			FACT_EQ(c.space(), 37 - same.size());
-			FACT(c.empty() == same.empty() && c.full() == (same.size() == 37));
+			char letter = char('a' + roll(26));
+			size_t at = same.find(letter);
+
+			FACT_EQ(c.find(letter), at == std::string::npos ? -1 : int(at));
 			FACT_EQ(c.copyout(text, sizeof text), same.size());
 			FACT(memcmp(text, same.data(), same.size()) == 0);
 		}
@@ -373,25 +376,45 @@ static void
 ring_pieces()
 {
 	cbuf c(8);
-	iovec iov[2];
+	const iovec *iov = c.iniov();
 	char text[8];
 
-	FACT_EQ(c.outiov(iov), 0);
-	FACT(c.iniov(iov) == 1 && iov[0].iov_len == 8);
+	FACT_EQ(c.outiovcnt(), 0);
+	FACT(c.iniovcnt() == 1 && iov[0].iov_len == 8);
 	memcpy(iov[0].iov_base, "abcdef", 6);
 	c.addbytes(6);
 	c.rembytes(4);
-	FACT(c.iniov(iov) == 2 && iov[0].iov_len == 2 && iov[1].iov_len == 4);
+	iov = c.iniov();
+	FACT(c.iniovcnt() == 2 && iov[0].iov_len == 2 && iov[1].iov_len == 4);
 	memcpy(iov[0].iov_base, "gh", 2);
 	memcpy(iov[1].iov_base, "ij", 2);
 	c.addbytes(4);
-	FACT(c.outiov(iov) == 2 && iov[0].iov_len == 4 && iov[1].iov_len == 2);
+	iov = c.outiov();
+	FACT(c.outiovcnt() == 2 && iov[0].iov_len == 4 && iov[1].iov_len == 2);
 	FACT_EQ(c.copyout(text, 3), 3);
 	FACT(memcmp(text, "efg", 3) == 0);
 	FACT(c.copyout(text, 8) == 6 && memcmp(text, "efghij", 6) == 0);
+	FACT(c[0] == 'e' && c.at(5) == 'j');
+	c[5] = 'z';
+	FACT(c.find('z') == 5 && c.find('f') == 1 && c.find('a') == -1);
+	c.rembytes(5);
+	c.unrembytes(2);
+	FACT(c.size() == 3 && c[0] == 'h' && c[2] == 'z');
+	c.resize(20);
+	FACT(c.size() == 3 && c.space() == 17 && c.outiovcnt() == 1);
+	FACT(c.copyout(text, 8) == 3 && memcmp(text, "hiz", 3) == 0);
 	c.clear();
-	FACT(c.empty() && c.size() == 8);
+	FACT(c.size() == 0 && c.space() == 20 && c.find('h') == -1);
 	FACTS_END();
+}
+
+static void
+ring_index()
+{
+	cbuf c(8);
+
+	c.copyin("abc", 3);
+	(void)c[3];
 }
 
 static void
@@ -452,6 +475,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, arenas),
 	CASE_ON(1, rings),
 	CASE_ON(1, ring_pieces),
+	ABORTS(ring_index, "index out of range"),
 	ABORTS(ring_past_end, "more bytes than there are"),
 	CASE_ON(1, constructors),
 };

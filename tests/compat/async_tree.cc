@@ -428,6 +428,32 @@ handle_in_twice()
 	t.insert(2, p);
 }
 
+/* ---- the neighbours of a key ---- */
+
+static void
+bounds()
+{
+	node_tree t;
+
+	FACT(t.lower_bound(5) == NULL && t.upper_bound(5) == NULL);
+	for (int i = 0; i < 30; i++)
+		t.insert(new node(10 * (i % 10), i));
+	for (int k = -5; k < 100; k++) {
+		node *low = t.lower_bound(k), *high = t.upper_bound(k);
+		node *p = t.first();
+
+		while (p != NULL && p->key < k)
+			p = t.next(p);
+		FACT(low == p);
+		while (p != NULL && p->key == k)
+			p = t.next(p);
+		FACT(high == p);
+		FACT(t[k] == (low == high ? NULL : low));
+	}
+	t.deleteall();
+	FACTS_END();
+}
+
 #define ABORTS(fn, prints) {#fn, fn, 1000 + SIGABRT, prints, 1}
 
 static const struct fact facts[] = {
@@ -440,6 +466,7 @@ static const struct fact facts[] = {
 	CASE_ON(1, remove_of_no_member),
 	CASE_ON(1, other_orders),
 	CASE_ON(1, random_as_multimap),
+	CASE_ON(1, bounds),
 	CASE_ON(1, handles),
 	ABORTS(handle_in_twice, "inserted twice"),
 };

@@ -36,6 +36,20 @@ for header in $headers; do
 	    echo "FAIL: docs/async-names.md has no $header" >>out
 done
 
+# brings HEADER CODE: what programs expect of a header without including another one
+brings()
+{
+	printf '%s\n' "$2" >>"alone.$1.cc"
+}
+brings async.h 'void f (char *p) { putint (p, 1); sfs_const::axprt_suio_clear_interval = 5; }'
+brings async.h 'sfs::bundle_t<int, sfs::nil_t> g () { return sfs::bundle_t<int> (1); }'
+brings amisc.h 'int f () { return inetsocket (SOCK_STREAM) + fdwait (0, selread); }'
+brings amisc.h 'ssize_t g () { make_async (0); return writefd (0, armor64 ("x"), 1, 2); }'
+brings parseopt.h 'void f (int n) { if (n < 0) fatal ("%d\n", n); warn << n << "\n"; }'
+brings str.h 'vec<str> v;'
+brings ihash.h 'vec<long> v;'
+brings qhash.h 'vec<long> v;'
+
 # compile STANDARD FILE COMPILER...
 compile()
 {

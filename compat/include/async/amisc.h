@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * amisc.h, dialect "async": small things used everywhere: messages (err.h), memory that is never
- * NULL, times, addresses. Any thread may call these functions.
+ * NULL, times, addresses. Any thread may call these functions. Programs rely on it for sockets,
+ * processes (asock.h, aproc.h, rwfd.h) and numbers as bytes (serial.h), too.
  */
 #ifndef MELYCOMPAT_ASYNC_AMISC_H
 #define MELYCOMPAT_ASYNC_AMISC_H
@@ -14,6 +15,8 @@
 
 #include "callback.h"
 #include "keyfunc.h"
+#include "rwfd.h"
+#include "serial.h"
 
 #pragma GCC system_header
 
@@ -173,5 +176,6 @@ operator!=(const sockaddr_in &a, const sockaddr_in &b)
 bool addreq(const sockaddr *a, const sockaddr *b, socklen_t n);
 
 #include "aproc.h"
+#include "asock.h"
 
 #endif

@@ -97,6 +97,15 @@ void chldrun(cbi chld, cbs cb);
 extern str syslog_priority;
 
 /**
+ * The program, with its arguments (argv[0] is its path), that start_logger() and daemonize start
+ * and that reads standard error, instead of the system's log.
+ */
+void set_syslog_logger(const vec<str> &argv);
+/** Like the above for a command, which blanks split. False, with a warning, if it cannot be
+ * executed; then nothing changes. */
+bool set_syslog_logger(str command);
+
+/**
  * Continue as a daemon: in the background, in a new session, in the root directory, without
  * standard input and output. Standard error goes to the system's log, each line tagged with name,
  * or with the program's name if name is null. An error is fatal.

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asock.h: sockets, the modes of descriptors, and TCP connections. Comes with async.h.
+ * asock.h: sockets, the modes of descriptors, and TCP connections. Comes with amisc.h.
  *
  * Calls that fail return -1 and set errno, unless a comment says otherwise.
  */
 #ifndef MELYCOMPAT_ASYNC_ASOCK_H
 #define MELYCOMPAT_ASYNC_ASOCK_H
 
-#include "async.h"
+#include "sysconf.h"
+
+#include "callback.h"
+#include "str.h"
 
 #pragma GCC system_header
+
+/** What to wait for. */
+enum selop { selread = 0, selwrite = 1 };
 
 /* ---- sockets: any color, any thread ---- */
 

@@ -25,7 +25,8 @@
 #include "generic.h"
 #include "callback.h"
 #include "init.h"
-#include "rwfd.h"
+
+#include "asock.h" /* selop */
 
 #pragma GCC system_header
 
@@ -68,8 +69,6 @@ int task_get_nthreads();
 #define async_get_nthreads task_get_nthreads
 
 /* ---- descriptors ---- */
-
-enum selop { selread = 0, selwrite = 1 };
 
 /**
  * fdcb(fd, op, cb): call cb, in its color, each time fd is ready for reading or writing; a hang-up
@@ -147,9 +146,14 @@ void yieldcb_remove(yieldcb_t *yield);
 time_t sfs_get_timenow(bool force = false);
 timespec sfs_get_tsnow(bool force = false);
 
-/** These times as variables; color 0. */
-extern timespec tsnow;
-extern const time_t &timenow;
+/**
+ * These times as variables; color 0. Only if the program defines MELYCOMPAT_TIMENOW: libasync had
+ * them, sfslite does not, and programs for it have such names of their own.
+ */
+#ifdef MELYCOMPAT_TIMENOW
+extern timespec tsnow __asm__("melycompat_async_tsnow");
+extern const time_t &timenow __asm__("melycompat_async_timenow");
+#endif
 
 /* ---- before main ---- */
 
@@ -172,6 +176,8 @@ int set_select_policy(select_policy_t policy);
 void set_busywait(bool on);
 /** Does nothing. */
 void set_compact_interval(u_int interval);
+/** With true, the loop reaps only children with a callback, like a z in SFS_OPTIONS; see chldcb. */
+void set_zombie_collect(bool on);
 
 }
 
@@ -190,13 +196,10 @@ void set_compact_interval(u_int interval);
 
 /* Programs rely on async.h to include these: */
 #include "amisc.h"
-#include "aproc.h"
-#include "asock.h"
 #include "ifchg.h"
-#include "keyfunc.h"
 #include "litetime.h"
-#include "str2file.h"
-#include "vec.h"
+#include "sfs_bundle.h"
+#include "sfs_const.h"
 
 /* Again, because a system header included above may redefine it. */
 #undef NULL

@@ -6,10 +6,10 @@
  *     tmoq<query, &query::link, 2, 5> queries;
  *
  * start(q) calls q->xmit(0) at once, q->xmit(1) after 2 seconds, q->xmit(2) after 4 more, and so
- * on, up to 5 calls; after one more wait it calls q->timeout(). Waits end on full seconds of the
- * clock, so a wait can be up to one second short. The queue does not own its elements. An element
- * leaves the queue by remove, which must be called before the element is destroyed, or by timeout.
- * Color 0.
+ * on, up to 5 calls; after one more wait it calls q->timeout(), which may call keeptrying(q). Waits
+ * end on full seconds of the clock, so a wait can be up to one second short. The queue does not own
+ * its elements. An element leaves the queue by remove, which must be called before the element is
+ * destroyed, or by timeout. Color 0.
  */
 #ifndef MELYCOMPAT_ASYNC_BACKOFF_H
 #define MELYCOMPAT_ASYNC_BACKOFF_H
@@ -40,6 +40,18 @@ public:
 
 	/** Send an element for the first time; it must not be in a queue. */
 	void start(T *elm) { send(elm, 0); }
+
+	/**
+	 * Send an element that is in no queue, after which timeout was called, once more: with the
+	 * highest number, and with the longest wait until it is called again.
+	 */
+	void
+	keeptrying(T *elm)
+	{
+		if (link_of(elm).pprev != NULL)
+			container_misused("tmoq: keeptrying of an element that is waiting");
+		send(elm, maxsend - 1);
+	}
 
 	/** Stop sending an element. No effect if it is in no queue. */
 	void

@@ -50,6 +50,8 @@ public:
 	int get_timeleft() const { return _timeleft; }
 	/** The address of the function; for a method, if the compiler's ABI gives it. */
 	void *getfaddr() const { return _faddr; }
+	/** Without effect, for code that tame generates; traces name the function. */
+	void set_gdb_info(const char *, const void *) {}
 
 	notes() : _faddr(NULL), _color(0), _prio(0), _timeleft(0) {}
 	notes(void *faddr, int color, int prio, int timeleft)

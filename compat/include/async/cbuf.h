@@ -13,59 +13,55 @@
 
 class MELYCOMPAT_API cbuf {
 public:
-	/** A ring of n bytes. */
-	explicit cbuf(size_t n) : _buf(new char[n]), _size(n), _at(0), _bytes(0) {}
+	/** A ring with room for n bytes. */
+	cbuf(size_t n) : _buf(new char[n]), _room(n), _at(0), _size(0) {}
 	~cbuf() { delete[] _buf; }
 
-	/** The capacity, the number of bytes stored, and the free space. */
+	/** The number of bytes stored, and the free space. */
 	size_t size() const { return _size; }
-	size_t bytes() const { return _bytes; }
-	size_t space() const { return _size - _bytes; }
-	bool empty() const { return _bytes == 0; }
-	bool full() const { return _bytes == _size; }
+	size_t space() const { return _room - _size; }
 
+	/** Give it room for n bytes. The content stays; more than n bytes end the program. */
+	void resize(size_t n);
 	/** Drop all bytes. */
-	void clear() { _at = _bytes = 0; }
+	void clear() { _at = _size = 0; }
 
-	/** Store the pieces of the content, 0 to 2 nonempty ones, in iov; returns their number. */
-	int outiov(iovec iov[2]) const { return pieces(iov, _at, _bytes); }
+	/** Byte n of the content; an index that is out of range ends the program. */
+	char &at(size_t n) const;
+	char &operator[](ptrdiff_t n) const { return at(size_t(n)); }
+	/** The index of the first byte c; -1: none. */
+	int find(char c) const;
+
+	/** The nonempty pieces of the content, valid until the next call; their number, 0 to 2. */
+	const iovec *outiov();
+	int outiovcnt() const { return pieces(_at, _size); }
 	/** Like outiov, for the free space. */
-	int iniov(iovec iov[2]) const { return pieces(iov, (_at + _bytes) % wrap(), space()); }
+	const iovec *iniov();
+	int iniovcnt() const { return pieces((_at + _size) % wrap(), space()); }
 
-	/** Add n bytes that were written into the free space; more than fit ends the program. */
-	void
-	addbytes(size_t n)
-	{
-		if (n > space())
-			container_misused("cbuf: more bytes than room");
-		_bytes += n;
-	}
-
-	/** Drop the first n bytes; dropping more than are stored ends the program. */
-	void
-	rembytes(size_t n)
-	{
-		if (n > _bytes)
-			container_misused("cbuf: more bytes than there are");
-		_at = (_at + n) % wrap();
-		_bytes -= n;
-	}
+	/** Add n bytes that were written into the free space; more than fit end the program. */
+	void addbytes(size_t n);
+	/** Drop the first n bytes; more than are stored end the program. */
+	void rembytes(size_t n);
+	/** Undo rembytes(n), if nothing was written since; n is at most space(). */
+	void unrembytes(size_t n);
 
 	/** Append up to n bytes, as many as fit. Returns their number. */
 	size_t copyin(const void *p, size_t n);
-
 	/** Copy up to n bytes from the beginning without removing them. Returns their number. */
 	size_t copyout(void *p, size_t n) const;
 
 private:
 	char *_buf;
-	size_t _size, _at, _bytes;
+	size_t _room, _at, _size;
+	iovec _in[2], _out[2];
 
 	cbuf(const cbuf &);
 	cbuf &operator=(const cbuf &);
 
-	size_t wrap() const { return _size != 0 ? _size : 1; }
-	int pieces(iovec iov[2], size_t at, size_t n) const;
+	size_t wrap() const { return _room != 0 ? _room : 1; }
+	/* The n bytes of the ring from `at` on: in how many pieces? Their addresses, if wanted. */
+	int pieces(size_t at, size_t n, iovec iov[2] = 0) const;
 };
 
 #endif

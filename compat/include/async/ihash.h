@@ -9,6 +9,7 @@
  *     shash    by a member of a base class of the element; ishash means the same
  *     fhash    by keyfn<V, K>, a function that returns the key
  *     ihash2   by two members
+ *     ihash_iterator_t   one element of a table after the other
  *
  * Several elements may have one key. The key of an element must not change while it is in a table.
  * The table does not own its elements and cannot be copied. The caller ensures that an element is
@@ -21,6 +22,7 @@
 #include "callback.h"
 #include "keyfunc.h"
 #include "list.h"
+#include "vec.h"
 
 #pragma GCC system_header
 
@@ -155,7 +157,7 @@ private:
 	size_t
 	chain_of(hash_t val) const
 	{
-		return size_t((u_int64_t(hash_t(val * 2654435769U)) << _bits) >> 32);
+		return size_t((u_int64_t(val * 2654435769U) << _bits) >> 32);
 	}
 
 	static V *
@@ -348,7 +350,7 @@ private:
 	hash_t
 	hash(const K1 &k1, const K2 &k2) const
 	{
-		return hash_t(_hash1(k1)) * 33 ^ hash_t(_hash2(k2));
+		return u_int32_t(_hash1(k1)) * 33 ^ u_int32_t(_hash2(k2));
 	}
 
 	V *
@@ -356,6 +358,29 @@ private:
 	{
 		while (elm != NULL && !(_eq1(k1, elm->*key1) && _eq2(k2, elm->*key2)))
 			elm = core::next_val(elm);
+		return elm;
+	}
+};
+
+/**
+ * Iterates over the elements V of a table of type H. The element returned last may be removed
+ * meanwhile.
+ */
+template <class V, class H> class ihash_iterator_t {
+	H &_table;
+	V *_next;
+
+public:
+	ihash_iterator_t(H &table) : _table(table), _next(table.first()) {}
+
+	/** The next element, NULL at the end. */
+	V *
+	next()
+	{
+		V *elm = _next;
+
+		if (elm != NULL)
+			_next = _table.next(elm);
 		return elm;
 	}
 };

@@ -370,14 +370,29 @@ public:
 	V *
 	operator[](const K &k) const
 	{
+		V *p = lower_bound(k);
+
+		return p != NULL && core::comparison().by_key(k, p->*key) == 0 ? p : NULL;
+	}
+
+	/** The first element whose key is not less than k, or greater than k; or NULL. */
+	V *lower_bound(const K &k) const { return first_behind(k, 1); }
+	V *upper_bound(const K &k) const { return first_behind(k, 0); }
+
+private:
+	/* The first element to whose key k compares as less than `limit`. */
+	V *
+	first_behind(const K &k, int limit) const
+	{
 		V *found = NULL;
 
 		for (V *p = core::root(); p != NULL;) {
-			int side = core::comparison().by_key(k, p->*key);
-
-			if (side == 0)
+			if (core::comparison().by_key(k, p->*key) < limit) {
 				found = p;
-			p = side > 0 ? core::right(p) : core::left(p);
+				p = core::left(p);
+			} else {
+				p = core::right(p);
+			}
 		}
 		return found;
 	}

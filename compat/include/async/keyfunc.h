@@ -22,14 +22,26 @@
 
 class str;
 
-typedef u_int32_t hash_t;
+/**
+ * A hash value. A class, so that a program can overload functions for it, and declare it; otherwise
+ * like a number of 32 bits.
+ */
+class hash_t {
+public:
+	hash_t() : _value(0) {}
+	hash_t(u_int32_t value) : _value(value) {}
+	operator u_int32_t() const { return _value; }
+
+private:
+	u_int32_t _value;
+};
 
 /** The hash of no bytes, with which a chain of hash_bytes and hash_string begins. */
 enum { HASHSEED = 5381 };
 
 /** The hash of n bytes, continued from seed. */
-inline hash_t
-hash_bytes(const void *p, size_t n, hash_t seed = HASHSEED)
+inline u_int32_t
+hash_bytes(const void *p, size_t n, u_int32_t seed = HASHSEED)
 {
 	const unsigned char *byte = static_cast<const unsigned char *>(p);
 
@@ -39,10 +51,18 @@ hash_bytes(const void *p, size_t n, hash_t seed = HASHSEED)
 }
 
 /** The hash of a C string, which is that of its bytes without the NUL. */
-inline hash_t
-hash_string(const void *p, hash_t seed = HASHSEED)
+inline u_int32_t
+hash_string(const void *p, u_int32_t seed = HASHSEED)
 {
 	return hash_bytes(p, strlen(static_cast<const char *>(p)), seed);
+}
+
+/** The 32 bits of value rotated to the left, for a hash of several numbers. */
+inline u_int32_t
+hash_rotate(u_int32_t value, u_int32_t bits)
+{
+	bits %= 32;
+	return bits == 0 ? value : value << bits | value >> (32 - bits);
 }
 
 /* ---- compare ---- */

@@ -13,6 +13,7 @@
 
 #include "ihash.h"
 #include "refcnt.h"
+#include "vec.h"
 
 #pragma GCC system_header
 

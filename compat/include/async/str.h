@@ -14,6 +14,7 @@
 
 #include "keyfunc.h"
 #include "suio++.h"
+#include "vec.h"
 
 #pragma GCC system_header
 

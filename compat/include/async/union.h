@@ -7,9 +7,9 @@
  *     union_entry<U> other;
  *
  * The class that contains the union calls _base.init() in its constructor and _base.destroy() in
- * its destructor. one.select() makes a T the value; *one and one->member then refer to that T. If
- * TUNION_DEBUG is defined as nonzero, each access checks which member is selected. One color at a
- * time.
+ * its destructor. one.select() makes a T the value; *one and one->member then refer to that T, and
+ * one converts to its address. If TUNION_DEBUG is defined as nonzero, each access checks which
+ * member is selected. One color at a time.
  */
 #ifndef MELYCOMPAT_ASYNC_UNION_H
 #define MELYCOMPAT_ASYNC_UNION_H
@@ -99,6 +99,8 @@ public:
 	const T &operator*() const { return *addr(); }
 	T *operator->() { return addr(); }
 	const T *operator->() const { return addr(); }
+	operator T *() { return addr(); }
+	operator const T *() const { return addr(); }
 
 private:
 	void *

@@ -28,13 +28,15 @@ status() {
 
 # json LINES "KEY..." PROGRAM ARGS: the output has LINES lines. Each is an object with the common
 # keys and these, with numbers where numbers belong, and a median above 0 (idle: at least 0).
+# The program of a peer takes the name of the benchmark as its first argument.
 json() {
-	local lines=$1 keys=$2
+	local lines=$1 keys=$2 bench=$3
 	shift 2
+	[ "${1#peers/}" = "$1" ] || bench=$2
 	status 0 "$@"
 	cat "$scratch/out" >>"$scratch/lines"
 	keys="bench peer cores colors unit median min max runs $keys"
-	awk -v lines="$lines" -v keys="$keys" -v bench="$1" '
+	awk -v lines="$lines" -v keys="$keys" -v bench="$bench" '
 	function wrong(why) {
 		print why ": " $0
 		exit 1
@@ -123,6 +125,29 @@ for program in unbalanced penalty cache-efficient; do
 		grep -q 'left out' "$scratch/err" || bad "$program: left out without a word"
 	fi
 	status 2 $program --config nothing
+done
+
+# The peers that are built (make peers).
+for program in "$dir"/peers/*; do
+	[ -f "$program" ] && [ -x "$program" ] || continue
+	peer=peers/${program##*/}
+	json 2 "events fairness" $peer chain $quick --cores 2 --colors 3,64
+	json 1 "events" $peer chain $quick --cores 1 --colors 1
+	json 1 "events variant" $peer chain --runs 1 --json --cores 2 --colors 64 --events 20000
+	json 1 "events fairness" $peer compat-chain $quick --cores 2 --colors 3
+	json 1 "events variant" $peer compat-chain --runs 1 --json --cores 2 --colors 3 \
+		--events 2000
+	json 1 "events fairness" $peer pingpong $quick --cores 2 --colors 8
+	json 1 "events fairness ideal_pct" $peer fan $quick --cores 2 --colors 100
+	grep -q "\"peer\":\"${peer#peers/}\"" "$scratch/out" || bad "$peer: under another name"
+	status 0 $peer --help
+	status 0 $peer chain --help
+	for args in "" nothing "chain --no-such" "chain --cores 0" "chain --colors 0" \
+		"chain stray"; do
+		# shellcheck disable=SC2086
+		status 2 $peer $args
+		[ -s "$scratch/err" ] || bad "$peer $args: not a word on stderr"
+	done
 done
 
 # One start of python3 for all lines.

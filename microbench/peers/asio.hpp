@@ -8,6 +8,7 @@
 #include <boost/asio.hpp>
 
 #include <thread>
+#include <utility>
 
 namespace peer {
 
@@ -26,6 +27,26 @@ start(int threads)
 		std::thread([] { context->run(); }).detach();
 }
 
+// How a handler submits: asio::defer says that the new work continues the handler's, so that Asio
+// may keep it on this thread and wake no other one; asio::post says nothing.
+#ifdef PEER_DEFER
+#define PEER_ASIO_NAME(strand) strand "-defer"
+template <class Strand, class Function>
+void
+submit(Strand &strand, Function &&f)
+{
+	asio::defer(strand, std::forward<Function>(f));
+}
+#else
+#define PEER_ASIO_NAME(strand) strand
+template <class Strand, class Function>
+void
+submit(Strand &strand, Function &&f)
+{
+	asio::post(strand, std::forward<Function>(f));
+}
+#endif
+
 // What is posted to a Strand runs one after another; the lambda holds one pointer, so that it
 // and its operation are recycled by Asio's per-thread allocator.
 template <class Strand>
@@ -34,12 +55,12 @@ public:
 	template <auto Method, class T>
 	void post(T *object)
 	{
-		asio::post(strand_, [object] { (object->*Method)(); });
+		submit(strand_, [object] { (object->*Method)(); });
 	}
 	template <auto Method, class T>
 	void post_outside(T *object)
 	{
-		post<Method>(object);
+		asio::post(strand_, [object] { (object->*Method)(); });
 	}
 
 protected:

@@ -6,7 +6,7 @@
 
 namespace peer {
 
-constexpr const char *name = "asio-iostrand";
+constexpr const char *name = PEER_ASIO_NAME("asio-iostrand");
 
 class entity : public strand_entity<asio::io_context::strand> {
 public:

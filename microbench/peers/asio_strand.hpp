@@ -6,7 +6,7 @@
 
 namespace peer {
 
-constexpr const char *name = "asio-strand";
+constexpr const char *name = PEER_ASIO_NAME("asio-strand");
 
 class entity : public strand_entity<asio::strand<asio::io_context::executor_type>> {
 public:

@@ -80,6 +80,8 @@ post_now(mely_runtime *rt, const job &j, bool head, int timeleft)
 {
 	mely_handler *handler = handler_for(j.ops->posted, j.faddr, j.priority);
 
+	if (head && j.color >= 0)
+		return mely_post_head_id(rt, color_id(j.color), handler, j.callback);
 	if (head)
 		return mely_post_head(color_object(rt, j.color), handler, j.callback);
 	if (timeleft > 0)

@@ -272,8 +272,12 @@ MELY_API int mely_join_done(struct mely_join *join);
 
 /* ---- where am I --------------------------------------------------------------------------- */
 
-/** The color whose handler runs on this thread; NULL outside handlers. A color by id stays valid
- *  until the runtime is freed, an object until its release function is called.
+/** The color whose handler runs on this thread; NULL outside handlers. An object stays valid until
+ *  its release function is called. A color by id is valid until the handler returns, and as long as
+ *  an event waits in it; and until the runtime is freed once one of these has been done with it:
+ *  an embedded event was posted to it, a watcher, timer, work or join made, a name, mark or pin
+ *  given, done or drained_color named, or its id given to mely_color_of_id. To post to a color
+ *  later, keep its id (mely_color_id), not this pointer.
  *  Threads: any. Colors: any. Blocks: no. Errors: none. */
 MELY_API struct mely_color *mely_current_color(void);
 /** The runtime whose handler runs on this thread; NULL outside handlers.

@@ -426,7 +426,8 @@ public:
 
 	mely_color *get() const noexcept { return color_; }
 
-	/** The color that runs on this thread; only in a handler. */
+	/** The color that runs on this thread; only in a handler. How long one by id is valid:
+	 *  mely_current_color. */
 	static color_ref
 	current()
 	{

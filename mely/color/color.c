@@ -99,17 +99,23 @@ mely_color_release(struct mely_color *color, void (*fn)(void *arg), void *arg)
 	return 0;
 }
 
-/* The caller gets the address of the color, so a trim must not free it. */
-static void
-hold(struct mely_color *color)
+void
+melyint_color_hold(struct mely_color *color)
 {
-	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
-	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_owner) == melyint_self);
-	/* relaxed, both: set under the table's mutex or in a handler of the color, while no trim
-	 * can take the color */
-	if (!(MELY_LOAD(&color->_flags, relaxed) &
-	    (MELYINT_COLOR_OBJECT | MELYINT_COLOR_HELD | MELYINT_COLOR_PINNED)))
+	struct melyint_core *self = melyint_self, *owner;
+
+	if (melyint_color_stays(color))
+		return;
+	if (self != NULL && self->batch.color == color) {
+		MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING);
+		/* relaxed: a running color's flags change by atomics, or by a pin, which holds */
 		MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed);
+		return;
+	}
+	owner = melyint_color_lock(color);
+	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_DEAD)); /* as promised */
+	MELY_OR(&color->_flags, MELYINT_COLOR_HELD, relaxed); /* under the lock */
+	melyint_lock_drop(&owner->lock);
 }
 
 int
@@ -145,10 +151,8 @@ mely_current_color(void)
 {
 	struct melyint_core *self = melyint_self;
 
-	if (self == NULL || self->batch.color == NULL)
-		return NULL;
-	hold(self->batch.color);
-	return self->batch.color;
+	/* C of NOTE(colortab): a running color stays; calls that keep its address hold it. */
+	return self != NULL ? self->batch.color : NULL;
 }
 
 struct mely_runtime *

@@ -292,6 +292,8 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	if (color == NULL)
 		return -EINVAL;
 	t = table_of(color);
+	if (drained_color != NULL)
+		melyint_color_hold(drained_color);
 	melyint_check_promise(drained);
 	/* relaxed: posts count from about now on */
 	MELY_OR(&mely_color_runtime(color)->flow.direct, MELYINT_DIRECT_MARKS, relaxed);

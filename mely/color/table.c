@@ -16,10 +16,11 @@
  *   B. A core is a reader from the look-up until its turn ends at the latest. Any other thread
  *      counts itself in table->readers from enter to leave.
  *   C. To give colors back, the trim holds the table's mutex and the lock of a color's owner. It
- *      marks a color DEAD that is idle and not HELD, then unlinks it. A poster that looked the
- *      color up before finds the mark under the same owner's lock and looks the id up again
- *      (sched/post.c). So the old object takes no more events, and the id can be made again at
- *      once. Posts in outboxes cannot look again. So no post goes into an outbox from a grace
+ *      marks a color DEAD that is idle and not HELD, then unlinks it. What keeps the address of a
+ *      color for longer than its handler runs holds it (melyint_color_hold). A poster that
+ *      looked the color up before finds the mark under the same owner's lock and looks the id up
+ *      again (sched/post.c). So the old object takes no more events, and the id can be made again
+ *      at once. Posts in outboxes cannot look again. So no post goes into an outbox from a grace
  *      period before the trim marks anything until one after it, and no outbox holds a post to a
  *      color that is DEAD.
  *   D. The trim frees the memory after a grace period: under its lock, every core has passed a

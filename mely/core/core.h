@@ -382,7 +382,7 @@ enum {
 	MELYINT_COLOR_PINNED = 2,
 	MELYINT_COLOR_MARKED = 4,   /* has a high-water mark */
 	MELYINT_COLOR_NOTED = 8,    /* it has, or had, a name or a mark: names_marks.c */
-	MELYINT_COLOR_HELD = 16,    /* its address is known: to mely_color_of_id, to an event */
+	MELYINT_COLOR_HELD = 16,    /* its address is kept: color.c:melyint_color_hold */
 	MELYINT_COLOR_RELEASED = 32,
 	MELYINT_COLOR_DEAD = 64,    /* given back; the caller must look it up again */
 	MELYINT_COLOR_MIXED = 128,  /* not all of its events are pooled */
@@ -410,6 +410,19 @@ melyint_color_lock(struct mely_color *color)
 		melyint_lock_drop(&owner->lock);
 	}
 }
+
+/* Is it sure that no trim gives the color back? */
+MELY_INLINE bool
+melyint_color_stays(const struct mely_color *color)
+{
+	/* relaxed: neither bit is ever taken back */
+	return (MELY_LOAD(&color->_flags, relaxed) & (MELYINT_COLOR_OBJECT | MELYINT_COLOR_HELD)) !=
+	    0;
+}
+
+/* The caller keeps the address of the color: from now on it stays. The caller holds no core's lock,
+ * and is in a handler of the color or knows that it does not go before this returns. */
+void melyint_color_hold(struct mely_color *color);
 
 /* Every change of a color's state but its end. Under the lock of its owner. A color begins to run
  * only from its core-queue, so it never runs twice. */

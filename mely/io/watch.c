@@ -91,6 +91,7 @@ melyint_watch_new(struct melyint_io *io, const struct melyint_watch_ask *ask,
 	r = melyint_slots_take(&io->slots, ask->color, ask->guard, ask->late, &w);
 	if (r < 0)
 		return r;
+	melyint_color_hold(ask->color);
 	copy_handler(&w->handler, ask->handler, ask->trampoline);
 	mely_event_init(&w->ev, &w->handler, w);
 	mely_event_init(&w->over, &over_handler, w);
@@ -287,6 +288,7 @@ melyint_watch_await(struct melyint_watch *w, struct mely_color *done_color,
 	if (w->done != NULL)
 		return -EALREADY;
 	melyint_check_promise(done);
+	melyint_color_hold(done_color);
 	w->done_color = done_color;
 	w->done = done;
 	return -EINPROGRESS;

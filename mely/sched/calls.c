@@ -109,9 +109,8 @@ mely_event_post_id(struct mely_runtime *rt, uint32_t id, struct mely_event *ev)
 	melyint_examine_event(__func__, ev);
 	if (MELY_UNLIKELY(rt == NULL || ev == NULL))
 		return -EINVAL;
-	/* mely_current_color holds the color, as an append does: the event keeps its address. */
 	if (self != NULL && self->batch.color_id == id && self->rt == rt)
-		return melyint_post(mely_current_color(), ev, 0);
+		return melyint_post(self->batch.color, ev, 0);
 	do {
 		error = melyint_colortab_enter(rt, self, id, &color);
 		if (error != 0)

@@ -165,6 +165,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		 * the color can be one that this post has made */
 		struct mely_color *color = MELY_LOAD(&ev->_color, acquire);
 		struct melyint_core *owner;
+		bool taken;
 		int result;
 
 		if (state == MELYINT_EV_CLAIMED) {
@@ -199,14 +200,21 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 			return cancel_queued(self, owner, color, ev);
 		if (state == MELYINT_EV_LEFT)
 			return cancel_left(self, owner, color, ev);
-		if (state != MELYINT_EV_IDLE)
-			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
 		/* acquire: pairs with the release in end.h: if another event is the current one by
 		 * now, the handler has ended, and the event's memory is the program's */
-		else if (MELY_LOAD(&owner->shown.current, acquire) == ev)
-			result = hang_completion(owner, done_color, done);
-		else
+		taken = state != MELYINT_EV_IDLE;
+		if (!taken && MELY_LOAD(&owner->shown.current, acquire) != ev) {
 			result = -ENOENT;
+		} else if (done != NULL && !melyint_color_stays(done_color)) {
+			/* The completion keeps its color's address. */
+			melyint_lock_drop(&owner->lock);
+			melyint_color_hold(done_color);
+			continue;
+		} else if (taken) {
+			result = plead ? cancel_taken(owner, ev, done_color, done) : -EINPROGRESS;
+		} else {
+			result = hang_completion(owner, done_color, done);
+		}
 		melyint_lock_drop(&owner->lock);
 		return result;
 	}

@@ -61,6 +61,7 @@ mely_join_init(struct mely_join *join, uint32_t count, struct mely_color *color,
 {
 	if (join == NULL || count == 0 || color == NULL || ev == NULL)
 		return -EINVAL;
+	melyint_color_hold(color);
 	join->_color = color;
 	join->_event = ev;
 	/* release: pairs with the acquire of the parties' subtractions */

@@ -27,13 +27,13 @@ enum { RESCAN_MAX = 16 };
 
 /* C of NOTE(batch): mark a taken list QUEUED again and drop cancelled events. Under the lock. */
 static struct mely_event *
-requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
+requeue(struct melyint_core *core, struct mely_event *first)
 {
 	struct mely_event *ev = first, *end, *kept = NULL;
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock));
-	if (first == NULL || !mixed)
-		return first;
+	if (first == NULL)
+		return NULL;
 	end = first->_prev;
 	for (;;) {
 		struct mely_event *next = ev->_next;
@@ -56,6 +56,33 @@ requeue(struct melyint_core *core, struct mely_event *first, bool mixed)
 			return kept;
 		ev = next;
 	}
+}
+
+/* C of NOTE(batch), in a batch with embedded events. Under the lock. */
+static MELY_NOINLINE void
+requeue_embedded(struct melyint_core *core)
+{
+	struct melyint_batch *batch = &core->batch;
+	unsigned flags = 0;
+
+	/* MIXED: the next take has to mark them again. */
+	if (batch->mixed) {
+		if (batch->heads != NULL || batch->tails != NULL)
+			flags = MELYINT_COLOR_MIXED;
+		batch->heads = requeue(core, batch->heads);
+		batch->tails = requeue(core, batch->tails);
+	}
+	/* HELD: they keep the color's address, also when they have run. */
+	if (batch->own_embedded) {
+		flags |= MELYINT_COLOR_HELD;
+		if (batch->own != NULL)
+			flags |= MELYINT_COLOR_MIXED;
+		batch->own = requeue(core, batch->own);
+		batch->own_embedded = false;
+	}
+	/* relaxed, both: under the lock */
+	if ((flags & ~(unsigned)MELY_LOAD(&batch->color->_flags, relaxed)) != 0)
+		MELY_OR(&batch->color->_flags, (uint16_t)flags, relaxed);
 }
 
 /* The color's priority is that of its most urgent event. Find it again if there are few events. */
@@ -203,37 +230,27 @@ put_back(struct melyint_core *core)
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_state) == MELYINT_COLOR_RUNNING &&
 	    MELY_PEEK(&color->_owner) == core);
 	MELY_DEBUG_ASSERT(MELY_PEEK(&core->shown.running) == color);
-	/* Embedded events go back with what did not run: the next take has to mark them again. */
-	if (MELY_UNLIKELY(batch->mixed) && (batch->heads != NULL || batch->tails != NULL))
-		MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
+	if (MELY_UNLIKELY(batch->mixed || batch->own_embedded))
+		requeue_embedded(core);
 	if (MELY_UNLIKELY(batch->heads != NULL)) {
-		heads = requeue(core, batch->heads, batch->mixed);
+		heads = batch->heads;
 		heads = melyint_evq_join(heads, MELY_LOAD(&color->_heads, relaxed));
 		/* release: as in sched/post.c:melyint_append_locked */
 		MELY_STORE(&color->_heads, heads, release);
 		batch->heads = NULL;
 	}
 	if (batch->tails != NULL) {
-		batch->tails = requeue(core, batch->tails, batch->mixed);
 		color->_tails = melyint_evq_join(batch->tails, color->_tails);
 		batch->tails = NULL;
 	}
 	own = batch->own;
 	if (own != NULL) {
 		batch->own = NULL;
-		if (MELY_UNLIKELY(batch->own_embedded)) {
-			own = requeue(core, own, true);
-			MELY_OR(&color->_flags, MELYINT_COLOR_MIXED, relaxed); /* under the lock */
-		}
-		if (MELY_LIKELY(own != NULL)) {
-			stamp(own, MELY_LOAD(&core->pace.turn_ticks, relaxed)); /* ours */
-			/* Where the last post rules, it is probably one of these. */
-			if (MELY_UNLIKELY(core->rt->config.priority_rule ==
-			    MELY_PRIORITY_LAST_POST))
-				color->_priority = melyint_priority_of(own->_prev);
-		}
+		stamp(own, MELY_LOAD(&core->pace.turn_ticks, relaxed)); /* ours */
+		/* Where the last post rules, it is probably one of these. */
+		if (MELY_UNLIKELY(core->rt->config.priority_rule == MELY_PRIORITY_LAST_POST))
+			color->_priority = melyint_priority_of(own->_prev);
 	}
-	batch->own_embedded = false;
 	worth = settle_worth(core, color, own);
 	color->_tails = melyint_evq_join(color->_tails, own);
 	batch->color = NULL;

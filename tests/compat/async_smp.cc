@@ -5,6 +5,7 @@
  */
 #include "async.h"
 
+#include "idle_ids.h"
 #include "marks.h"
 
 static int left;
@@ -524,6 +525,7 @@ any_thread()
 }
 
 static const struct fact facts[] = {
+	CASE(idle_ids_come_back),
 	CASE(introspection),
 	CASE(reduced),
 	CASE(not_inherited),

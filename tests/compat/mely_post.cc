@@ -6,6 +6,7 @@
 #include "mely.h"
 
 #include "facts.h"
+#include "idle_ids.h"
 #include "marks.h"
 
 /* ---- order in a color ---- */
@@ -434,6 +435,7 @@ static const struct fact facts[] = {
 	CASE(fork_before_amain),
 	CASE(other_threads_may_post),
 	CASE(timeleft_is_a_hint),
+	CASE(idle_ids_come_back),
 };
 
 FACTS_MAIN(facts)

@@ -116,7 +116,7 @@ check_timers(int runtime, uint64_t until_ps)
 static const struct melyint_watch *
 record_of(const struct mely_runtime *rt, mely_watch id)
 {
-	const struct melyint_stable *records = &rt->io->slots.records;
+	const struct melyint_stable *records = &rt->io->slots.mem.records;
 	const char *first = records->chunks[0];
 
 	if ((uint32_t)id >= MELYINT_STABLE_FIRST || first == NULL)

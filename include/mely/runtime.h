@@ -370,9 +370,11 @@ MELY_API int mely_set_batch(struct mely_runtime *rt, uint32_t events);
 MELY_API uint64_t mely_now_ns(void);
 
 /**
- * Give the memory of idle color ids and spare events back to the system now. Spare events also go
- * by themselves, a second after a burst, unless mely_config.stall_ms is 0; ids do not. Colors from
- * mely_color_of_id stay. May wait for cores to end a batch; in a handler of rt it does nothing.
+ * Give the memory of idle color ids and spare events back to the system now. While rt runs, that of
+ * events, of ids that no post has used for a while and of watchers that were stopped is also given
+ * back without a call, within ten seconds of a burst, unless mely_config.stall_ms is 0. Colors that
+ * something keeps stay (mely_current_color). May wait for cores to end a batch; in a handler of rt
+ * it does nothing.
  * Returns the number of bytes given back; 0 for NULL.
  *
  * Threads: any. Colors: any. Blocks: may. Errors: none.

@@ -23,15 +23,11 @@
  *      at once. Posts in outboxes cannot look again. So no post goes into an outbox from a grace
  *      period before the trim marks anything until one after it, and no outbox holds a post to a
  *      color that is DEAD.
- *   D. The trim frees the memory after a grace period: under its lock, every core has passed a
- *      turn, or was seen asleep or without a thread; and the count of outside readers was 0 once. A
- *      core in a long handler makes the trim wait.
+ *   D. The trim (trim.c) frees the memory after a grace period: core/grace.h.
  */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/assert.h"
 #include "base/mutex.h"
@@ -44,9 +40,8 @@ enum {
 	CHUNK = MELYINT_DENSE_CHUNK,
 	DENSE_ALWAYS = 16384,
 	DENSE_LIMIT = MELYINT_DENSE_LIMIT,
-	DIRECTORY = DENSE_LIMIT / CHUNK,
-	DENSITY = 4,          /* at least 1 of 4 */
-	BUCKETS_MIN = 64
+	DIRECTORY = MELYINT_DENSE_DIRECTORY,
+	DENSITY = 4           /* at least 1 of 4 */
 };
 
 /* A color exists when its owner is set. */
@@ -67,8 +62,8 @@ buckets_new(size_t count, struct melyint_buckets *older)
 	return b;
 }
 
-static void
-buckets_free(struct melyint_buckets *b)
+void
+melyint_buckets_free(struct melyint_buckets *b)
 {
 	while (b != NULL) {
 		struct melyint_buckets *older = b->older;
@@ -84,7 +79,7 @@ int
 melyint_colortab_new(struct mely_runtime *rt, struct melyint_colortab **table)
 {
 	struct melyint_colortab *t = aligned_alloc(MELY_CACHE_LINE, sizeof *t);
-	struct melyint_buckets *b = buckets_new(BUCKETS_MIN, NULL);
+	struct melyint_buckets *b = buckets_new(MELYINT_BUCKETS_MIN, NULL);
 
 	if (t != NULL)
 		memset(t, 0, sizeof *t);
@@ -157,7 +152,7 @@ melyint_colortab_free(struct melyint_colortab *t)
 	MELY_DEBUG_ASSERT(t->scattered == 0); /* the chains had all */
 	melyint_slabs_fini(&t->slabs);
 	melyint_mutex_drop(&t->lock);
-	buckets_free(b);
+	melyint_buckets_free(b);
 	melyint_mutex_fini(&t->lock);
 	free(t);
 }
@@ -226,8 +221,8 @@ obtain_chunk(struct melyint_colortab *t, uint32_t id)
 
 /* Replace the buckets. Under the lock. Readers of the old buckets still find whole chains: entries
  * are only pushed at the front of new chains, which share the tails. */
-static void
-resize(struct melyint_colortab *t, size_t count)
+void
+melyint_colortab_resize(struct melyint_colortab *t, size_t count)
 {
 	struct melyint_buckets *old = MELY_LOAD(&t->buckets, relaxed); /* under the lock */
 	struct melyint_buckets *b = buckets_new(count, old);
@@ -269,7 +264,7 @@ make_scattered(struct melyint_colortab *t, uint32_t id)
 	melyint_color_setup(&e->color, home_of(t->rt, id), id, 0);
 	/* More than that: there was no memory for the last attempts. */
 	if (t->scattered >= b->count) {
-		resize(t, b->count * 2);
+		melyint_colortab_resize(t, b->count * 2);
 		b = MELY_LOAD(&t->buckets, relaxed);
 	}
 	MELY_DEBUG_ASSERT(melyint_colortab_peek(b, id) == NULL); /* one color for an id */
@@ -382,204 +377,4 @@ void
 melyint_colortab_unlock(struct melyint_colortab *t)
 {
 	melyint_mutex_drop(&t->lock);
-}
-
-/* ---- giving back ----------------------------------------------------------------------------- */
-
-/* D of NOTE(colortab). No lock held. */
-static void
-wait_for_grace(struct melyint_colortab *t)
-{
-	struct mely_runtime *rt = t->rt;
-	const struct timespec nap = {0, 50000};
-	int i;
-
-	MELY_ASSERT(melyint_self == NULL || melyint_self->rt != rt); /* would wait for itself */
-	MELY_DEBUG_ASSERT(!melyint_mutex_held(&t->lock));
-	for (i = 0; i < rt->cores_count; i++) {
-		struct melyint_core *core = &rt->cores[i];
-		uint64_t seen = 0;
-		bool first = true;
-
-		for (;;) {
-			uint64_t turns;
-			bool quiet;
-
-			melyint_lock_take(&core->lock);
-			/* relaxed: under the lock */
-			quiet = !core->locked.attended ||
-			    MELY_LOAD(&core->locked.sleep, relaxed) != MELYINT_AWAKE;
-			turns = core->locked.turns;
-			MELY_DEBUG_ASSERT(turns >= seen);
-			melyint_lock_drop(&core->lock);
-			if (quiet || (!first && turns != seen))
-				break;
-			if (first)
-				seen = turns;
-			first = false;
-			nanosleep(&nap, NULL);
-		}
-	}
-	/* acq_rel: pairs with the additions and subtractions of the readers */
-	while (MELY_ADD(&t->readers, 0, acq_rel) != 0)
-		sched_yield();
-}
-
-/* C of NOTE(colortab): mark a color that is idle and that nothing points to. */
-static bool
-bury(struct mely_color *color)
-{
-	struct melyint_core *owner = melyint_color_lock(color);
-	/* relaxed, all: under the owner's lock */
-	bool spare = MELY_LOAD(&color->_state, relaxed) == MELYINT_COLOR_IDLE &&
-	    (MELY_LOAD(&color->_flags, relaxed) & ~MELYINT_COLOR_MIXED) == 0;
-
-	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
-	MELY_DEBUG_ASSERT(!(MELY_PEEK(&color->_flags) & MELYINT_COLOR_DEAD)); /* still linked */
-	if (spare) {
-		MELY_STORE(&color->_flags, MELYINT_COLOR_DEAD, relaxed);
-		melyint_assert_dead(color);
-	}
-	melyint_lock_drop(&owner->lock);
-	return spare;
-}
-
-static void
-unbury(struct mely_color *color)
-{
-	struct melyint_core *owner = melyint_color_lock(color);
-
-	melyint_assert_dead(color);
-	MELY_STORE(&color->_flags, 0, relaxed); /* under the owner's lock */
-	melyint_lock_drop(&owner->lock);
-}
-
-/* Does this place of a chunk hold a color? Under the table's mutex. */
-static bool
-exists(const struct mely_color *color)
-{
-	return MELY_LOAD(&color->_owner, relaxed) != NULL; /* set under the mutex */
-}
-
-/* Bury a chunk whole or not at all. Under the table's mutex. */
-static bool
-bury_chunk(struct mely_color *chunk)
-{
-	int i, j;
-
-	for (i = 0; i < CHUNK; i++) {
-		if (!exists(&chunk[i]) || bury(&chunk[i]))
-			continue;
-		for (j = 0; j < i; j++) {
-			if (exists(&chunk[j]))
-				unbury(&chunk[j]);
-		}
-		return false;
-	}
-	return true;
-}
-
-/* The graves: unlinked memory until the grace period ends. */
-struct graves {
-	struct mely_color *chunks; /* linked by the last color's _next, which no reader follows */
-	struct melyint_entry *entries;     /* linked by free */
-};
-
-static void
-unlink_chunks(struct melyint_colortab *t, struct graves *graves)
-{
-	size_t i;
-
-	melyint_assert_colortab_locked(t);
-	for (i = 0; i < DIRECTORY; i++) {
-		/* relaxed: under the mutex */
-		struct mely_color *chunk =
-		    melyint_dense_chunk(MELY_LOAD(&t->dense.directory[i], relaxed));
-
-		if (chunk == NULL || !bury_chunk(chunk))
-			continue;
-		melyint_assert_chunk(t, i);
-		MELY_DEBUG_ASSERT(t->chunks > 0);
-		t->chunks--;
-		t->colors -= t->used[i];
-		/* release: A of NOTE(colortab) */
-		MELY_STORE(&t->dense.directory[i], 0, release);
-		chunk[CHUNK - 1]._next = graves->chunks;
-		graves->chunks = chunk;
-	}
-}
-
-static void
-unlink_entries(struct melyint_colortab *t, struct graves *graves)
-{
-	struct melyint_buckets *b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
-	size_t i;
-
-	melyint_assert_colortab_locked(t);
-	for (i = 0; i < b->count; i++) {
-		_Atomic(struct melyint_entry *) *link = &b->chain[i];
-		struct melyint_entry *e;
-
-		/* relaxed loads: under the mutex; the release stores: A of NOTE(colortab) */
-		while ((e = MELY_LOAD(link, relaxed)) != NULL) {
-			if (!bury(&e->color)) {
-				link = &e->next;
-				continue;
-			}
-			MELY_STORE(link, MELY_LOAD(&e->next, relaxed), release);
-			MELY_DEBUG_ASSERT(t->scattered > 0);
-			t->scattered--;
-			e->free = graves->entries;
-			graves->entries = e;
-		}
-	}
-}
-
-size_t
-melyint_colortab_trim(struct mely_runtime *rt)
-{
-	struct melyint_colortab *t = rt->colors;
-	struct graves graves = {NULL, NULL};
-	struct melyint_buckets *older, *b;
-	size_t bytes = 0, count;
-
-	/* relaxed, here and below: a core sees it when a grace period has passed, which takes the
-	 * core's lock */
-	MELY_ADD(&rt->flow.direct, MELYINT_DIRECT_TRIM, relaxed);
-	wait_for_grace(t);
-	melyint_colortab_take(t);
-	unlink_chunks(t, &graves);
-	unlink_entries(t, &graves);
-	b = MELY_LOAD(&t->buckets, relaxed); /* under the mutex */
-	for (count = b->count; count > BUCKETS_MIN && count > 4 * t->scattered; count /= 2)
-		;
-	if (count != b->count)
-		resize(t, count);
-	b = MELY_LOAD(&t->buckets, relaxed);
-	older = b->older;
-	b->older = NULL;
-	melyint_mutex_drop(&t->lock);
-
-	wait_for_grace(t);
-	MELY_SUB(&rt->flow.direct, MELYINT_DIRECT_TRIM, relaxed);
-	buckets_free(older);
-	while (graves.chunks != NULL) {
-		struct mely_color *chunk = graves.chunks;
-
-		graves.chunks = chunk[CHUNK - 1]._next;
-		melyint_assert_dead_chunk(chunk);
-		melyint_block_free(chunk);
-		bytes += MELYINT_BLOCK;
-	}
-	melyint_colortab_take(t);
-	while (graves.entries != NULL) {
-		struct melyint_entry *e = graves.entries;
-
-		graves.entries = e->free;
-		melyint_assert_dead(&e->color);
-		melyint_entry_free(&t->slabs, e);
-		bytes += sizeof *e;
-	}
-	melyint_mutex_drop(&t->lock);
-	return bytes;
 }

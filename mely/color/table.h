@@ -12,6 +12,7 @@
 enum {
 	MELYINT_DENSE_CHUNK = 1024,
 	MELYINT_DENSE_LIMIT = 1 << 22,
+	MELYINT_DENSE_DIRECTORY = MELYINT_DENSE_LIMIT / MELYINT_DENSE_CHUNK,
 	MELYINT_DENSE_FULL = 1 /* in a directory entry: every color of the chunk exists */
 };
 

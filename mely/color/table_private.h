@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * table_private.h: the members of the table of colors, and what must hold of them. For
- * color/table.c alone.
+ * color/table.c and trim.c alone.
  */
 #ifndef MELYINT_COLOR_TABLE_PRIVATE_H
 #define MELYINT_COLOR_TABLE_PRIVATE_H
@@ -11,6 +11,8 @@
 #include "base/pages.h"
 #include "color/slab.h"
 #include "color/table.h"
+
+enum { MELYINT_BUCKETS_MIN = 64 };
 
 struct melyint_buckets {
 	size_t count;
@@ -28,6 +30,10 @@ struct melyint_colortab {
 	uint16_t *used;                     /* colors of each chunk; under the lock */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t readers; /* outside threads */
 };
+
+/* Replace the buckets. Under the lock. The old ones are older of the new. */
+void melyint_colortab_resize(struct melyint_colortab *t, size_t count);
+void melyint_buckets_free(struct melyint_buckets *b);
 
 MELY_INLINE size_t
 melyint_colortab_hash(uint32_t id, size_t count)

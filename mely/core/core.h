@@ -241,7 +241,7 @@ struct melyint_observers {
 	struct melyint_ages *ages;           /* NULL: old queues are not reported */
 	uint64_t aging_ticks;                /* the age from which a queue is too old */
 	uint64_t aging_from_ticks;           /* when the run began */
-	struct melyint_spare *spare;         /* NULL: only mely_trim gives spare events back */
+	struct melyint_spare *spare;         /* NULL: only mely_trim gives memory back */
 	struct melyint_stall *stall;         /* NULL: stalls are not reported */
 	struct melyint_backtrace *backtraces;/* of the cores, or NULL */
 	_Atomic(struct melyint_tracer *) tracer; /* set once, by the thread that first traces */

@@ -15,77 +15,26 @@
 #include "base/assert.h"
 #include "io/watch.h"
 
-/* Each table begins with other generations, so that an id of a runtime that was freed is stale in
- * the next one. Even, and in the lower half, so that each slot can be taken many times. */
-static uint32_t
-next_first_gen(void)
-{
-	static _Atomic uint32_t tables MELY_LASTING; /* any thread */
-
-	return MELY_ADD(&tables, 1, relaxed) * 0x9e3779b1u >> 1 & ~1u; /* relaxed: a number */
-}
-
 void
 melyint_slots_init(struct melyint_slots *slots)
 {
-	slots->first_gen = next_first_gen();
-	melyint_stable_init(&slots->records, sizeof(struct melyint_watch));
+	melyint_slotmem_init(&slots->mem);
 	melyint_lock_init(&slots->lock);
-	slots->free = 0;
 	slots->closing = false;
 	melyint_bycolor_init(&slots->colors);
-	/* relaxed: no other thread knows the table yet */
-	MELY_STORE(&slots->used, 0, relaxed);
 }
 
 void
 melyint_slots_fini(struct melyint_slots *slots)
 {
 	melyint_bycolor_fini(&slots->colors);
-	melyint_stable_fini(&slots->records);
+	melyint_slotmem_fini(&slots->mem);
 }
 
 struct melyint_watch *
 melyint_slots_at(struct melyint_slots *slots, uint32_t slot)
 {
-	struct melyint_watch *w;
-
-	if (slot >= melyint_slots_used(slots))
-		return NULL;
-	w = melyint_stable_at(&slots->records, slot);
-	MELY_DEBUG_ASSERT(w->magic == MELYINT_WATCH_MAGIC && w->slot == slot);
-	return w;
-}
-
-/* A free slot, under the table's lock. */
-static struct melyint_watch *
-pick_locked(struct melyint_slots *slots)
-{
-	/* relaxed: written under the lock that this thread holds */
-	uint32_t used = MELY_LOAD(&slots->used, relaxed);
-	struct melyint_watch *w;
-
-	MELY_DEBUG_ASSERT(melyint_lock_held(&slots->lock) && slots->free <= used);
-	if (slots->free != 0) {
-		w = melyint_stable_at(&slots->records, slots->free - 1);
-		MELY_ASSERT(w->magic == MELYINT_WATCH_MAGIC && w->slot == slots->free - 1);
-		slots->free = w->next_free;
-		return w;
-	}
-	if (used == UINT32_MAX)
-		return NULL;
-	w = melyint_stable_reach(&slots->records, used);
-	if (w == NULL)
-		return NULL;
-	MELY_DEBUG_ASSERT(w->magic == 0 && MELY_PEEK(&w->gen) == 0); /* never taken */
-	/* relaxed: published with the record */
-	MELY_STORE(&w->gen, slots->first_gen, relaxed);
-	w->magic = MELYINT_WATCH_MAGIC;
-	w->slot = used;
-	melyint_lock_init(&w->own);
-	/* release: pairs with the acquire in melyint_slots_used; the record is initialised */
-	MELY_STORE(&slots->used, used + 1, release);
-	return w;
+	return slot < melyint_slots_used(slots) ? melyint_slotmem_at(&slots->mem, slot) : NULL;
 }
 
 int
@@ -104,7 +53,7 @@ melyint_slots_take(struct melyint_slots *slots, struct mely_color *color,
 		melyint_lock_drop(&slots->lock);
 		return -ESHUTDOWN;
 	}
-	w = pick_locked(slots);
+	w = melyint_slotmem_get(&slots->mem);
 	if (w == NULL) {
 		melyint_lock_drop(&slots->lock);
 		return -ENOMEM;
@@ -144,13 +93,9 @@ melyint_slots_free(struct melyint_slots *slots, struct melyint_watch *w)
 
 	MELY_DEBUG_ASSERT((MELY_PEEK(&w->gen) & 1) == 0);
 	melyint_lock_take(&slots->lock);
-	MELY_DEBUG_ASSERT(slots->free != w->slot + 1 && w->slot < MELY_PEEK(&slots->used));
+	MELY_DEBUG_ASSERT(w->slot < melyint_slots_used(slots));
 	ended = melyint_bycolor_remove(&slots->colors, &w->mates);
-	/* relaxed: retired by this thread. 0: the generations have run out. */
-	if (MELY_LOAD(&w->gen, relaxed) != 0) {
-		w->next_free = slots->free;
-		slots->free = w->slot + 1;
-	}
+	melyint_slotmem_put(&slots->mem, w);
 	melyint_lock_drop(&slots->lock);
 	return ended;
 }
@@ -230,4 +175,48 @@ melyint_slots_close(struct melyint_slots *slots, bool closing)
 	melyint_lock_take(&slots->lock);
 	slots->closing = closing;
 	melyint_lock_drop(&slots->lock);
+}
+
+/* ---- giving memory back ---------------------------------------------------------------------- */
+
+size_t
+melyint_slots_free_bytes(struct melyint_slots *slots)
+{
+	size_t bytes;
+
+	melyint_lock_take(&slots->lock);
+	bytes = melyint_slotmem_free_bytes(&slots->mem);
+	melyint_lock_drop(&slots->lock);
+	return bytes;
+}
+
+size_t
+melyint_slots_idle_bytes(struct melyint_slots *slots)
+{
+	size_t bytes;
+
+	melyint_lock_take(&slots->lock);
+	bytes = melyint_slotmem_idle_bytes(&slots->mem);
+	melyint_lock_drop(&slots->lock);
+	return bytes;
+}
+
+void
+melyint_slots_detach(struct melyint_slots *slots, size_t bytes)
+{
+	melyint_lock_take(&slots->lock);
+	melyint_slotmem_detach(&slots->mem, bytes);
+	melyint_lock_drop(&slots->lock);
+}
+
+bool
+melyint_slots_give_back(struct melyint_slots *slots)
+{
+	enum { GROUPS = 32 };
+	bool more;
+
+	melyint_lock_take(&slots->lock);
+	more = melyint_slotmem_give_back(&slots->mem, GROUPS);
+	melyint_lock_drop(&slots->lock);
+	return more;
 }

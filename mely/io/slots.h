@@ -5,25 +5,22 @@
  * when it is freed. A slot whose generation has run out is never used again. So an id is exact: two
  * takings never share one, and 0 is never an id.
  *
- * The memory of slots (struct melyint_watch) stays until the table is finished, and any thread may
- * read it; watch.h says how to do that safely. NOTE(closing) in slots.c.
+ * Any thread may read the memory of slots (struct melyint_watch) until the table is finished;
+ * watch.h says how to do that safely. NOTE(closing) in slots.c, NOTE(slotmem) in slotmem.c.
  */
 #ifndef MELYINT_IO_SLOTS_H
 #define MELYINT_IO_SLOTS_H
 
-#include "base/stable.h"
 #include "io/bycolor.h"
+#include "io/slotmem.h"
 
 struct melyint_watch;
 
 struct melyint_slots {
-	struct melyint_stable records;
+	struct melyint_slotmem mem;
 	struct melyint_lock lock;
-	uint32_t free;              /* lock: the first free slot + 1; 0: none */
-	uint32_t first_gen;         /* constant: the generation of a slot that was never taken */
 	bool closing;               /* lock */
 	struct melyint_bycolor colors; /* lock */
-	_Atomic uint32_t used;      /* lock; read by any thread: slots below were once taken */
 };
 
 void melyint_slots_init(struct melyint_slots *slots);
@@ -53,14 +50,23 @@ int melyint_slots_await(struct melyint_slots *slots, struct mely_color *color,
     struct mely_event *ended);
 void melyint_slots_close(struct melyint_slots *slots, bool closing);
 
+/* Bytes of slots that are free and can be given back; of those that no watcher has needed since the
+ * last call. Any thread. */
+size_t melyint_slots_free_bytes(struct melyint_slots *slots);
+size_t melyint_slots_idle_bytes(struct melyint_slots *slots);
+/* Give that memory back: detach it, wait for a grace period that begins then, and call
+ * melyint_slots_give_back until it returns false. One thread at a time. */
+void melyint_slots_detach(struct melyint_slots *slots, size_t bytes);
+bool melyint_slots_give_back(struct melyint_slots *slots);
+
 /* The record of an id's slot, possibly of another generation by now; NULL: never taken. */
 struct melyint_watch *melyint_slots_at(struct melyint_slots *slots, uint32_t slot);
 
 MELY_INLINE uint32_t
 melyint_slots_used(struct melyint_slots *slots)
 {
-	/* acquire: pairs with the release in melyint_slots_take */
-	return MELY_LOAD(&slots->used, acquire);
+	/* acquire: pairs with the release in slotmem.c */
+	return MELY_LOAD(&slots->mem.used, acquire);
 }
 
 #endif

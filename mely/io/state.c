@@ -227,6 +227,7 @@ reset(struct melyint_io *io)
 	MELY_STORE(&io->pending, 0, relaxed);
 	MELY_STORE(&io->discarding, false, relaxed);
 	MELY_STORE(&io->closing, false, relaxed);
+	MELY_STORE(&io->readers, 0, relaxed);
 	MELY_STORE(&io->signals, 0, relaxed);
 	MELY_STORE(&io->signals_seen, 0, relaxed);
 }

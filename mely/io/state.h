@@ -24,6 +24,7 @@ struct melyint_io {
 	_Atomic uint32_t pending;
 	_Atomic bool discarding;    /* no new helper work; any thread */
 	_Atomic bool closing;       /* a copy of slots.closing, read as a hint by any thread */
+	_Atomic uint32_t readers;   /* outside threads: B of NOTE(slotmem) */
 	_Atomic uint32_t signals;   /* watchers of signals; any thread */
 	_Atomic uint32_t signals_seen; /* signal.c */
 };

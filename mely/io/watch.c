@@ -123,8 +123,8 @@ melyint_watch_id(const struct melyint_watch *w)
 	return (mely_watch)MELY_LOAD(&w->gen, relaxed) << 32 | w->slot;
 }
 
-struct melyint_watch *
-melyint_watch_hold(struct melyint_io *io, mely_watch id)
+static struct melyint_watch *
+hold(struct melyint_io *io, mely_watch id)
 {
 	struct melyint_watch *w = melyint_slots_at(&io->slots, (uint32_t)id);
 	uint32_t gen = (uint32_t)(id >> 32);
@@ -140,11 +140,29 @@ melyint_watch_hold(struct melyint_io *io, mely_watch id)
 	/* relaxed: if the generation is still that of the id, guard was set before it and is the
 	 * lock that this thread holds, so neither can change now; if not, nothing else is read */
 	if (MELY_LOAD(&w->gen, relaxed) == gen && MELY_LOAD(&w->guard, relaxed) == guard) {
+		MELY_ASSERT(w->magic == MELYINT_WATCH_MAGIC && w->slot == (uint32_t)id);
 		assert_sound(w);
 		return w;
 	}
 	melyint_lock_drop(guard);
 	return NULL;
+}
+
+struct melyint_watch *
+melyint_watch_hold(struct melyint_io *io, mely_watch id)
+{
+	struct melyint_watch *w;
+
+	/* B of NOTE(slotmem): until the guard is held, or was found to be another's */
+	if (melyint_io_inside(io->rt))
+		return hold(io, id);
+	/* acq_rel: pairs with the exchange in core/grace.c; a reader that comes after it finds the
+	 * pages as they are when they were given back, and no id names them */
+	MELY_ADD(&io->readers, 1, acq_rel);
+	w = hold(io, id);
+	/* release: what this thread did to the lock comes before pages that go when 0 is seen */
+	MELY_SUB(&io->readers, 1, release);
+	return w;
 }
 
 struct melyint_watch *

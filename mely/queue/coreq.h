@@ -34,6 +34,23 @@ melyint_coreq_level(const struct mely_color *color)
 	return level;
 }
 
+/*
+ * An idle color can be marked as unused. Under its owner's lock. The mark stands where the next
+ * post to the color stores its priority, so that the post takes it off without a test.
+ */
+MELY_INLINE void
+melyint_color_mark_unused(struct mely_color *color)
+{
+	color->_priority = INT8_MIN;
+}
+
+MELY_INLINE bool
+melyint_color_unused(const struct mely_color *color)
+{
+	return color->_priority == INT8_MIN;
+}
+_Static_assert(INT8_MIN < MELY_PRIORITY_MIN, "no color in a queue has that priority");
+
 /* The priority of an event's handler, clipped to the valid range. */
 MELY_INLINE int8_t
 melyint_priority_of(const struct mely_event *ev)

@@ -451,8 +451,9 @@ doze(struct melyint_core *core, bool sentry)
 {
 	do {
 		MELY_COUNT(&core->counters.sleeps, 1);
-		/* relaxed: only for others' glances; protects no queue */
-		MELY_STORE(&core->hint.busy, 0, relaxed);
+		/* release: pairs with the load in monitor.c, which then sees the count. For others'
+		 * glances it protects no queue. */
+		MELY_STORE(&core->hint.busy, 0, release);
 		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
 		sleep_on(core, longest_sleep(core, sentry));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());

@@ -22,7 +22,7 @@ fi
 export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 programs="prop/aged prop/canary prop/cancel prop/embedded prop/env prop/ids prop/life prop/live
-	prop/matrix prop/memory prop/misuse prop/order prop/process prop/stall prop/stats
+	prop/matrix prop/memory prop/misuse prop/order prop/process prop/spare prop/stall prop/stats
 	prop/stats_colors prop/stats_text prop/steal prop/stop prop/trace prop/wake io/duplex
 	io/fd io/pollers io/signal io/stuck io/timer io/work stress/mix stress/reuse"
 

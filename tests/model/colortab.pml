@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * colortab.pml: a color that is given back is not in use. Mirrors melyint_colortab_enter and
- * _leave, bury, unlink_entries, wait_for_grace and melyint_colortab_trim (color/table.c) against
- * posts by id (sched/calls.c): NOTE(colortab).
+ * _leave (color/table.c), bury, unlink_entries and melyint_trim_step (color/trim.c) and
+ * melyint_grace_passed (core/grace.c) against posts by id (sched/calls.c): NOTE(colortab).
  *
  * One id. An outside thread posts to it, and so does core 0, in a handler. Each looks the id up,
  * makes the color when there is none, and posts; it starts again when it finds the color dead. A

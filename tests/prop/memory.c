@@ -127,34 +127,6 @@ bursts_do_not_pile_up(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* Once a burst is over, its memory goes without a call, while the cores sleep. */
-static void
-burst_goes_by_itself(void)
-{
-	struct test_runner runner;
-	unsigned i, n = many(1000000);
-	size_t before, peak, limit;
-
-	rt = test_runtime(2);
-	burst(1000, 10, 1);
-	before = resident();
-	atomic_store(&ran, 0);
-	for (i = 0; i < n; i++)
-		TEST_OK(mely_post_id(rt, i % 1000, &count, NULL));
-	peak = resident();
-	test_run_start(&runner, rt);
-	test_await(&ran, n);
-	limit = before + before / 5 + (peak - before) / 20;
-	while (MEASURED && resident() > limit)
-		test_nap_us(10000);
-	printf("%zu KB before a burst, %zu KB in it, %zu KB soon after\n", before >> 10,
-	    peak >> 10, resident() >> 10);
-	if (MEASURED)
-		TEST_CHECK(peak - before > 8u << 20);
-	test_run_stop(&runner, MELY_STOP_DRAIN);
-	TEST_OK(mely_runtime_free(rt));
-}
-
 /* ---- a million ids -------------------------------------------------------------------------- */
 
 static uint8_t *id_ran;
@@ -532,7 +504,6 @@ main(int argc, char **argv)
 	test_init(argc, argv, 120);
 	TEST_CASE(burst_is_given_back);
 	TEST_CASE(bursts_do_not_pile_up);
-	TEST_CASE(burst_goes_by_itself);
 	TEST_CASE(million_ids);
 	TEST_CASE(trim_and_use_again);
 	TEST_CASE(trims_keep_the_order);

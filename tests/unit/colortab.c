@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * color/table.c: the table of colors by id: it finds the right color for every pattern of ids, uses
- * bounded bytes per idle id, and a trim frees everything except colors that are held.
+ * color/table.c, trim.c: the table of colors by id: it finds the right color for every pattern of
+ * ids, uses bounded bytes per idle id, and a trim frees everything except colors that are held.
  */
 #include <stdlib.h>
 
 #include "unit.h"
 #include <mely/mely.h>
+#include "base/pages.h"
+#include "color/slab.h"
 #include "color/table.h"
+#include "color/trim.h"
 
 static struct mely_runtime *
 runtime(void)
@@ -17,6 +20,7 @@ runtime(void)
 
 	assert_int_equal(mely_config_init(&config), 0);
 	config.cores = 3;
+	config.stall_ms = 0; /* no monitor surveys, too */
 	assert_int_equal(mely_runtime_new(&rt, &config), 0);
 	return rt;
 }
@@ -103,12 +107,100 @@ held_ones_stay(void **state)
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
 
+static struct mely_runtime *running;
+static _Atomic int ran;
+
+static void
+on_event(void *arg)
+{
+	(void)arg;
+	MELY_ADD(&ran, 1, relaxed);
+	(void)mely_stop(running, MELY_STOP_DRAIN);
+}
+
+static struct mely_handler handler = MELY_HANDLER(on_event);
+
+static void
+survey(struct mely_runtime *rt, size_t fresh, size_t unused)
+{
+	struct melyint_survey survey = {0};
+
+	while (melyint_survey_step(rt->colors, &survey, 1))
+		continue;
+	assert_int_equal(survey.fresh, fresh);
+	assert_int_equal(survey.unused, unused);
+}
+
+/* What a post has used since the last survey stays, and so does the chunk that it is in. */
+static void
+unused_ones_go(void **state)
+{
+	enum { DENSE = 3 * MELYINT_DENSE_CHUNK, SCATTERED = 5000, IDS = DENSE + SCATTERED };
+	const size_t entry = sizeof(struct melyint_entry);
+	struct mely_runtime *rt = runtime();
+	struct mely_color *scattered, *dense;
+	struct melyint_trim trim;
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < DENSE; k++)
+		(void)look_up(rt, k);
+	for (k = 0; k < SCATTERED; k++)
+		(void)look_up(rt, 0x80000000u + k * 0x10001u);
+	survey(rt, IDS, 0);
+	dense = look_up(rt, MELYINT_DENSE_CHUNK + 3);
+	scattered = look_up(rt, 0x80000000u);
+	survey(rt, 0, 3 * MELYINT_BLOCK + SCATTERED * entry); /* a look-up does not use it */
+	running = rt;
+	assert_int_equal(mely_post_id(rt, MELYINT_DENSE_CHUNK + 3, &handler, NULL), 0);
+	assert_int_equal(mely_post_id(rt, 0x80000000u, &handler, NULL), 0);
+	assert_int_equal(mely_run(rt), 0);
+	assert_int_equal(MELY_LOAD(&ran, relaxed), 2);
+	survey(rt, 2, 2 * MELYINT_BLOCK + (SCATTERED - 1) * entry);
+	assert_int_equal(mely_post_id(rt, MELYINT_DENSE_CHUNK + 3, &handler, NULL), 0);
+	assert_int_equal(mely_post_id(rt, 0x80000000u, &handler, NULL), 0);
+	melyint_trim_begin(&trim, rt, true, 1);
+	while (melyint_trim_step(&trim) != MELYINT_TRIM_OVER)
+		continue;
+	assert_int_equal(trim.bytes, 2 * MELYINT_BLOCK + (SCATTERED - 1) * entry);
+	assert_ptr_equal(look_up(rt, MELYINT_DENSE_CHUNK + 3), dense);
+	assert_ptr_equal(look_up(rt, 0x80000000u), scattered);
+	assert_int_equal(mely_run(rt), 0);
+	assert_int_equal(MELY_LOAD(&ran, relaxed), 4);
+	assert_int_equal(mely_runtime_free(rt), 0);
+}
+
+/* A trim that the end of the runtime cuts short leaves nothing behind. */
+static void
+trim_is_cut_short(void **state)
+{
+	struct mely_runtime *rt = runtime();
+	struct melyint_trim trim;
+	uint32_t k;
+	int steps;
+
+	(void)state;
+	for (k = 0; k < 5000; k++) {
+		(void)look_up(rt, k);
+		(void)look_up(rt, 0x80000000u + k * 0x10001u);
+	}
+	melyint_trim_begin(&trim, rt, false, 1);
+	for (steps = 0; steps < 8; steps++)
+		assert_int_not_equal(melyint_trim_step(&trim), MELYINT_TRIM_OVER);
+	assert_int_equal(trim.bytes, 0);
+	melyint_trim_abandon(&trim);
+	assert_true(trim.bytes > 0);
+	assert_int_equal(mely_runtime_free(rt), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exact_and_small),
 		cmocka_unit_test(held_ones_stay),
+		cmocka_unit_test(unused_ones_go),
+		cmocka_unit_test(trim_is_cut_short),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

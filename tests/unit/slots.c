@@ -100,6 +100,77 @@ generations_run_out(void **state)
 	melyint_slots_fini(&slots);
 }
 
+/* Free groups go back to the system; the slots that they had are used again with other ids. */
+static void
+pages_go_back(void **state)
+{
+	enum { GROUPS = 10, MANY = GROUPS * MELYINT_SLOT_GROUP };
+	static struct melyint_watch *held[MANY];
+	static uint32_t highest[GROUPS];
+	const size_t group_bytes = MELYINT_SLOT_GROUP * sizeof(struct melyint_watch);
+	struct melyint_watch *kept;
+	size_t idle;
+	int i, round;
+
+	(void)state;
+	melyint_slots_init(&slots);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++) {
+			held[i] = take();
+			assert_true(MELY_LOAD(&held[i]->gen, relaxed) >
+			    highest[held[i]->slot / MELYINT_SLOT_GROUP]);
+		}
+		assert_int_equal(melyint_slots_used(&slots), MANY);
+		for (i = 0; i < MANY; i++) {
+			uint32_t *most = &highest[held[i]->slot / MELYINT_SLOT_GROUP];
+
+			/* Some are taken more often than others. */
+			if (i % 7 == 0)
+				MELY_ADD(&held[i]->gen, 2 * (uint32_t)i, relaxed);
+			if (MELY_LOAD(&held[i]->gen, relaxed) > *most)
+				*most = MELY_LOAD(&held[i]->gen, relaxed);
+			give_back(held[i]);
+		}
+		kept = take(); /* its group stays */
+		assert_true(melyint_slots_free_bytes(&slots) >= (GROUPS - 1) * group_bytes);
+		(void)melyint_slots_idle_bytes(&slots);
+		idle = melyint_slots_idle_bytes(&slots);
+		assert_int_equal(idle, (GROUPS - 1) * group_bytes);
+		melyint_slots_detach(&slots, idle);
+		assert_int_equal(melyint_slots_free_bytes(&slots), 0);
+		while (melyint_slots_give_back(&slots))
+			continue;
+		for (i = 0; i < MANY; i++)
+			assert_int_equal(MELY_LOAD(&melyint_slots_at(&slots, (uint32_t)i)->gen,
+			    relaxed) == 0,
+			    (uint32_t)i / MELYINT_SLOT_GROUP != kept->slot / MELYINT_SLOT_GROUP);
+		highest[kept->slot / MELYINT_SLOT_GROUP] = 0; /* each slot goes on with its own */
+		give_back(kept);
+	}
+	melyint_slots_fini(&slots);
+}
+
+/* What was free for a moment only is not idle. */
+static void
+busy_pages_stay(void **state)
+{
+	enum { MANY = 4 * MELYINT_SLOT_GROUP };
+	static struct melyint_watch *held[MANY];
+	int i, round;
+
+	(void)state;
+	melyint_slots_init(&slots);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++)
+			held[i] = take();
+		for (i = 0; i < MANY; i++)
+			give_back(held[i]);
+		assert_true(melyint_slots_free_bytes(&slots) > 0);
+		assert_int_equal(melyint_slots_idle_bytes(&slots), 0);
+	}
+	melyint_slots_fini(&slots);
+}
+
 static void
 closing(void **state)
 {
@@ -123,6 +194,8 @@ main(void)
 		cmocka_unit_test(generations),
 		cmocka_unit_test(many_at_once),
 		cmocka_unit_test(generations_run_out),
+		cmocka_unit_test(pages_go_back),
+		cmocka_unit_test(busy_pages_stay),
 		cmocka_unit_test(closing),
 	};
 

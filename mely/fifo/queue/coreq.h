@@ -56,6 +56,21 @@ melyint_fifo_set_count_away(struct mely_color *color, uint32_t count)
 	color->_next = (struct mely_color *)(uintptr_t)count;
 }
 
+/* As in the other coreq.h. The mark stands above the count, and goes when the count is set. */
+#define MELYINT_FIFO_UNUSED ((uintptr_t)1 << 32)
+
+MELY_INLINE void
+melyint_color_mark_unused(struct mely_color *color)
+{
+	color->_prev = (struct mely_color *)MELYINT_FIFO_UNUSED;
+}
+
+MELY_INLINE bool
+melyint_color_unused(const struct mely_color *color)
+{
+	return (uintptr_t)color->_prev == MELYINT_FIFO_UNUSED;
+}
+
 /* The color of the next event; NULL when there is none. */
 MELY_INLINE struct mely_color *
 melyint_coreq_first(const struct melyint_coreq *q)

@@ -9,7 +9,8 @@
  *      `resting` and waits without a limit. A core that wakes sets `busy`, then tests `resting`. If
  *      it is set, the core clears it and arms a timer, for which the monitor waits too. So the
  *      monitor wakes one period later, the shortest that its steps have, and does not get in the
- *      way of the work that woke the core. Of several cores that wake, one arms the timer. That is
+ *      way of the work that woke the core. A step with `afterwards` is called once more after the
+ *      last core has fallen asleep. Of several cores that wake, one arms the timer. That is
  *      one system call at most for each round of the monitor.
  *   C. The core stores busy and loads resting, the monitor stores resting and loads busy, all
  *      seq_cst: at least one of the two sees the store of the other. If the monitor does, it clears
@@ -61,6 +62,31 @@ any_awake(const struct mely_runtime *rt)
 	return false;
 }
 
+/* How often cores fell asleep. It grows whenever cores have been awake. */
+static uint64_t
+sleeps(const struct mely_runtime *rt)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++)
+		sum += MELY_LOAD(&rt->cores[i].counters.sleeps, relaxed); /* before busy: doze */
+	return sum;
+}
+
+/* Has a core been awake since a step that wants to see its work was called? */
+static bool
+owes_look(const struct melyint_monitor *m)
+{
+	const struct melyint_step *step;
+	uint64_t sum = sleeps(m->rt);
+
+	for (step = m->steps; step != NULL; step = step->next)
+		if (step->while_awake && step->afterwards && step->sleeps != sum)
+			return true;
+	return false;
+}
+
 /* B of NOTE(monitor). True: all cores sleep, and the first that wakes will arm the timer. */
 static bool
 rest(struct melyint_monitor *m)
@@ -71,7 +97,7 @@ rest(struct melyint_monitor *m)
 		return false;
 	/* seq_cst: C of NOTE(monitor), pairs with melyint_monitor_awake */
 	MELY_STORE(&m->resting, true, seq_cst);
-	if (!any_awake(m->rt))
+	if (!any_awake(m->rt) && !owes_look(m))
 		return true;
 	/* relaxed: a core may clear it first; then its timer causes one more round */
 	(void)MELY_CAS(&m->resting, &yes, false, relaxed);
@@ -127,7 +153,7 @@ static void
 look(struct melyint_monitor *m, bool woken)
 {
 	struct melyint_step **link = &m->steps;
-	uint64_t now_ns = melyint_now_ns(), least_ns = MELYINT_STEP_NEVER;
+	uint64_t now_ns = melyint_now_ns(), least_ns = MELYINT_STEP_NEVER, sum = sleeps(m->rt);
 
 	while (*link != NULL) {
 		struct melyint_step *step = *link, *next = step->next;
@@ -135,6 +161,7 @@ look(struct melyint_monitor *m, bool woken)
 		uint64_t due_ns = step->due_ns;
 
 		if (step->revents != 0 || now_ns >= due_ns || (woken && !awaited)) {
+			step->sleeps = sum;
 			due_ns = step->look(step, now_ns);
 			if (due_ns == MELYINT_STEP_OVER) {
 				*link = next;

@@ -27,6 +27,8 @@ struct melyint_step {
 	short events;        /* of poll(2) */
 	short revents;
 	bool while_awake;    /* call it only while a core is awake */
+	bool afterwards;     /* with while_awake: and once after the last has fallen asleep */
+	uint64_t sleeps;     /* of cores, before its last call; the monitor's */
 	uint64_t due_ns;     /* the monitor's */
 	uint64_t period_ns;  /* from its last call to due_ns; the monitor's */
 	struct melyint_step *next; /* the monitor's */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spare.h: give the memory of a burst of events back by itself, when the burst has been over for a
- * second: a step of the monitor. Without a monitor, mely_trim does.
+ * spare.h: give the memory of a burst of events, ids or watchers back by itself, within ten seconds
+ * of its end: a step of the monitor. Without a monitor, mely_trim does, but for watchers.
  */
 #ifndef MELYINT_LOOK_WATCHDOG_SPARE_H
 #define MELYINT_LOOK_WATCHDOG_SPARE_H

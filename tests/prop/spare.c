@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spare.c: invariant 10 without a call: after a burst of events, of ids or of timers, the resident
+ * set falls by itself to what it was, within a fifth, while the cores sleep or others go on. What
+ * time that takes decides nothing here; docs/internals/monitor.md has it.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "test.h"
+
+/* With a sanitizer, resident memory includes the sanitizer's own. */
+#define MEASURED (!TEST_ASAN && !TEST_TSAN)
+
+static struct mely_runtime *rt;
+static struct test_runner runner;
+static _Atomic uint64_t ran;
+
+/* As many as it takes to measure the memory; without a measurement a few will do. */
+static unsigned
+many(unsigned n)
+{
+	return MEASURED ? n : n / 20;
+}
+
+/* Private resident memory, without what malloc keeps in reserve. */
+static size_t
+resident(void)
+{
+	unsigned long size, pages, shared;
+	FILE *f;
+
+	malloc_trim(0);
+	f = fopen("/proc/self/statm", "r");
+	TEST_CHECK(f != NULL);
+	TEST_EQ(fscanf(f, "%lu %lu %lu", &size, &pages, &shared), 3);
+	fclose(f);
+	return (size_t)(pages - shared) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The memory falls to a fifth above before, and a twentieth of the burst: what libev and the
+ * program's malloc keep. */
+static void
+await_fall(const char *what, size_t before, size_t peak)
+{
+	size_t limit = before + before / 5 + (peak - before) / 20;
+
+	while (MEASURED && resident() > limit)
+		test_nap_us(10000);
+	printf("%s: %zu KB before, %zu KB in the burst, %zu KB soon after\n", what, before >> 10,
+	    peak >> 10, resident() >> 10);
+	if (MEASURED)
+		TEST_CHECK(peak - before > 8u << 20);
+}
+
+static void
+on_count(void *arg)
+{
+	(void)arg;
+	test_add(&ran, 1);
+}
+
+static struct mely_handler count = MELY_HANDLER(on_count);
+
+/* A runtime that runs, and has run some events. */
+static size_t
+begin(int cores)
+{
+	unsigned i;
+
+	rt = test_runtime(cores);
+	atomic_store(&ran, 0);
+	test_run_start(&runner, rt);
+	for (i = 0; i < 1000; i++)
+		TEST_OK(mely_post_id(rt, i % 10, &count, NULL));
+	test_await(&ran, 1000);
+	return resident();
+}
+
+static void
+end(void)
+{
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* Post an event to each of the ids while nothing runs, and then run them. Returns the memory before
+ * they run: no color is idle then. */
+static size_t
+burst(unsigned n, unsigned ids, uint32_t stride)
+{
+	size_t peak;
+	unsigned i;
+
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	atomic_store(&ran, 0);
+	for (i = 0; i < n; i++)
+		TEST_OK(mely_post_id(rt, i % ids * stride, &count, NULL));
+	peak = resident();
+	test_run_start(&runner, rt);
+	test_await(&ran, n);
+	return peak;
+}
+
+static void
+events(void)
+{
+	size_t before = begin(2);
+
+	await_fall("events", before, burst(many(1000000), 1000, 1));
+	end();
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+/* A color that goes on meanwhile, by a timer, so that the cores wake up. */
+static void
+on_tick(void *arg)
+{
+	(void)arg;
+	TEST_EQ(mely_color_id(mely_current_color()), 77);
+}
+
+static struct mely_handler tick = MELY_HANDLER(on_tick);
+
+static void
+ids_of(const char *what, uint32_t stride, bool ticks)
+{
+	unsigned n = many(300000);
+	struct mely_color *ticking;
+	mely_watch timer;
+	size_t before, peak;
+
+	before = begin(2);
+	TEST_OK(mely_color_of_id(rt, 77, &ticking));
+	peak = burst(n, n, stride);
+	if (ticks)
+		TEST_OK(mely_timer_start(ticking, 1000000, 1000000, 0, &tick, NULL, &timer));
+	await_fall(what, before, peak);
+	(void)burst(1000, 1000, stride); /* they are there again */
+	end();
+}
+
+static void
+ids(void)
+{
+	ids_of("dense ids", 1, false);
+	ids_of("scattered ids", 0x9e3779b1u, false);
+	ids_of("dense ids beside a timer", 1, true);
+	ids_of("scattered ids beside a timer", 0x9e3779b1u, true);
+}
+
+/* ---- timers --------------------------------------------------------------------------------- */
+
+static int
+compare(const void *a, const void *b)
+{
+	const mely_watch *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Timers are started, stopped and moved by a handler of their color on the only core: a thread that
+ * is not the core whose loop has them waits for that core, each time. */
+static struct mely_color *color;
+static mely_watch *watches;
+static unsigned watches_count;
+
+static void
+on_start(void *arg)
+{
+	mely_watch *of = arg;
+	unsigned i;
+
+	for (i = 0; i < watches_count; i++)
+		TEST_OK(mely_timer_start(color, 3600000000000u, 0, 0, &count, NULL, &of[i]));
+	test_add(&ran, 1);
+}
+
+static void
+on_stop(void *arg)
+{
+	mely_watch *of = arg;
+	unsigned i;
+
+	for (i = 0; i < watches_count; i++)
+		TEST_OK(mely_watch_stop(rt, of[i], NULL, NULL));
+	test_add(&ran, 1);
+}
+
+static void
+on_stale(void *arg)
+{
+	mely_watch *of = arg;
+	unsigned i;
+
+	for (i = 0; i < watches_count; i++)
+		TEST_EQ(i % 2 ? mely_watch_stop(rt, of[i], NULL, NULL) :
+		    mely_timer_again(rt, of[i], 0, 0), -ENOENT);
+	test_add(&ran, 1);
+}
+
+static void
+in_color(void (*fn)(void *arg), mely_watch *of)
+{
+	struct mely_handler handler = MELY_HANDLER(fn);
+	uint64_t before = test_get(&ran);
+
+	TEST_OK(mely_post(color, &handler, of));
+	test_await(&ran, before + 1);
+	test_settle(color);
+}
+
+/* Ids stay exact: those of timers that were stopped are stale, and none comes again. */
+static void
+timers(void)
+{
+	unsigned i, n = many(300000);
+	mely_watch *later;
+	size_t before, peak;
+
+	watches = calloc(2 * (size_t)n, sizeof *watches);
+	TEST_CHECK(watches != NULL);
+	memset(watches, 1, 2 * (size_t)n * sizeof *watches); /* the pages count before */
+	watches_count = n;
+	later = watches + n;
+	before = begin(1);
+	color = test_color(rt);
+	in_color(on_start, watches);
+	peak = resident();
+	in_color(on_stop, watches);
+	await_fall("timers", before, peak);
+	in_color(on_stale, watches);
+	in_color(on_start, later);
+	in_color(on_stale, watches);
+	in_color(on_stop, later);
+	qsort(watches, 2 * (size_t)n, sizeof *watches, compare);
+	for (i = 1; i < 2 * n; i++)
+		TEST_CHECK(watches[i] != watches[i - 1]);
+	end();
+	free(color);
+	free(watches);
+}
+
+int
+main(int argc, char **argv)
+{
+	test_init(argc, argv, 120);
+	TEST_CASE(events);
+	TEST_CASE(ids);
+	TEST_CASE(timers);
+	return test_done();
+}

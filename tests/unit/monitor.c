@@ -259,6 +259,36 @@ rests_while_all_sleep(void **state)
 	stop();
 }
 
+/* A step that wants to is called once more when the last core has fallen asleep, although others
+ * let the monitor rest before it is due. */
+static void
+looks_afterwards(void **state)
+{
+	struct probe often = probe_of(5000000), seldom = probe_of(300000000);
+	uint64_t looks;
+	int round;
+
+	(void)state;
+	often.step.while_awake = seldom.step.while_awake = seldom.step.afterwards = true;
+	assert_int_equal(melyint_monitor_add(rt, &often.step), 0);
+	assert_int_equal(melyint_monitor_add(rt, &seldom.step), 0);
+	start();
+	for (round = 0; round < 5; round++) {
+		await_rest();
+		atomic_store(&let_go, false);
+		atomic_store(&held, false);
+		assert_int_equal(mely_post_id(rt, (uint32_t)round, &hold, NULL), 0);
+		while (!atomic_load(&held))
+			nap();
+		await_looks(&seldom, atomic_load(&seldom.looks) + 1);
+		looks = atomic_load(&seldom.looks);
+		atomic_store(&let_go, true);
+		await_rest();
+		assert_true(atomic_load(&seldom.looks) > looks);
+	}
+	stop();
+}
+
 static _Atomic uint64_t seldom_ns; /* the period of on_seldom */
 
 static uint64_t
@@ -353,6 +383,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(not_without_steps, make, unmake),
 		cmocka_unit_test_setup_teardown(descriptors_times_and_calls, make, unmake),
 		cmocka_unit_test_setup_teardown(rests_while_all_sleep, make, unmake),
+		cmocka_unit_test_setup_teardown(looks_afterwards, make, unmake),
 		cmocka_unit_test_setup_teardown(goes_by_the_shortest_period, make, unmake),
 		cmocka_unit_test_setup_teardown(is_left_behind_by_a_fork, make, unmake),
 	};

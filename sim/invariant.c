@@ -280,7 +280,8 @@ check_batch(const struct melyint_core *core)
 static void
 check_queue(const struct melyint_core *core)
 {
-	(void)core;
+	if (!melyint_fifo_validate(&core->ready))
+		sim_fail("core %d: the links or the counts of its FIFO are wrong", core->index);
 }
 
 static uint32_t
@@ -430,6 +431,8 @@ check_idle(void)
 		if (we->post != NULL && we->post->state == POST_MADE && we->pleas == 0 &&
 		    runs_on(we->post->color))
 			sim_fail("event %d was posted and never ran", i);
+		if (we->done_out && we->done_runtime->running && !we->done_runtime->stopping)
+			sim_fail("event %d: the completion of a cancel never came", i);
 	}
 	for (i = 0; i < PROGRAM_FDS; i++) {
 		const struct world_fd *wf = &world.fd[i];
@@ -468,6 +471,8 @@ check_over(void)
 		if (check_outstanding(we) > we->pleas)
 			sim_fail("event %d: posted %u, run %u, cancelled %u, handed back %u",
 			    i, we->posted, we->ran, we->cancelled, we->handed_back);
+		if (we->done_out)
+			sim_fail("event %d: the completion of a cancel was lost", i);
 	}
 	for (i = 0; i < world.program->colors; i++) {
 		if (world.color[i].released && !world.color[i].freed)

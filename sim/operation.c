@@ -8,7 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "memory.h"
+#include "shim.h"
+
+#undef free
+#undef calloc
+#undef malloc
 
 enum { WORK_NS_MAX = 200000000 };
 
@@ -61,6 +67,21 @@ world_new_post(const struct doer *doer, const struct op *op, bool head, int item
 	return post;
 }
 
+bool
+world_refuses(const struct doer *doer, const struct world_color *wc)
+{
+	return (doer->color < 0 || world.color[doer->color].rt != wc->rt) &&
+	    wc->rt->phase >= MELYINT_DRAINING;
+}
+
+/* A post was admitted. refused: the runtime was stopping when the call began. */
+static void
+admitted(const struct doer *doer, const struct world_color *wc, bool refused, uint32_t runs)
+{
+	if (refused && world_refuses(doer, wc) && world_runtime_of(wc)->runs == runs)
+		sim_fail("a post from outside is admitted although the runtime is stopping");
+}
+
 void
 world_refused(const struct doer *doer, struct world_color *wc, int error)
 {
@@ -78,6 +99,8 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 {
 	struct world_color *wc = &world.color[op->color];
 	struct post *post = world_new_post(doer, op, head, -1);
+	bool refused = world_refuses(doer, wc);
+	uint32_t runs = world_runtime_of(wc)->runs;
 	struct mely_handler *handler;
 	int error;
 
@@ -99,6 +122,7 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	wc->posting--;
 	promise_post(doer->color, wc, -1);
 	if (error == 0) {
+		admitted(doer, wc, refused, runs);
 		check_posted(post);
 		return;
 	}
@@ -113,6 +137,8 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	struct world_event *we = &world.event[op->item];
 	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
 	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
+	bool refused = world_refuses(doer, wc);
+	uint32_t runs = world_runtime_of(wc)->runs;
 	int error;
 
 	/* A later cancel reads the color that the event was last posted to. */
@@ -139,6 +165,7 @@ do_event_post(const struct doer *doer, const struct op *op, bool head)
 	promise_post(doer->color, wc, -1);
 	we->posting--;
 	if (error == 0) {
+		admitted(doer, wc, refused, runs);
 		we->posted++;
 		if (alone)
 			check_posted(post);
@@ -176,7 +203,9 @@ do_cancel(const struct doer *doer, const struct op *op)
 	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
 	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
 	    we->pleas == 0;
-	uint32_t calls, posted = we->posted;
+	uint32_t calls, posted = we->posted, ran = we->ran;
+	bool elsewhere = we->running != 0 && we->running != doer->color + 1 &&
+	    we->posting == 0 && posted == we->posted_before;
 	bool other;
 	int error;
 
@@ -217,6 +246,10 @@ do_cancel(const struct doer *doer, const struct op *op)
 			sim_fail("cancel: done was said to be queued");
 		break;
 	case -ENOENT:
+		/* The same handler has run all the time. */
+		if (elsewhere && !other && we->running != 0 && we->ran == ran)
+			sim_fail("event %d: its handler runs elsewhere, a cancel says -ENOENT",
+			    (int)(we - world.event));
 		break;
 	default:
 		sim_fail("cancel: error %d", error);
@@ -347,7 +380,7 @@ do_outside(const struct doer *doer, const struct op *op)
 		world_do_timer_start(doer, op);
 		return true;
 	case OP_TIMER_AGAIN:
-		world_do_timer_again(op);
+		world_do_timer_again(doer, op);
 		return true;
 	case OP_TIMER_STOP:
 		world_do_timer_stop(doer, &world.timer[op->item]);
@@ -374,13 +407,20 @@ static void
 do_look(const struct op *op)
 {
 	struct mely_runtime *rt = world.color[op->color].rt;
+	bool still = world_runtime_of(&world.color[op->color])->runner == 0;
+	uint32_t waiting = 0, i;
 	struct mely_stats *stats;
-	uint32_t i;
 
 	if (mely_stats_take(rt, op->value & MELY_STATS_BY_AGE, op->value % 8, &stats) != 0)
 		sim_fail("mely_stats_take failed");
 	if (mely_stats_check(stats, (size_t)stats->size) != 0)
 		sim_fail("a malformed snapshot");
+	for (i = 0; i < stats->cores_count; i++)
+		waiting += rt->cores[i].hint.waiting;
+	/* Before the first run nothing moves, so the census is exact, if there is one. */
+	if (still && op->value % 8 != 0 && stats->colors_found != waiting)
+		sim_fail("%u colors wait, a census finds %u", waiting,
+		    (unsigned)stats->colors_found);
 	for (i = 0; i < stats->colors_count; i++) {
 		const struct mely_stats_color *c = mely_stats_color_row(stats, i);
 
@@ -496,7 +536,10 @@ world_event_handler(void *arg)
 	we->ran++;
 	ended(we, "ran");
 	check_begin(color, post);
+	we->running = color + 1;
+	we->posted_before = we->posted;
 	world_script(world.program->event_script[we - world.event], color, color);
+	we->running = 0;
 	check_end(color);
 }
 

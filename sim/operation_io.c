@@ -171,6 +171,7 @@ world_fd_handler(void *arg)
 		sim_fail("a descriptor's handler runs twice at once");
 	if (!wf->started)
 		sim_fail("a descriptor's handler runs although its watcher was stopped");
+	promise_watcher(wf->color);
 	wf->running = true;
 	check_begin(wf->color, NULL);
 	if ((mely_fd_ready() & MELY_READY_READ) == 0)

@@ -121,6 +121,7 @@ make_things(struct program *p, struct sim_rng *rng)
 		make_color(p, &p->color[i], rng);
 	/* Prefer short programs: more of them run in the same time, and find nearly as much. */
 	p->early_ns = sim_rng_percent(rng, 25) ? 1 + sim_rng_below(rng, 50000) : 0;
+	p->early_threads = p->early_ns != 0 && sim_rng_percent(rng, 50);
 	p->posts_max = (int)sim_rng_between(rng, 2, sim_rng_percent(rng, 50) ? 10 :
 	    sim_rng_percent(rng, 60) ? 25 : sim_rng_percent(rng, 60) ? 60 : 200);
 	p->priorities = sim_rng_percent(rng, 25);

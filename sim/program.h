@@ -110,6 +110,7 @@ struct program {
 	uint64_t seed;
 	int runtimes, colors, events, timers, handlers, threads, scripts, ops;
 	uint32_t early_ns;      /* stop this long after the end of the threads; 0: when idle */
+	bool early_threads;     /* ... or after their begin: they go on meanwhile */
 	int posts_max;          /* leave out further posts */
 	bool priorities;        /* a handler has one */
 	struct runtime_plan runtime[PROGRAM_RUNTIMES];

@@ -8,6 +8,7 @@
 #include "world.h"
 
 #include "core/core.h"
+#include "io/poller.h"
 #include "io/state.h"
 #include "shim.h"
 #include "io/watch.h"
@@ -16,6 +17,7 @@ enum {
 	MS = 1000000000,
 	LATE_MS = 2,     /* a timer may be late by this while all cores of its runtime sleep */
 	STUCK_MS_MAX = 5,
+	SLEEPS_MAX = 100, /* of the cores of an idle runtime together */
 	LOOKS_MAX = 40   /* 1 ms apart: late timer of a stuck core, while another core sleeps */
 };
 
@@ -57,6 +59,14 @@ promise_begin(int color)
 #else
 	(void)color;
 #endif
+}
+
+/* A stop ends the watchers before it returns, and before the phase says so. */
+void
+promise_watcher(int color)
+{
+	if (world.color[color].rt->phase >= MELYINT_DRAINING)
+		sim_fail("a watcher of color %d runs although the runtime is stopping", color);
 }
 
 /* ---- stops ----------------------------------------------------------------------------------- */
@@ -152,6 +162,27 @@ check_stuck(int runtime, const struct mely_runtime *rt)
 	}
 }
 
+/* Cores that sleep while no handler runs and no timer is armed need not wake. */
+static void
+check_rest(struct world_runtime *wr)
+{
+	const struct mely_runtime *rt = wr->rt;
+	uint64_t sleeps = 0;
+	bool armed = false;
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++) {
+		sleeps += rt->cores[i].counters.sleeps;
+		armed |= rt->cores[i].fixed.poller->armed != 0;
+	}
+	if (armed || wr->idle_moment != world.moments || wr->idle_sleeps == 0) {
+		wr->idle_moment = world.moments;
+		wr->idle_sleeps = sleeps;
+	} else if (sleeps - wr->idle_sleeps > SLEEPS_MAX) {
+		sim_fail("the cores of an idle runtime wake again and again");
+	}
+}
+
 static void
 check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 {
@@ -164,11 +195,15 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 	/* A core between the two steps waits for a lock, only briefly. */
 	if (rt->idle.sentries != watching && until_ps - sim_now_ps() > MS)
 		sim_fail("%d cores watch, the count says %d", watching, rt->idle.sentries);
-	if (busy == 0)
+	if (busy != 0)
+		world.runtime[runtime].idle_sleeps = 0;
+	if (busy == 0) {
 		check_timers(runtime, until_ps);
-	else if (busy < rt->cores_count && rt->config.stuck_ms != 0 &&
-	    rt->config.stuck_ms <= STUCK_MS_MAX)
+		check_rest(&world.runtime[runtime]);
+	} else if (busy < rt->cores_count && rt->config.stuck_ms != 0 &&
+	    rt->config.stuck_ms <= STUCK_MS_MAX) {
 		check_stuck(runtime, rt);
+	}
 }
 
 void

@@ -211,6 +211,11 @@ first_thread(void *arg)
 		world.runtime[i].runner = sim_thread_new(run_runtime, &world.runtime[i]);
 	for (i = 0; i < p->threads; i++)
 		outside[i] = sim_thread_new(run_outside, (void *)(intptr_t)(i + 1));
+	if (p->early_threads) {
+		(void)sim_block(NULL, sim_now_ps() + p->early_ns * 1000ull);
+		for (i = 0; i < p->runtimes; i++)
+			stop(&world.runtime[i], &p->runtime[i]);
+	}
 	for (i = 0; i < p->threads; i++)
 		sim_thread_join(outside[i]);
 	for (i = 0; i < p->runtimes; i++)

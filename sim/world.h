@@ -84,6 +84,8 @@ struct world_event {
 	uint32_t posting, cancelling; /* running calls */
 	uint32_t calls;         /* ever begun */
 	uint32_t posted, ran, cancelled, handed_back;
+	int running;            /* color + 1 in which its handler runs; 0: it does not */
+	uint32_t posted_before; /* posted, when that began */
 	struct mely_event *done;/* of a cancel that was too late */
 	bool done_out;          /* given to a cancel, or posted and not run */
 	bool done_posted;
@@ -101,6 +103,7 @@ struct world_timer {
 	bool busy;              /* a call about it is running */
 	bool running, repeats;
 	bool pushed;            /* mely_timer_again: it may run for the old time or the new */
+	bool exact;             /* a handler of its color has pushed it last: for the new alone */
 	uint8_t color;
 	uint32_t closes;        /* of its color, when it was started */
 	uint32_t ran;           /* since it was started */
@@ -133,6 +136,8 @@ struct world_runtime {
 	uint32_t outside, outside_begun; /* posts from elsewhere: running, ever begun */
 	bool lenient;           /* a stop discarded, or overlapped a post from elsewhere */
 	uint32_t runs;
+	uint64_t idle_sleeps;   /* of its cores, when all of them fell asleep */
+	uint32_t idle_moment;   /* of the last handler before that */
 };
 
 struct world {
@@ -177,6 +182,8 @@ struct doer {
 
 /* NULL: no more posts, or not to this color. */
 struct post *world_new_post(const struct doer *doer, const struct op *op, bool head, int item);
+/* Does the runtime of the color refuse posts from outside now? */
+bool world_refuses(const struct doer *doer, const struct world_color *wc);
 /* The errors with which a post may be refused; any other fails the run. */
 void world_refused(const struct doer *doer, struct world_color *wc, int error);
 struct world_runtime *world_runtime_of(const struct world_color *wc);
@@ -184,7 +191,7 @@ struct world_runtime *world_runtime_of(const struct world_color *wc);
 /* ---- operation_timer.c ----------------------------------------------------------------------- */
 
 void world_do_timer_start(const struct doer *doer, const struct op *op);
-void world_do_timer_again(const struct op *op);
+void world_do_timer_again(const struct doer *doer, const struct op *op);
 void world_do_timer_stop(const struct doer *doer, struct world_timer *wt);
 
 /* ---- operation_close.c ----------------------------------------------------------------------- */
@@ -235,6 +242,8 @@ void check_over(void);
 
 /* An event of a color begins. */
 void promise_begin(int color);
+/* The handler of a timer or a descriptor begins. */
+void promise_watcher(int color);
 /* A call that pins a color begins (the result is for its end) and ends, with core + 1 or 0. */
 uint32_t promise_pin(struct world_color *wc);
 void promise_pinned(struct world_color *wc, uint32_t call, int pinned);

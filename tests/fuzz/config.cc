@@ -56,7 +56,7 @@ protected:
 	}
 };
 
-/* The words as a line that parses to the same words. */
+/* The words as a line that parses to the same words; a \n within quotes is part of its word. */
 static str
 line_of(const vec<str> &words)
 {
@@ -67,7 +67,6 @@ line_of(const vec<str> &words)
 		for (size_t k = 0; k < words[i].len(); k++) {
 			char c = words[i][k];
 
-			REQUIRE(c != '\n');
 			if (c == '"' || c == '\\')
 				line << "\\";
 			line << str(&c, 1);
@@ -98,11 +97,11 @@ check_number(const str &s)
 	uint8_t small = 0x55;
 
 	if (!convertint(s, &n)) {
-		REQUIRE(n == 0x5555 && (!convertint(s, &small) || small == 0));
+		REQUIRE(n == 0x5555 && !convertint(s, &small) && small == 0x55);
 		return;
 	}
 	REQUIRE(convertint(str(strbuf() << n), &same) && same == n);
-	REQUIRE(convertint(s, &small) ? small == n : small == 0x55 && (n < 0 || n > 255));
+	REQUIRE(convertint(s, &small) && small == (uint8_t)n); /* cut, as in the originals */
 }
 
 static void
@@ -156,6 +155,7 @@ static void
 check_armor(const str &s, encode_fn encode, decode_fn decode, decode_some_fn some, length_fn length)
 {
 	str armor = encode(s), bytes = decode(s);
+	str half(s.cstr(), s.len() / 2), part = some(s, half.len());
 
 	REQUIRE(decode(armor) == s && some(armor, -1) == s);
 	REQUIRE(length(reinterpret_cast<const u_char *>(armor.cstr())) == armor.len());
@@ -165,7 +165,8 @@ check_armor(const str &s, encode_fn encode, decode_fn decode, decode_some_fn som
 
 		REQUIRE(again.len() == s.len() && decode(again) == bytes && some(s, -1) == bytes);
 	}
-	REQUIRE(some(s, s.len() / 2).len() <= s.len());
+	REQUIRE(!part || part.len() <= half.len());
+	REQUIRE(!decode(half) || part == decode(half));
 }
 
 static void

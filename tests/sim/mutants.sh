@@ -95,14 +95,12 @@ awk -v dir="$scratch" '
 	out != "" { print > out }
 	END { print n + 0 > (dir "/count") }' "$list"
 
-# plant FAULT DIRECTORY: make a copy of the library's sources with the fault. In the fault, a line
-# that begins with a blank only finds the place, "-" removes a line, "+" adds one; together they
-# must match exactly one place.
-plant()
+# planted FAULT: print the file with the fault. In the fault, a line that begins with a blank only
+# finds the place, "-" removes a line, "+" adds one; together they must match exactly one place.
+planted()
 {
 	local file
 	file=$(sed -n '1s/: .*//p' "$1")
-	mkdir -p "$2" && cp -R "$src/mely/." "$2" || return 1
 	awk -v file="$file" '
 		FNR == NR && FNR == 1 { next }
 		FNR == NR { kind[++k] = substr($0, 1, 1); text[k] = substr($0, 2); next }
@@ -129,8 +127,15 @@ plant()
 			for (i = 1; i < place; i++) print line[i]
 			for (i = 1; i <= k; i++) if (kind[i] != "-") print text[i]
 			for (i = place + old; i <= n; i++) print line[i]
-		}' "$1" "$src/mely/$file" >"$2/$file.new" || return 1
-	mv "$2/$file.new" "$2/$file"
+		}' "$1" "$src/mely/$file"
+}
+
+# plant FAULT DIRECTORY: make a copy of the library's sources with the fault.
+plant()
+{
+	local file
+	file=$(sed -n '1s/: .*//p' "$1")
+	mkdir -p "$2" && cp -R "$src/mely/." "$2" && planted "$1" >"$2/$file" || return 1
 	# A header affects all sources.
 	case $file in
 	*.h) mapfile -t changed < <(find "$2" -name '*.c' -not -path "$2/fifo/*" \
@@ -145,10 +150,7 @@ hunt()
 	local dir=${1%.fault} what at text status=0
 	local -a changed
 	what=$(head -n 1 "$1")
-	if ! plant "$1" "$dir"; then
-		echo "FAIL: $what: does not fit"
-		return
-	fi
+	plant "$1" "$dir" || return
 	if ! bash "$src/sim/relink.sh" "$build" "$dir/mely-sim" "${changed[@]}" \
 	    >"$dir/log" 2>&1; then
 		cat "$dir/log"
@@ -174,10 +176,15 @@ hunt()
 	rm -rf "$dir"
 }
 
-export -f plant hunt
+export -f planted plant hunt
 export src build scratch schedules seed
 
 count=$(cat "$scratch/count")
+fit=yes
+for ((i = 1; i <= count; i++)); do
+	planted "$scratch/$i.fault" >/dev/null || fit=no
+done
+[ "$fit" = yes ] || exit 1
 : >"$scratch/chosen"
 for ((i = 1; i <= count; i++)); do
 	[ $(((i - 1) % sample)) -eq 0 ] || continue

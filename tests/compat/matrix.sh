@@ -57,6 +57,11 @@ try()
 	# A program that only includes the header gets more warnings.
 	[ "$name" = alone ] && more=-Wpedantic
 	if [ -n "$more" ] || ! runs "$standard" "$@"; then
+		# What is defined before the first header must come before it.
+		if [ -n "$precompiled" ] && [ -z "$more" ] &&
+		    ! grep -m 1 '^#' "$source" | grep -q '#define'; then
+			more="-Winvalid-pch -include $precompiled"
+		fi
 		# shellcheck disable=SC2086 # flags are words
 		"$@" -std="$standard" $flags $more -fsyntax-only "$source" ||
 		    echo "FAIL: $* -std=$standard $name"
@@ -86,6 +91,15 @@ all_of()
 }
 
 printf '#include "%s"\nint x;\n' "$header" >"$scratch/alone.cc"
+# The headers take most of the time: compile them once.
+export precompiled=
+if [ "${MELY_TEST_LONG:-0}" != 1 ] && [ "$dialect" = async ]; then
+	precompiled=$scratch/precompiled.h
+	cp "$src/tests/compat/precompiled.h" "$precompiled"
+	# shellcheck disable=SC2086
+	${CXX:-c++} -std=gnu++17 $flags -x c++-header -o "$precompiled.gch" "$precompiled" ||
+		{ echo "FAIL: precompiled.h"; failures=1; }
+fi
 compilers=0
 if [ "${MELY_TEST_LONG:-0}" = 1 ]; then
 	for compiler in g++ clang++; do

@@ -21,15 +21,18 @@ else
 fi
 export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
-programs="prop/aged prop/canary prop/cancel prop/embedded prop/env prop/ids prop/life prop/live
-	prop/matrix prop/memory prop/misuse prop/order prop/process prop/spare prop/stall prop/stats
-	prop/stats_colors prop/stats_text prop/steal prop/stop prop/trace prop/wake io/duplex
-	io/fd io/pollers io/signal io/stuck io/timer io/work stress/mix stress/reuse"
+programs="prop/aged prop/cancel prop/embedded prop/ids prop/life prop/matrix prop/order prop/stall
+	prop/stats prop/stats_colors prop/steal prop/stop prop/wake io/fd io/pollers io/stuck
+	io/timer io/work stress/mix stress/reuse"
 
-# With a sanitizer, only what exercises the scheduler's own code; MELY_TEST_LONG=1 runs all.
-if [ -n "${INSTRUMENT_FLAGS:-}" ] && [ "${MELY_TEST_LONG:-0}" != 1 ]; then
+# With a sanitizer, only what exercises the scheduler's own code. MELY_TEST_LONG=1 runs all, also
+# those that see little of the scheduler.
+if [ "${MELY_TEST_LONG:-0}" = 1 ]; then
+	programs="$programs prop/canary prop/env prop/live prop/memory prop/misuse prop/process
+		prop/spare prop/stats_text prop/trace io/duplex io/signal"
+elif [ -n "${INSTRUMENT_FLAGS:-}" ]; then
 	programs="prop/cancel prop/embedded prop/life prop/order prop/steal prop/stop prop/wake
-		io/fd io/stuck io/timer io/work stress/mix stress/reuse"
+		io/fd io/stuck stress/mix stress/reuse"
 fi
 
 # prop/fair is not among them: batches, ageing and priorities, invariant 5, are what a FIFO of
@@ -47,9 +50,6 @@ exempt()
 	# Relief adopts no color there: the Epoll event waits behind the handler.
 	io/stuck:without_stealing) ;;
 	io/stuck:waiting_colors | io/stuck:some_must_wait | io/stuck:several) ;;
-	# Half of the time; what they measure are pools and tables, which both schedulers share.
-	prop/memory:bursts_do_not_pile_up | prop/memory:million_ids)
-		[ "${MELY_TEST_LONG:-0}" != 1 ] ;;
 	# The drained event goes behind all that waits in the FIFO: invariants 5 and 10.
 	prop/memory:drained_at_half) ;;
 	*) return 1 ;;

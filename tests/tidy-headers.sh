@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Public headers: each compiles alone as C11 and as C++17 without a warning; with its usual flags a
-# program cannot include the library's internal headers.
+# program cannot include the library's internal headers. tests/prop/nulls.def has every pointer that
+# a public function takes.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 build=${top_builddir:-$top}
@@ -47,6 +48,30 @@ printf '#include <mely/canary.h>\nint x;\n' >"$scratch/x.c"
 if $cc -std=c11 -I"$scratch" $flags "$scratch/x.c" 2>/dev/null; then
 	complain "a header that does not compile alone is accepted"
 fi
+
+# pointers HEADER...: "function parameter" for each pointer that a public function takes, but for
+# arg, which is passed on untouched.
+pointers()
+{
+	cat "$@" | tr '\n\t' '  ' | grep -oE 'MELY_API [^;]*;' |
+	    sed -E 's/\(\*([a-z_]+)\)\([^()]*\)/*\1/g' |
+	    sed -E 's/^MELY_API [^(]*[ *]mely_([a-z0-9_]+)\(/\1,/' |
+	    awk -F'[,)]' '{ for (i = 2; i <= NF; i++) if ($i ~ /\*/) {
+		sub(/.*[ *]/, "", $i); if ($i != "arg") print $1, $i } }' | sort -u
+}
+
+# Each pointer has a row that passes NULL.
+pointers "$top"/include/mely/*.h >"$scratch/pointers"
+[ "$(wc -l <"$scratch/pointers")" -ge 100 ] || complain "not all pointers were found"
+sed -nE 's/^(ROW|VOID|ENDS|MAY)\(([a-z0-9_]+), ([a-z_]+)[,)].*/\2 \3/p' \
+    "$top/tests/prop/nulls.def" | sort -u >"$scratch/nulls"
+if comm -3 "$scratch/pointers" "$scratch/nulls" | grep .; then
+	complain "above: in the headers or in tests/prop/nulls.def alone (function, pointer)"
+fi
+# Canary: a new function is found.
+printf 'MELY_API int mely_canary(uint32_t id,\n\tvoid (*fn)(void *a, int b), void *arg);\n' \
+    >"$scratch/canary.h"
+[ "$(pointers "$scratch/canary.h")" = "canary fn" ] || complain "a new pointer is not noticed"
 
 # A program may include public headers ...
 printf '#include <mely/mely.h>\nint x;\n' >"$scratch/x.c"

@@ -10,10 +10,13 @@
  *              says so, must point to an initialised object, and must not be used after the object
  *              was released or freed. Release builds return -EINVAL for NULL (or the value that a
  *              call documents, or nothing from a void call) and for a post to a released color,
- *              which they count (mely_stats.misuses); they do not see other misuse. Builds with
- *              --enable-developer examine the arguments of calls and abort with one line,
- *              "mely: misuse: ...".
- *   aborts     Release builds abort only when an invariant of the library itself is broken.
+ *              which they count (mely_stats.misuses). A handler without a function cannot run:
+ *              calls that start a watcher return -EINVAL; a post of it, or the core that is to run
+ *              it, ends the program with one line, "mely: misuse: ...", in every build. Release
+ *              builds do not see other misuse. Builds with --enable-developer examine the arguments
+ *              of calls and end the program with such a line.
+ *   aborts     Release builds abort only for a handler without a function, and when an invariant of
+ *              the library itself is broken.
  *   pointers   A call uses its pointers only until it returns, and frees nothing of the program's,
  *              unless its comment or the head of its file says otherwise.
  *   fork       -ECHILD: this process is the child of a fork, the runtime is the parent's, and

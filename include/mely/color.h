@@ -153,7 +153,7 @@ MELY_API int mely_color_pin(struct mely_color *color, int core);
  * The library never refuses readiness, timers, completions and what the color's own handlers post
  * to it. events_max of 0 removes the mark. The mark counts what is posted from now on. 0, or
  *   -ENOMEM  there is no memory for the mark
- *   -EINVAL  color is NULL
+ *   -EINVAL  color is NULL, or drained is given without drained_color
  *
  * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EINVAL.
  */

@@ -62,7 +62,8 @@ struct mely_handler {
 
 /**
  * Fill in a handler at run time, without annotations. No event may name it yet. name is not copied;
- * it may be NULL. Does nothing when handler is NULL.
+ * it may be NULL. Does nothing when handler is NULL. fn must not be NULL: a post of the handler
+ * then ends the program (mely/base.h).
  *
  * Threads: any. Colors: any. Blocks: no. Errors: none.
  */
@@ -106,7 +107,8 @@ struct mely_event {
 
 /**
  * Make ev an event of handler with argument arg, also to give an event that is not queued another
- * handler or argument. ev must not be queued. Does nothing when ev is NULL.
+ * handler or argument. ev must not be queued. Does nothing when ev is NULL. handler must not be
+ * NULL: a post of the event then ends the program, as one of a handler without a function does.
  *
  * Threads: any. Colors: any. Blocks: no. Errors: none.
  */

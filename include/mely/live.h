@@ -51,7 +51,7 @@ MELY_API int mely_socket_close(struct mely_runtime *rt);
 /**
  * Copy the path of the socket to buf of size bytes, always terminated; "" if none is open, or after
  * a fork. May wait while another thread opens or closes the socket. Returns the length of the path,
- * or -EINVAL if rt is NULL.
+ * or -EINVAL if rt is NULL, or buf is NULL and size is not 0.
  *
  * Threads: any. Colors: any. Blocks: may. Errors: -EINVAL.
  */

@@ -195,7 +195,7 @@ MELY_API int mely_config_init_size(struct mely_config *config, size_t size);
  *
  * Reads files of /proc and /sys, and what config names. 0, or
  *   -EINVAL   a setting is out of range; a line on stderr names it. Or config has a setting that
- *             this version of the library does not know
+ *             this version of the library does not know, or rt is NULL
  *   -ENOMEM, -EMFILE, -ENFILE
  *             no memory or no descriptors
  * or another error of the system call that failed.
@@ -342,7 +342,7 @@ MELY_API int mely_cores_usable(void);
 /**
  * Describe rt in one line: cores, processors, pinning and why, and the settings that differ from
  * the defaults. Returns the length without the terminating zero, like snprintf, also when it does
- * not fit into the size bytes of buf; or -EINVAL when rt is NULL.
+ * not fit into the size bytes of buf; or -EINVAL when rt is NULL, or buf is NULL and size is not 0.
  *
  * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */

@@ -216,7 +216,7 @@ enum {
  * moment, except with MELY_STATS_COUNTERS. Listing colors takes these locks for a few microseconds
  * at a time, and waits up to 2 ms, except in a handler, until the cores have counted the events
  * that they have taken to run. *stats is NULL after an error. 0, or
- *   -EINVAL  an unknown flag, MELY_STATS_COUNTERS with colors, or rt is NULL
+ *   -EINVAL  an unknown flag, MELY_STATS_COUNTERS with colors, or rt or stats is NULL
  *   -ENOMEM  no memory
  *   -ECHILD  the process was forked and the runtime not renewed
  *
@@ -231,15 +231,16 @@ MELY_API void mely_stats_free(struct mely_stats *stats);
 
 /**
  * Can the functions below read this block of size bytes, which came from another source? It must be
- * aligned to 8 bytes. Checks all offsets, sizes and names. 0, -EINVAL, or -EPROTONOSUPPORT for a
- * version that this library does not know.
+ * aligned to 8 bytes. Checks all offsets, sizes and names. 0, -EINVAL (also for NULL), or
+ * -EPROTONOSUPPORT for a version that this library does not know.
  *
  * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL, -EPROTONOSUPPORT.
  */
 MELY_API int mely_stats_check(const void *block, size_t size);
 
-/* The functions below read a snapshot, which must not be NULL, and nothing else. Pointers that they
- * return are valid until mely_stats_free. */
+/* The functions below read a snapshot and nothing else. Pointers that they return are valid until
+ * mely_stats_free. For a snapshot or histogram that is NULL they return NULL, "" or 0, and the last
+ * two -EINVAL. */
 
 /** The row of a core, handler or color: i from 0 to the count in the head less 1; else NULL.
  *  Threads: any. Colors: any. Blocks: no. Errors: none. */
@@ -289,9 +290,9 @@ MELY_API const char *mely_distance_name(int distance);
 /**
  * Write a snapshot as text for Prometheus (exposition format 0.0.4) or as one JSON object. The
  * caller frees *text with free(); *length, unless NULL, does not count the terminating zero. 0, or
- * -ENOMEM, and *text is NULL.
+ * -ENOMEM, and *text is NULL; or -EINVAL when stats or text is NULL.
  *
- * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM.
+ * Threads: any. Colors: any. Blocks: no. Errors: -ENOMEM, -EINVAL.
  */
 MELY_API int mely_stats_prometheus(const struct mely_stats *stats, char **text, size_t *length)
     MELY_MUST_CHECK;

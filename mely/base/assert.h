@@ -4,7 +4,8 @@
  *   MELY_ASSERT        an invariant of the library; always on, costs a compare
  *   MELY_DEBUG_ASSERT  an invariant that costs too much for every build; on with --enable-developer
  *   melyint_misuse     a fault of the program; developer builds print one line and abort, release
- *                      builds return an error or do nothing instead: color/misuse.h
+ *                      builds return an error or do nothing instead: color/misuse.h. Release
+ *                      builds end so, too, for a handler without a function
  * Asserted expressions have no side effects. They read atomics with MELY_PEEK.
  */
 #ifndef MELYINT_BASE_ASSERT_H

@@ -65,7 +65,8 @@ mely_stats_bucket(const struct mely_stats *stats, const struct mely_stats_hist *
 	const char *base = (const char *)stats;
 	const uint64_t *buckets;
 
-	if (bucket < hist->first || bucket - hist->first >= hist->buckets)
+	if (stats == NULL || hist == NULL || bucket < hist->first ||
+	    bucket - hist->first >= hist->buckets)
 		return 0;
 	/* Compute it only here: an empty histogram has an arbitrary offset. */
 	buckets = (const uint64_t *)(const void *)(base + hist->buckets_at);
@@ -78,7 +79,7 @@ mely_stats_quantile(const struct mely_stats *stats, const struct mely_stats_hist
 	uint64_t seen = 0, rank, from, to, middle;
 	uint32_t i;
 
-	if (hist->count == 0)
+	if (stats == NULL || hist == NULL || hist->count == 0)
 		return 0;
 	part = part > 0. ? part < 1. ? part : 1. : 0.;
 	/* The rank of the value that is looked for, from 1 on. */
@@ -101,5 +102,5 @@ mely_stats_quantile(const struct mely_stats *stats, const struct mely_stats_hist
 uint64_t
 mely_stats_average(const struct mely_stats_hist *hist)
 {
-	return hist->count != 0 ? hist->sum_ns / hist->count : 0;
+	return hist != NULL && hist->count != 0 ? hist->sum_ns / hist->count : 0;
 }

@@ -217,7 +217,10 @@ melyint_examine_handler(const char *call, const struct mely_handler *handler)
 {
 	if (handler == NULL)
 		melyint_misuse("mely_%s: the handler is NULL", bare_name(call));
-	if (handler->fn == NULL || MELY_PEEK(&handler->_number) > MELYINT_HANDLER_OTHER)
+	if (handler->fn == NULL)
+		melyint_misuse("mely_%s: handler %p '%s' has no function", bare_name(call),
+		    (const void *)handler, handler->name != NULL ? handler->name : "");
+	if (MELY_PEEK(&handler->_number) > MELYINT_HANDLER_OTHER)
 		melyint_misuse("mely_%s: handler %p is not initialised", bare_name(call),
 		    (const void *)handler);
 }

@@ -3,7 +3,8 @@
  * misuse.h: faults of the program that the library can see. Developer builds examine the arguments
  * of public calls and abort with one line, "mely: misuse: ...". Release builds compile the
  * examinations to nothing; there NULL is -EINVAL, and rt->misuses counts the posts to released
- * colors, which have no effect. Any thread.
+ * colors, which have no effect. Every build ends the program with such a line for a handler without
+ * a function: F of NOTE(handlers). Any thread.
  */
 #ifndef MELYINT_COLOR_MISUSE_H
 #define MELYINT_COLOR_MISUSE_H

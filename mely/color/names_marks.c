@@ -289,7 +289,7 @@ mely_color_set_high_water(struct mely_color *color, uint32_t events_max,
 	struct entry *e;
 
 	melyint_examine_color(__func__, color);
-	if (color == NULL)
+	if (color == NULL || (drained != NULL && drained_color == NULL))
 		return -EINVAL;
 	t = table_of(color);
 	if (drained_color != NULL)

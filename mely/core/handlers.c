@@ -20,12 +20,16 @@
  *   E. A thread may give a number while it holds a core's lock; a handler without a name then gets
  *      its function's address for a name. The reader of the name looks the symbol up, outside all
  *      locks: dladdr waits for a dlopen under way, whose constructors may post.
+ *   F. No thread enters a handler without a number, so the look for a function is here, and a post
+ *      pays nothing for it. A handler without one ends the program, in every build. An event that
+ *      was initialised without a handler names melyint_no_handler, which ends the same way.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "core/handlers.h"
 
 enum { SLOTS = 2 * MELYINT_HANDLERS };
@@ -131,13 +135,30 @@ find(void (*fn)(void *arg), const char *name, bool named)
 	}
 }
 
+/* ---- handlers that cannot run: F of NOTE(handlers) ------------------------------------------- */
+
+struct mely_handler melyint_no_handler MELY_LASTING;
+
+static _Noreturn MELY_NOINLINE void
+cannot_run(const struct mely_handler *handler)
+{
+	if (handler == &melyint_no_handler)
+		melyint_misuse("an event has no handler: mely_event_init was given NULL");
+	melyint_misuse("handler %p '%s' has no function", (const void *)handler,
+	    handler->name != NULL ? handler->name : "");
+}
+
 uint32_t
 melyint_handler_number_slow(struct mely_handler *handler)
 {
 	char name[MELYINT_HANDLER_NAME];
-	bool named = name_of(handler, name);
-	uint32_t number = find(handler->fn, name, named);
+	uint32_t number;
+	bool named;
 
+	if (MELY_UNLIKELY(handler->fn == NULL))
+		cannot_run(handler);
+	named = name_of(handler, name);
+	number = find(handler->fn, name, named);
 	melyint_handler_known(number, handler);
 	/* relaxed: every thread finds the same number */
 	MELY_STORE(&handler->_number, number, relaxed);

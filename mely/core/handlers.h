@@ -40,8 +40,11 @@ struct melyint_handler_entry {
 	_Atomic uint64_t stalls;     /* calls that ran for longer; any thread */
 };
 
-/* The number of a handler, never 0; the first call gives it. Any thread that holds an event of the
- * handler. */
+/* What mely_event_init takes instead of NULL. It has no function. */
+extern struct mely_handler melyint_no_handler;
+
+/* The number of a handler, never 0; the first call gives it, or ends the program when the handler
+ * has no function: F of NOTE(handlers). Any thread that holds an event of the handler. */
 uint32_t melyint_handler_number_slow(struct mely_handler *handler);
 
 MELY_INLINE uint32_t

@@ -167,6 +167,8 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 	struct mely_runtime *rt;
 	int error;
 
+	if (out == NULL)
+		return -EINVAL;
 	error = melyint_settings_take(&own, config);
 	if (error != 0)
 		return error;
@@ -287,7 +289,7 @@ mely_runtime_describe(const struct mely_runtime *rt, char *buf, size_t size)
 	int length;
 
 	melyint_examine_runtime(__func__, rt);
-	if (rt == NULL)
+	if (rt == NULL || (buf == NULL && size > 0))
 		return -EINVAL;
 	length = melyint_settings_describe(&rt->config, settings, sizeof settings);
 	return snprintf(buf, size, "%d cores (%s), %s, %s%s%s", rt->cores_count, rt->life.why_cores,

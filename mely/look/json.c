@@ -251,6 +251,8 @@ mely_stats_json(const struct mely_stats *stats, char **text, size_t *length)
 	const struct mely_stats_color *k;
 	uint32_t i;
 
+	if (stats == NULL || text == NULL)
+		return -EINVAL;
 	melyint_text_add(&t, "{");
 	head(&t, stats);
 	melyint_text_add(&t, "\"cores\":[");

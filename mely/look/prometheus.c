@@ -300,6 +300,8 @@ mely_stats_prometheus(const struct mely_stats *stats, char **text, size_t *lengt
 {
 	struct melyint_text t = {NULL, 0, 0, false};
 
+	if (stats == NULL || text == NULL)
+		return -EINVAL;
 	outside(&t, stats);
 	cores(&t, stats);
 	handlers(&t, stats);

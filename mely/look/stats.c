@@ -430,6 +430,8 @@ mely_stats_take(struct mely_runtime *rt, unsigned flags, uint32_t colors_max,
 	struct making m;
 	int error = 0;
 
+	if (stats == NULL)
+		return -EINVAL;
 	*stats = NULL;
 	melyint_examine_runtime(__func__, rt);
 	if (rt == NULL || (flags & ~(unsigned)(MELY_STATS_BY_AGE | MELY_STATS_COUNTERS)) != 0 ||

@@ -20,25 +20,31 @@ row(const struct mely_stats *stats, uint64_t at, uint32_t size, uint32_t count, 
 const struct mely_stats_core *
 mely_stats_core_row(const struct mely_stats *stats, uint32_t i)
 {
+	if (stats == NULL)
+		return NULL;
 	return row(stats, stats->cores_at, stats->core_size, stats->cores_count, i);
 }
 
 const struct mely_stats_handler *
 mely_stats_handler_row(const struct mely_stats *stats, uint32_t i)
 {
+	if (stats == NULL)
+		return NULL;
 	return row(stats, stats->handlers_at, stats->handler_size, stats->handlers_count, i);
 }
 
 const struct mely_stats_color *
 mely_stats_color_row(const struct mely_stats *stats, uint32_t i)
 {
+	if (stats == NULL)
+		return NULL;
 	return row(stats, stats->colors_at, stats->color_size, stats->colors_count, i);
 }
 
 const struct mely_stats_handler *
 mely_stats_handler_numbered(const struct mely_stats *stats, uint32_t number)
 {
-	uint32_t low = 0, high = stats->handlers_count;
+	uint32_t low = 0, high = stats != NULL ? stats->handlers_count : 0;
 
 	/* The rows are sorted by number. */
 	while (low < high) {
@@ -58,7 +64,7 @@ mely_stats_handler_numbered(const struct mely_stats *stats, uint32_t number)
 const char *
 mely_stats_name(const struct mely_stats *stats, uint64_t at)
 {
-	return at != 0 ? (const char *)stats + at : "";
+	return stats != NULL && at != 0 ? (const char *)stats + at : "";
 }
 
 const char *
@@ -125,7 +131,7 @@ mely_stats_check(const void *block, size_t size)
 {
 	const struct mely_stats *stats = block;
 
-	if ((uintptr_t)block % sizeof(uint64_t) != 0 || size < sizeof *stats ||
+	if (block == NULL || (uintptr_t)block % sizeof(uint64_t) != 0 || size < sizeof *stats ||
 	    stats->magic != MELY_STATS_MAGIC)
 		return -EINVAL;
 	if (stats->version != MELY_STATS_VERSION)

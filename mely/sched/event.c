@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "color/misuse.h"
+#include "core/handlers.h"
 #include "sched/post.h"
 
 void
@@ -25,7 +26,7 @@ mely_event_init(struct mely_event *ev, struct mely_handler *handler, void *arg)
 		return;
 	melyint_examine_init(ev);
 	ev->_next = ev->_prev = NULL;
-	ev->_handler = handler;
+	ev->_handler = handler != NULL ? handler : &melyint_no_handler;
 	ev->_arg = arg;
 	ev->_time = 0;
 	ev->_flags = 0;

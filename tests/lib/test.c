@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -139,6 +140,32 @@ test_skip(const char *reason)
 	printf("skipped: %s\n", reason);
 	fflush(stdout);
 	_exit(77);
+}
+
+int
+test_child(void (*fn)(void), char *text, size_t size)
+{
+	size_t length = 0;
+	int fds[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	fflush(stdout);
+	TEST_CHECK(pipe(fds) == 0);
+	pid = fork();
+	TEST_CHECK(pid >= 0);
+	if (pid == 0) {
+		dup2(fds[1], STDERR_FILENO);
+		fn();
+		_exit(0);
+	}
+	close(fds[1]);
+	while ((n = read(fds[0], text + length, size - 1 - length)) > 0)
+		length += (size_t)n;
+	text[length] = '\0';
+	close(fds[0]);
+	TEST_CHECK(waitpid(pid, &status, 0) == pid);
+	return status;
 }
 
 /* ---- runtimes ------------------------------------------------------------------------------- */

@@ -109,6 +109,10 @@ extern uint64_t test_seed;
 /* The next number of a sequence whose state is plain data. */
 uint64_t test_random(uint64_t *state);
 
+/* Run fn in a child of this process: its wait status; what it wrote to standard error is in text.
+ * No runtime may exist. */
+int test_child(void (*fn)(void), char *text, size_t size);
+
 /* ---- runtimes ------------------------------------------------------------------------------- */
 
 void test_config(struct mely_config *config, int cores);

@@ -244,7 +244,7 @@ mely_socket_path(struct mely_runtime *rt, char *buf, size_t size)
 	int length;
 
 	melyint_examine_runtime(__func__, rt);
-	if (rt == NULL)
+	if (rt == NULL || (buf == NULL && size > 0))
 		return -EINVAL;
 	if (forked(rt))
 		return snprintf(buf, size, "%s", "");

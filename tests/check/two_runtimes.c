@@ -63,8 +63,10 @@ main(void)
 	MUST(mely_post_id(other, 2, &other_start, NULL));
 	if (pthread_create(&thread, NULL, run_other, NULL) != 0)
 		return 2;
-	run();
+	MUST(mely_run(rt));
+	/* Before the free: its post to rt may not have returned yet. */
 	pthread_join(thread, NULL);
+	MUST(mely_runtime_free(rt));
 	MUST(mely_runtime_free(other));
 	return 0;
 }

@@ -23,7 +23,7 @@ foreign(const struct frame *frame)
 	/* In the runtime, only the hooks of the checker call instrumented code. */
 	static const char *const files[] = {
 	    "libsanitizer/", "sanitizer_common/", "/include/c++/", "mely/check/",
-	    "compat/include/", "/mely-compat/"};
+	    "compat/include/", "compat/src/", "/mely-compat/"};
 	size_t i;
 
 	for (i = 0; frame->module != NULL && i < sizeof modules / sizeof *modules; i++)

@@ -300,16 +300,33 @@ melyint_check_for_last(bool last)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Call fn(arg) as fiber. */
+/* On the current fiber: reports show function as a caller of what follows, until the end. */
 static void
-call_as(void *fiber, void (*fn)(void *arg), void *arg)
+frame_begin(void (*function)(void *arg))
+{
+	__tsan_func_entry((char *)(uintptr_t)function + 1);
+}
+
+static void
+frame_end(void)
+{
+	__tsan_func_exit();
+}
+
+/* Call fn(arg) as fiber, on behalf of function. ThreadSanitizer learns of a function when it calls
+ * one that is instrumented: of a handler that calls only others, such as those of a library, it
+ * would know nothing but its caller. */
+static void
+call_as(void *fiber, void (*function)(void *arg), void (*fn)(void *arg), void *arg)
 {
 	here.inside = false;
 	here.program = NULL;
 	go_to(fiber);
+	frame_begin(function);
 	fn(arg);
 	if (!on())
 		return;
+	frame_end();
 	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 }
@@ -320,15 +337,15 @@ static void
 read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
 {
 	go_to(fiber);
-	__tsan_func_entry((char *)(uintptr_t)fn + 1);
+	frame_begin(fn);
 	__tsan_read_range(ev, sizeof *ev);
-	__tsan_func_exit();
+	frame_end();
 	melyint_fiber_leave_for(here.runtime);
 }
 
-/* Run the event in hand as its color. */
+/* Run the event in hand, of the handler with this function, as its color. */
 static void
-call_in_color(void (*fn)(void *arg), void *arg)
+call_in_color(void (*function)(void *arg), void (*fn)(void *arg), void *arg)
 {
 	void *fiber = here.color->fiber;
 
@@ -338,7 +355,7 @@ call_in_color(void (*fn)(void *arg), void *arg)
 	if (here.event != NULL)
 		read_event(fiber, here.event, here.handler);
 	here.event = NULL;
-	call_as(fiber, fn, arg);
+	call_as(fiber, function, fn, arg);
 }
 
 void
@@ -361,7 +378,7 @@ melyint_run_handler(void (*fn)(void *arg), void *arg)
 	if (!on() || here.own || here.color == NULL)
 		fn(arg);
 	else
-		call_in_color(fn, arg);
+		call_in_color(here.handler, fn, arg);
 }
 
 static void
@@ -435,7 +452,7 @@ melyint_run_watcher(struct melyint_watch *w, void (*fn)(void *arg), void *arg)
 		return;
 	}
 	melyint_edge_follow_key(MELYINT_KEY(w, MELYINT_KEY_STARTED), here.color->fiber);
-	call_in_color(fn, arg);
+	call_in_color(fn, fn, arg);
 	if (!on())
 		return;
 	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_OVER), here.color->fiber);
@@ -454,7 +471,7 @@ run_call(void *arg)
 {
 	const struct call *call = arg;
 
-	call_as(call->fiber, call->fn, call->arg);
+	call_as(call->fiber, call->fn, call->fn, call->arg);
 }
 
 void

@@ -4,12 +4,12 @@
 # and the object in the program's line "expect:"; it reports nothing for the twin. Runs each program
 # on one, two and four cores; with MELY_TEST_LONG=1 ten times.
 #
-#     faults.sh [NAME...]
+#     faults.sh [FILE...]
 set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir/build/color-check}"
 export src=$top_srcdir/tests/check build=$top_builddir
-export cc=${CC:-clang} include=$top_srcdir/include instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
+export cc=${CC:-clang} cxx=${CXX:-clang++} include=$top_srcdir/include instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
 # The archive of libmely-check, and the libraries it needs.
 export library=$build/mely/.libs/libmely-check.a libs='-lhwloc -lev -lpthread'
 export check=$build/mely-check/mely-check
@@ -38,11 +38,12 @@ bad()
 	return 1
 }
 
-# one NAME: build and run the program and its twin; prints a line for each failed run, or "ok".
+# one FILE: build and run the program and its twin; prints a line for each failed run, or "ok".
 one()
 {
-	local name=$1 a b object wanted twin cores run status log bad=0
-	read -r a b object < <(sed -n 's/^ \* expect: //p' "$src/$name.c")
+	local name=${1%.*} compile="$cc -std=gnu11" a b object wanted twin cores run status log bad=0
+	[ "${1##*.}" = c ] || compile="$cxx -std=gnu++17"
+	read -r a b object < <(sed -n 's/^ \* expect: //p' "$src/$1")
 	if [ -z "${object:-}" ]; then
 		echo "FAIL $name: its comment has no complete line expect:"
 		return
@@ -54,8 +55,8 @@ one()
 	wanted="^ +[0-9]+\. ($a and $b|$b and $a) touch $object"
 	for twin in FAULT FIXED; do
 		# shellcheck disable=SC2086 # flags are words
-		$cc -std=gnu11 -g -O1 -Wall -Wextra $instrument -D$twin -I"$include" \
-		    -o "$scratch/$name-$twin" "$src/$name.c" "$library" $libs \
+		$compile -g -O1 -Wall -Wextra $instrument -D$twin -I"$include" \
+		    -o "$scratch/$name-$twin" "$src/$1" "$library" $libs \
 		    2>"$scratch/$name.log" ||
 			{ cat "$scratch/$name.log"; echo "FAIL $name: does not build"; return; }
 	done
@@ -72,10 +73,10 @@ one()
 export -f one try bad
 
 if [ $# -eq 0 ]; then
-	set -- "$src"/*.c
+	set -- "$src"/*.c "$src"/*.cc
 fi
 for file in "$@"; do
-	basename "$file" .c
+	basename "$file"
 done | xargs -P "$(nproc)" -n 1 bash -c 'one "$0"' >"$scratch/all"
 cat "$scratch/all"
 found=$(grep -c '^ok ' "$scratch/all")

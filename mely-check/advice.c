@@ -72,6 +72,11 @@ advice_for(const struct fault *fault)
 {
 	const struct side *side, *other;
 
+	side = faults_owner(fault);
+	if (side != NULL)
+		return text_format("the variable ends with the handler: let %s pass a copy in the "
+		    "event, or a block of the heap that it does not touch after the post",
+		    side->handler);
 	if (frees(fault, &side, &other))
 		return text_format("%s frees it while %s may have it in hand: post the freeing to "
 		    "%s, or let a mely_join of all users free it", side->handler, other->handler,

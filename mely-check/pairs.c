@@ -41,7 +41,7 @@ foreign(const struct frame *frame)
 static struct frame
 outermost(const struct stack *stack)
 {
-	static const struct frame unknown = {"??", NULL, NULL, 0};
+	static const struct frame unknown = {"??", NULL, NULL, 0, 0};
 	size_t i;
 
 	for (i = stack->count; i-- > 0;)
@@ -209,14 +209,31 @@ object_words(const struct report *report)
 	return "unknown memory";
 }
 
-static const char *
-place_words(const struct report *report)
+/* The handler that runs on the stack of the object, if it is one of the sides. */
+const struct side *
+faults_owner(const struct fault *fault)
 {
+	const struct object *object = &fault->report->object;
+	int i;
+
+	for (i = 0; i < 2 && object->kind == OBJECT_STACK && object->name != NULL; i++)
+		if (text_equal(fault->sides[i].access->name, object->name))
+			return &fault->sides[i];
+	return NULL;
+}
+
+static const char *
+place_words(const struct fault *fault)
+{
+	const struct report *report = fault->report;
+	const struct side *owner = faults_owner(fault);
 	const struct object *object = &report->object;
 	uint64_t offset = report->accesses[0].address - object->address;
 	const char *where = "";
 	struct frame site;
 
+	if (owner != NULL)
+		return text_format("of its handler %s", owner->handler);
 	if (object->address != 0 && report->accesses[0].address >= object->address)
 		where = text_format("at offset %" PRIu64, offset);
 	if (object->allocated.count == 0)
@@ -318,7 +335,7 @@ add(struct faults *faults, const struct report *report)
 	memcpy(fault->sides, sides, sizeof sides);
 	fault->times = 1;
 	fault->object = object_words(report);
-	fault->place = place_words(report);
+	fault->place = place_words(fault);
 	fault->advice = advice_for(fault);
 }
 

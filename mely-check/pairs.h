@@ -45,6 +45,8 @@ struct faults {
 };
 
 void faults_find(struct faults *faults, const struct reports *reports);
+/* The side on whose stack the object is; NULL: it is on none, or on that of another color. */
+const struct side *faults_owner(const struct fault *fault);
 /* "file.c:12", relative to the current directory if it is below that. */
 const char *faults_place(const struct frame *frame);
 

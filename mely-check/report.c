@@ -15,6 +15,7 @@
 /* The name of a thread comes after its accesses. */
 struct thread {
 	const char *id, *name;
+	struct stack made; /* where it was made */
 };
 
 struct parser {
@@ -65,8 +66,8 @@ read_place(struct frame *frame, char *place)
 }
 
 /*
- * "FUNCTION PLACE (MODULE+0x12) (BuildId: 34)". A function of C++ may contain spaces and
- * parentheses, and so may a path.
+ * "FUNCTION PLACE (MODULE+0x12) (BuildId: 34)", or "<null> <null> (0x56)" of no module. A function
+ * of C++ may contain spaces and parentheses, and so may a path.
  */
 static void
 read_frame(struct stack *stack, const char *line)
@@ -79,6 +80,9 @@ read_frame(struct stack *stack, const char *line)
 	memset(frame, 0, sizeof *frame);
 	text = text_copy(line, strlen(line));
 	cut_tail(text, "BuildId:");
+	at = cut_tail(text, "(0x");
+	if (at != NULL)
+		frame->address = strtoull(at, NULL, 16);
 	module = cut_tail(text, "+0x");
 	if (module != NULL) {
 		*strstr(module, "+0x") = '\0';
@@ -212,19 +216,58 @@ read_thread_name(struct parser *parser, const char *line)
 	thread = &parser->threads[parser->threads_count++];
 	thread->id = text_copy(line, strcspn(line, " "));
 	thread->name = text_copy(open + 2, (size_t)(close - open - 2));
+	memset(&thread->made, 0, sizeof thread->made);
+	parser->stack = &thread->made;
+}
+
+/* NULL: it has none. */
+static const char *
+name_of_thread(const struct parser *parser, const char *id)
+{
+	size_t i;
+
+	for (i = 0; i < parser->threads_count; i++)
+		if (text_equal(parser->threads[i].id, id))
+			return parser->threads[i].name;
+	return NULL;
+}
+
+/* The stack of a color or of helper work: the checker's fibers are made in two frames that begin at
+ * the bounds of the stack (melyint_fiber_new). */
+static void
+find_stack(const struct parser *parser, struct report *report)
+{
+	uint64_t address = report->accesses[0].address;
+	size_t i, k;
+
+	if (report->object.kind != OBJECT_UNKNOWN)
+		return;
+	for (i = 0; i < parser->threads_count; i++) {
+		const struct thread *thread = &parser->threads[i];
+
+		for (k = 1; k < thread->made.count; k++) {
+			if (thread->made.frames[k - 1].address == 0 ||
+			    thread->made.frames[k - 1].address > address ||
+			    thread->made.frames[k].address <= address)
+				continue;
+			report->object.kind = OBJECT_STACK;
+			report->object.name = thread->name;
+		}
+	}
 }
 
 static void
 end_report(struct parser *parser)
 {
-	size_t i, t;
+	struct access *accesses;
+	size_t i;
 
 	if (parser->report == NULL)
 		return;
+	accesses = parser->report->accesses;
 	for (i = 0; i < 2; i++)
-		for (t = 0; t < parser->threads_count; t++)
-			if (text_equal(parser->threads[t].id, parser->report->accesses[i].thread))
-				parser->report->accesses[i].name = parser->threads[t].name;
+		accesses[i].name = name_of_thread(parser, accesses[i].thread);
+	find_stack(parser, parser->report);
 	parser->report = NULL;
 	parser->stack = NULL;
 	parser->threads_count = 0;

@@ -17,6 +17,7 @@ struct frame {
 	const char *file;     /* NULL: unknown */
 	const char *module;   /* NULL: unknown */
 	int line;             /* 0: unknown */
+	uint64_t address;     /* 0: the frame is of a module */
 };
 
 /* Innermost frame first. */

@@ -138,7 +138,7 @@ melyint_check_enter(struct melyint_check_where *where)
 		return;
 	here.entered = here.program = __tsan_get_current_fiber();
 	if (here.runtime == NULL)
-		here.runtime = melyint_fiber_new();
+		here.runtime = melyint_fiber_new(NULL);
 	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 	if (!here.ignored)
@@ -290,7 +290,7 @@ melyint_check_for_last(bool last)
 	if (!on() || !here.inside || (last && !here.last_known))
 		return;
 	if (last) {
-		here.program = melyint_fiber_new();
+		here.program = melyint_fiber_new(NULL);
 		melyint_edge_acquire(&here.last, here.program);
 	} else if (fiber != NULL) {
 		here.program = NULL;
@@ -486,10 +486,10 @@ melyint_run_work(struct melyint_watch *w, const char *name, void (*fn)(void *arg
 		return;
 	}
 	know_tls();
-	call.fiber = melyint_fiber_new();
+	melyint_stack_make(&stack);
+	call.fiber = melyint_fiber_new(&stack);
 	(void)snprintf(label, sizeof label, "helper work (%s)", name);
 	__tsan_set_fiber_name(call.fiber, label);
-	melyint_stack_make(&stack);
 	melyint_edge_follow_key(MELYINT_KEY(w, MELYINT_KEY_STARTED), call.fiber);
 	melyint_stack_call(&stack, run_call, &call);
 	melyint_edge_set(MELYINT_KEY(w, MELYINT_KEY_STARTED), call.fiber);

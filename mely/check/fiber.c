@@ -171,8 +171,8 @@ begin_fiber(struct melyint_colorfiber *cf, struct mely_color *color)
 	char name[41];
 
 	end_oldest();
-	cf->fiber = melyint_fiber_new();
 	melyint_stack_make(&cf->stack);
+	cf->fiber = melyint_fiber_new(&cf->stack);
 	/* relaxed: a name that comes later is set then */
 	name[0] = '\0';
 	if (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_NOTED)
@@ -367,12 +367,20 @@ melyint_fiber_release_signals(uint64_t mask)
 }
 
 void *
-melyint_fiber_new(void)
+melyint_fiber_new(const struct melyint_stack *stack)
 {
 	void *before = __tsan_get_current_fiber(), *fiber;
 	uint64_t mask = melyint_fiber_hold_signals();
 
+	if (stack != NULL) {
+		__tsan_func_entry((char *)stack->base + stack->size);
+		__tsan_func_entry(stack->base);
+	}
 	fiber = __tsan_create_fiber(0);
+	if (stack != NULL) {
+		__tsan_func_exit();
+		__tsan_func_exit();
+	}
 	__tsan_switch_to_fiber(fiber, MELYINT_TSAN_NO_SYNC);
 	(void)poll(NULL, 0, 0);
 	__tsan_switch_to_fiber(before, MELYINT_TSAN_NO_SYNC);

@@ -81,8 +81,9 @@ void melyint_fiber_release_signals(uint64_t mask);
 /* Make a fiber; end it. ThreadSanitizer is on the fiber while it makes or ends it, so signals are
  * held: one that came would end with the fiber. ThreadSanitizer (clang 14) makes room for a fiber's
  * signals at the fiber's first call that may wait, and loses one that comes just then; so a new
- * fiber has made such a call. */
-void *melyint_fiber_new(void);
+ * fiber has made such a call. stack, unless NULL: what the fiber runs on. Reports print the stack
+ * of calls that made a fiber; two frames of it begin at the bounds of the memory, for mely-check. */
+void *melyint_fiber_new(const struct melyint_stack *stack);
 void melyint_fiber_end(void *fiber);
 /* Continue as another fiber. No signal that ThreadSanitizer has kept back stays behind with this
  * one, and none comes in between. */

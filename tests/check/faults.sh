@@ -9,7 +9,8 @@ set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=$top_srcdir/build/color-check}"
 export src=$top_srcdir/tests/check build=$top_builddir
-export cc=${CC:-clang} cxx=${CXX:-clang++} include=$top_srcdir/include instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
+export cc=${CC:-clang} cxx=${CXX:-clang++} include=$top_srcdir/include
+export instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
 # The archive of libmely-check, and the libraries it needs.
 export library=$build/mely/.libs/libmely-check.a libs='-lhwloc -lev -lpthread'
 export check=$build/mely-check/mely-check
@@ -41,7 +42,8 @@ bad()
 # one FILE: build and run the program and its twin; prints a line for each failed run, or "ok".
 one()
 {
-	local name=${1%.*} compile="$cc -std=gnu11" a b object wanted twin cores run status log bad=0
+	local name=${1%.*} compile="$cc -std=gnu11" a b object wanted
+	local twin cores run status log bad=0
 	[ "${1##*.}" = c ] || compile="$cxx -std=gnu++17"
 	read -r a b object < <(sed -n 's/^ \* expect: //p' "$src/$1")
 	if [ -z "${object:-}" ]; then
@@ -50,6 +52,7 @@ one()
 	fi
 	case $object in
 	heap) object="a heap block" ;;
+	stack*) object="a variable on the ${object//[()]/.}\$" ;;
 	*) object="global '$object'" ;;
 	esac
 	wanted="^ +[0-9]+\. ($a and $b|$b and $a) touch $object"

@@ -123,7 +123,7 @@ begin_runtime_fiber(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	here.ignored = true;
-	__tsan_set_fiber_name(here.runtime, "the runtime itself");
+	__tsan_set_fiber_name(here.runtime, MELYINT_RUNTIME_FIBER);
 	ignore(true);
 	MELY_ADD(&runtime_fibers, 1, relaxed); /* a count */
 	(void)pthread_once(&once, make_thread_key);
@@ -300,19 +300,6 @@ melyint_check_for_last(bool last)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* On the current fiber: reports show function as a caller of what follows, until the end. */
-static void
-frame_begin(void (*function)(void *arg))
-{
-	__tsan_func_entry((char *)(uintptr_t)function + 1);
-}
-
-static void
-frame_end(void)
-{
-	__tsan_func_exit();
-}
-
 /* Call fn(arg) as fiber, on behalf of function. ThreadSanitizer learns of a function when it calls
  * one that is instrumented: of a handler that calls only others, such as those of a library, it
  * would know nothing but its caller. */
@@ -322,11 +309,11 @@ call_as(void *fiber, void (*function)(void *arg), void (*fn)(void *arg), void *a
 	here.inside = false;
 	here.program = NULL;
 	go_to(fiber);
-	frame_begin(function);
+	melyint_frame_begin(function);
 	fn(arg);
 	if (!on())
 		return;
-	frame_end();
+	__tsan_func_exit();
 	melyint_fiber_leave_for(here.runtime);
 	here.inside = true;
 }
@@ -337,9 +324,9 @@ static void
 read_event(void *fiber, struct mely_event *ev, void (*fn)(void *arg))
 {
 	go_to(fiber);
-	frame_begin(fn);
+	melyint_frame_begin(fn);
 	__tsan_read_range(ev, sizeof *ev);
-	frame_end();
+	__tsan_func_exit();
 	melyint_fiber_leave_for(here.runtime);
 }
 
@@ -579,6 +566,12 @@ melyint_check_exit(struct mely_runtime *rt)
 {
 	if (on() && here.inside)
 		melyint_colorfiber_end_idle(rt, here.entered);
+}
+
+bool
+melyint_check_waited(void)
+{
+	return on() && here.inside && melyint_fiber_waited(here.runtime);
 }
 
 void

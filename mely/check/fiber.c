@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "check/edge.h"
 #include "color/names_marks.h"
 #include "core/core.h"
@@ -25,7 +26,9 @@ enum {
 	FIBERS_DEFAULT = 1000,
 	FIBERS_LEAST = 16,
 	/* gcc 12's runtime has room for 8,128 threads and fibers and takes a millisecond for one */
-	FIBERS_MOST = 8000
+	FIBERS_MOST = 8000,
+	/* A thread that writes no report keeps ThreadSanitizer's lock for less. */
+	WAITED_NS = 1000000
 };
 
 static struct melyint_lock lock;
@@ -395,6 +398,23 @@ melyint_fiber_end(void *fiber)
 
 	__tsan_destroy_fiber(fiber);
 	melyint_fiber_release_signals(mask);
+}
+
+void
+melyint_frame_begin(void (*function)(void *arg))
+{
+	__tsan_func_entry((char *)(uintptr_t)function + 1);
+}
+
+/* ThreadSanitizer holds the lock of its threads while it writes a report, and takes it to name a
+ * fiber. */
+bool
+melyint_fiber_waited(void *fiber)
+{
+	uint64_t before_ns = melyint_now_ns();
+
+	__tsan_set_fiber_name(fiber, MELYINT_RUNTIME_FIBER);
+	return melyint_now_ns() - before_ns >= WAITED_NS;
 }
 
 void

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MELYINT_RUNTIME_FIBER "the runtime itself" /* the name of the runtime's fibers */
+
 struct mely_color;
 struct mely_runtime;
 
@@ -81,10 +83,15 @@ void melyint_fiber_release_signals(uint64_t mask);
 /* Make a fiber; end it. ThreadSanitizer is on the fiber while it makes or ends it, so signals are
  * held: one that came would end with the fiber. ThreadSanitizer (clang 14) makes room for a fiber's
  * signals at the fiber's first call that may wait, and loses one that comes just then; so a new
- * fiber has made such a call. stack, unless NULL: what the fiber runs on. Reports print the stack
- * of calls that made a fiber; two frames of it begin at the bounds of the memory, for mely-check. */
+ * fiber has made such a call. stack, unless NULL: what the fiber runs on. Reports print the calls
+ * that made a fiber; two frames of them begin at the bounds of the memory, for mely-check. */
 void *melyint_fiber_new(const struct melyint_stack *stack);
 void melyint_fiber_end(void *fiber);
+/* On the current fiber: reports show function as a caller of what follows, until a call of
+ * __tsan_func_exit. */
+void melyint_frame_begin(void (*function)(void *arg));
+/* Did this thread wait here until a report of ThreadSanitizer was written? fiber: the runtime's. */
+bool melyint_fiber_waited(void *fiber);
 /* Continue as another fiber. No signal that ThreadSanitizer has kept back stays behind with this
  * one, and none comes in between. */
 void melyint_fiber_leave_for(void *fiber);

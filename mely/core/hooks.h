@@ -219,6 +219,9 @@ void melyint_check_run_begin(struct mely_runtime *rt);
 void melyint_check_run_end(struct mely_runtime *rt);
 /* Like the end of a run, for what the cores that an exit has parked have run. */
 void melyint_check_exit(struct mely_runtime *rt);
+/* Did this thread of the runtime wait here until a report of the checker was written? Meanwhile
+ * handlers make no progress. */
+bool melyint_check_waited(void);
 /* D, around the program's function for reports, which is of no color. */
 void melyint_check_report(struct mely_runtime *rt, bool begins);
 /* Around a pass of mely_run_once_for: what it runs comes before its return. */
@@ -255,6 +258,11 @@ MELYINT_NO_HOOK(melyint_check_run_end, struct mely_runtime *)
 MELYINT_NO_HOOK(melyint_check_exit, struct mely_runtime *)
 MELYINT_NO_HOOK2(melyint_check_report, struct mely_runtime *, bool)
 MELYINT_NO_HOOK2(melyint_check_pass, struct mely_runtime *, bool)
+MELY_INLINE bool
+melyint_check_waited(void)
+{
+	return false;
+}
 #undef MELYINT_NO_HOOK
 #undef MELYINT_NO_HOOK2
 

@@ -16,6 +16,9 @@
  *      does other work meanwhile. The backtrace counts only if the same call still runs then.
  *   D. The values of one reading need not belong together: all of them have to stay the same for
  *      the time of a limit.
+ *   E. While the color checker writes a report, which can take a second, handlers wait for it. So
+ *      before a call is counted or reported, the monitor waits until no report is being written. If
+ *      it had to wait, the call's time begins again.
  */
 #include "look/watchdog/stall.h"
 
@@ -290,6 +293,11 @@ goes_on(struct melyint_stall *stall, struct melyint_core *core, struct seen *see
 	seen->seen_ns = now_ns;
 	if (limit_ns == 0 || ran_ns < limit_ns)
 		return false;
+	if ((!seen->counted || ran_ns >= seen->next_ns) && melyint_check_waited()) {
+		seen->since_ns = melyint_now_ns(); /* E of NOTE(stall) */
+		seen->cpu_ns = cpu_time(core);
+		return false;
+	}
 	seen->cpu_now_ns = cpu_time(core);
 	if (!seen->counted) {
 		count(core, seen, entry);

@@ -12,6 +12,7 @@ struct ev_loop {
 	void (*release)(struct ev_loop *loop);
 	void (*acquire)(struct ev_loop *loop);
 	struct ev_io *io;
+	bool fed;
 	double now;
 	int count, room;
 	struct ev_timer **timers; /* in the order they were started */
@@ -133,19 +134,29 @@ wait_for_something(struct ev_loop *loop)
 	sim_epoll_await(loop->io->fd, deadline_ps);
 }
 
+void
+ev_feed_event(struct ev_loop *loop, void *watcher, int revents)
+{
+	(void)revents;
+	loop->fed = watcher == loop->io;
+}
+
 int
 ev_run(struct ev_loop *loop, int flags)
 {
 	struct ev_timer *timer;
-	bool ready;
+	bool ready = loop->fed;
 
 	loop->now = now_s();
-	loop->release(loop);
-	sim_call("epoll_wait");
-	if (flags & EVRUN_ONCE)
-		wait_for_something(loop);
-	ready = sim_epoll_ready(loop->io->fd);
-	loop->acquire(loop);
+	loop->fed = false;
+	if (loop->release != NULL) { /* as long as there is none, the loop is being made */
+		loop->release(loop);
+		sim_call("epoll_wait");
+		if (flags & EVRUN_ONCE)
+			wait_for_something(loop);
+		ready = sim_epoll_ready(loop->io->fd);
+		loop->acquire(loop);
+	}
 	loop->now = now_s();
 	while ((timer = first(loop)) != NULL && timer->at <= loop->now) {
 		ev_timer_stop(loop, timer);

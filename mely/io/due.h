@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * due.h: the times of the timers of a core whose thread waits in the program's own loop, where
- * libev cannot wait for them. The protocol is NOTE(outside) in sched/park.c.
+ * due.h: a descriptor for the timers of a core whose thread waits in the program's own loop. The
+ * protocol is NOTE(outside) in sched/park.c.
  */
 #ifndef MELYINT_IO_DUE_H
 #define MELYINT_IO_DUE_H
@@ -17,9 +17,8 @@ int melyint_due_open(struct melyint_core *core);
 /* Any thread: when the set becomes readable though nothing comes; UINT64_MAX: never. */
 uint64_t melyint_due_at(struct melyint_core *core);
 
-/* Holding the poller, which keeps times: the loop has armed the timer, or no longer has it. */
-void melyint_due_add(struct melyint_poller *p, struct melyint_watch *w);
-void melyint_due_remove(struct melyint_poller *p, struct melyint_watch *w);
+/* Holding the poller: a timer was armed. */
+void melyint_due_armed(struct melyint_poller *p);
 /* Nothing running. */
 void melyint_due_free(struct melyint_poller *p);
 

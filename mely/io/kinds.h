@@ -49,22 +49,23 @@ int melyint_fd_enable(struct melyint_watch *w, bool on);
 /* Under its guard, which this drops. */
 int melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
-/* A stop of the runtime. As melyint_timer_stop, but the loop keeps the timer until it is due or the
- * cores are parked. */
+/* A stop of the runtime. As melyint_timer_stop, but the timer stays armed until it is due or the cores
+ * are parked. */
 void melyint_timer_close(struct melyint_watch *w);
-/* Under its guard, which this may drop and take again: make the loop follow the record, which has
+/* Under its guard, which this may drop and take again: make the heap follow the record, which has
  * changed or was stopped. A of NOTE(timers) */
 void melyint_timer_settle(struct melyint_watch *w);
 /* Under its guard, which this may drop and take again. */
 void melyint_timer_enable(struct melyint_watch *w, bool on);
 
+/* Under the poller's hold: post the events of the timers that are due. */
+void melyint_timer_fire_due(struct melyint_poller *poller);
 /* Under the poller's hold: the wall clock was set; arm its timers again. */
 void melyint_timer_clock_set(struct melyint_poller *poller);
 
 /* Is this the handler of the messages between cores, whose argument is a timer's record? */
 bool melyint_timer_is_message(const struct mely_handler *handler);
-/* With the cores parked, under its guard: take a stopped timer out of its loop, and forget its
- * message. */
+/* With the cores parked, under its guard: disarm a stopped timer, and forget its message. */
 void melyint_timer_disarm(struct melyint_watch *w);
 
 /* ---- signals: signal.c ----------------------------------------------------------------------- */

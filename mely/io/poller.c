@@ -4,20 +4,26 @@
  *
  * NOTE(two places to wait)
  *   The epoll set of a core holds its descriptors and its wake-up eventfd, all edge-triggered.
- *   The eventfd is never read: each write is a new edge. The libev loop of the core holds its
- *   timers, and the epoll set as one watcher, so that a core may wait in either. Waiting in the
- *   set is one system call that also returns what is ready. Waiting in the loop takes a second
- *   call for that, and the nested set makes the kernel's wake-up more expensive. So a core waits
+ *   The eventfd is never read: each write is a new edge. The libev loop of the core has the epoll
+ *   set as one watcher, so that a core may wait in either. Waiting in the set is one system call
+ *   that also returns what is ready. Waiting in the loop takes a second call for that, and the
+ *   nested set makes the kernel's wake-up more expensive. So a core waits
  *     in the set   for any time, when no timer is armed;
  *     in the set   for at most BRISK_NS, when timers are armed and its last wait was short: timers
  *                  are late by no more than that, and a server between two requests pays what a
  *                  bare epoll loop pays;
- *     in the loop  otherwise: then only a timer wakes an idle core.
+ *     in the loop  otherwise, until the first timer is due.
  *   Signals do not pass through libev: its handler would write to its loop only while a thread
  *   waits inside (signal.c).
  *
+ * NOTE(memory of libev)
+ *   libev ends the program when it gets no memory, and its allocator belongs to the program. So the
+ *   loop has two watchers only, both made with it: the set, and a timer that limits the wait. Each
+ *   is active and pending once before the loop is used, and libev has what it will ever need. The
+ *   program's timers are in a heap that needs no memory (armed.c).
+ *
  * NOTE(hold)
- *   A thread that uses the loop, or waits in the set, holds the poller: the owner while it looks,
+ *   A thread that uses the timers, or waits, holds the poller: the owner while it looks,
  *   ticks or sleeps; another core that relieves an owner whose handler does not return (NOTE(stuck)
  *   in sched/stuck.c); and any thread that arms or disarms a timer (timer.c). Only the owner's
  *   sleep is long. An owner that is awake never waits for the hold: if another thread has it, that
@@ -25,7 +31,7 @@
  *   tries.
  *
  * NOTE(fork)
- *   in_loop tells a forked child whether another thread was changing a loop at the time of the
+ *   in_loop tells a forked child whether another thread was inside libev at the time of the
  *   fork. If so, the child leaves its copy alone, and only that loop's descriptor leaks.
  */
 #include "io/poller.h"
@@ -43,15 +49,18 @@
 #include "base/descriptor.h"
 #include "base/clock.h"
 #include "core/hooks.h"
+#include "io/armed.h"
 #include "io/due.h"
 #include "io/kinds.h"
 #include "sched/post.h"
 
 enum {
 	BRISK_NS = 1000000,
-	TICK_NS = 250000,    /* least time between two entries into the loop */
+	TICK_NS = 250000,    /* least time between two checks of the timers */
 	EXACT_NS = 20000000, /* shorter waits are given to the kernel in ns, longer ones in ms */
-	LONGEST_MS = 3600000
+	LONGEST_MS = 3600000,
+	LOOP_BYTES = 16384,  /* more than a libev loop with two watchers takes */
+	LOOP_FD_BYTES = 32
 };
 
 /* ---- libev ----------------------------------------------------------------------------------- */
@@ -94,32 +103,6 @@ on_limit(struct ev_loop *loop, struct ev_timer *timer, int revents)
 	(void)loop;
 	(void)timer;
 	(void)revents;
-}
-
-static void
-run_loop(struct melyint_poller *p, int how)
-{
-	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_self->rt == p->core->rt);
-	MELY_STORE(&p->in_loop, true, relaxed);
-	p->loop_now_ns = 0;
-	ev_run(p->loop, how);
-	/* A callback may have set it to a time before the loop's now. */
-	p->loop_now_ns = 0;
-	MELY_STORE(&p->in_loop, false, relaxed);
-	p->ran_ticks = melyint_ticks();
-}
-
-uint64_t
-melyint_poller_loop_now(struct melyint_poller *p)
-{
-	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
-	if (p->loop_now_ns == 0) {
-		uint64_t now_ns = melyint_now_ns();
-
-		ev_now_update(p->loop);
-		p->loop_now_ns = now_ns;
-	}
-	return p->loop_now_ns;
 }
 
 /* ---- polling --------------------------------------------------------------------------------- */
@@ -256,7 +239,7 @@ melyint_poller_collect(struct melyint_poller *p, bool timers)
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p->core == melyint_self);
 	(void)gather(p, 0, true);
 	if (timers)
-		run_loop(p, EVRUN_NOWAIT);
+		melyint_timer_fire_due(p);
 }
 
 void
@@ -270,7 +253,7 @@ melyint_poller_tick(struct melyint_core *core)
 		    melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(TICK_NS)) {
 			if (MELYINT_OBSERVED(poll))
 				melyint_observe_poll(core);
-			run_loop(p, EVRUN_NOWAIT);
+			melyint_timer_fire_due(p);
 			if (MELYINT_OBSERVED(poll))
 				melyint_observe_polled(core, core, 0);
 		}
@@ -298,7 +281,7 @@ melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 	    MELY_LOAD(&core->rt->io->signals, relaxed) != 0))
 		found = gather(p, 0, false);
 	if (p->armed != 0)
-		run_loop(p, EVRUN_NOWAIT);
+		melyint_timer_fire_due(p);
 	if (p->due != NULL && p->woken) {
 		/* Give the wake-up back: the core's thread may be in the program's poll. */
 		p->woken = false;
@@ -313,27 +296,34 @@ melyint_poller_relieve(struct melyint_core *self, struct melyint_core *core)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
+/* How long to wait: no longer than until the first timer is due. */
+static uint64_t
+until_first(const struct melyint_poller *p, uint64_t timeout_ns)
+{
+	uint64_t first_ns = melyint_armed_first_ns(p), now_ns = melyint_now_ns();
+
+	if (first_ns <= now_ns)
+		return 0;
+	return first_ns - now_ns < timeout_ns ? first_ns - now_ns : timeout_ns;
+}
+
 static void
 sleep_in_loop(struct melyint_poller *p, uint64_t timeout_ns)
 {
 	uint64_t began = melyint_ticks();
-	bool limited = timeout_ns != UINT64_MAX;
 
-	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p->armed != 0);
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_self->rt == p->core->rt);
+	MELY_DEBUG_ASSERT(p->armed != 0 && !ev_is_active(&p->limit));
+	timeout_ns = until_first(p, timeout_ns);
 	p->nested_ready = false;
 	MELY_STORE(&p->in_loop, true, relaxed);
-	if (limited) {
-		ev_now_update(p->loop);
-		ev_timer_set(&p->limit, (double)timeout_ns / 1e9, 0.);
-		ev_timer_start(p->loop, &p->limit);
-	}
-	run_loop(p, EVRUN_ONCE);
-	if (limited) {
-		MELY_STORE(&p->in_loop, true, relaxed);
-		ev_timer_stop(p->loop, &p->limit);
-		MELY_STORE(&p->in_loop, false, relaxed);
-	}
-	MELY_DEBUG_ASSERT(!ev_is_active(&p->limit));
+	ev_now_update(p->loop);
+	ev_timer_set(&p->limit, (double)timeout_ns / 1e9, 0.);
+	ev_timer_start(p->loop, &p->limit);
+	ev_run(p->loop, EVRUN_ONCE);
+	ev_timer_stop(p->loop, &p->limit);
+	MELY_STORE(&p->in_loop, false, relaxed);
+	melyint_timer_fire_due(p);
 	if (p->nested_ready)
 		gather(p, 0, true);
 	p->brisk = melyint_ticks() - began < melyint_ns_to_ticks(BRISK_NS);
@@ -353,7 +343,7 @@ sleep_in_set(struct melyint_poller *p, uint64_t timeout_ns)
 	if (timeout_ns >= BRISK_NS)
 		p->brisk = came;
 	if (melyint_ticks() - p->ran_ticks >= melyint_ns_to_ticks(BRISK_NS))
-		run_loop(p, EVRUN_NOWAIT);
+		melyint_timer_fire_due(p);
 }
 
 void
@@ -436,12 +426,37 @@ add_stuckfd(struct melyint_poller *p, int fd)
 	return r == -EINVAL ? add(p->epfd, fd, EPOLLIN | EPOLLET, MELYINT_POLL_STUCK) : r;
 }
 
+/* Is there memory for a loop that watches fd? libev has an array with a place for each number up to
+ * fd. If another thread takes the memory in between, libev ends the program. */
+static bool
+has_memory(int fd)
+{
+	void *volatile memory = malloc(LOOP_BYTES + ((size_t)fd + 1) * LOOP_FD_BYTES);
+
+	free(memory);
+	return memory != NULL;
+}
+
+/* NOTE(memory of libev): both watchers pending at once. */
+static void
+take_memory(struct melyint_poller *p)
+{
+	melyint_lock_take(&p->hold);
+	ev_timer_start(p->loop, &p->limit);
+	ev_feed_event(p->loop, &p->nested, EV_READ);
+	ev_run(p->loop, EVRUN_NOWAIT);
+	MELY_ASSERT(p->nested_ready && !ev_is_active(&p->limit));
+	melyint_lock_drop(&p->hold);
+}
+
 static int
 open_loop(struct melyint_poller *p)
 {
 	int held[MELYINT_STREAMS];
 
 	MELY_ASSERT(p->loop == NULL && p->epfd >= 0); /* the loop watches the set */
+	if (!has_memory(p->epfd))
+		return -ENOMEM;
 	melyint_fd_hold_streams(held);
 	p->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_NOINOTIFY |
 	    EVFLAG_NOSIGMASK | EVFLAG_NOTIMERFD);
@@ -449,11 +464,12 @@ open_loop(struct melyint_poller *p)
 	if (p->loop == NULL)
 		return -ENOMEM;
 	ev_set_userdata(p->loop, p);
-	ev_set_loop_release_cb(p->loop, on_release, on_acquire);
 	ev_io_init(&p->nested, on_nested, p->epfd, EV_READ);
 	p->nested.data = p;
 	ev_io_start(p->loop, &p->nested);
-	ev_timer_init(&p->limit, on_limit, 0., 0.);
+	ev_timer_init(&p->limit, on_limit, -1., 0.); /* due at once */
+	take_memory(p);
+	ev_set_loop_release_cb(p->loop, on_release, on_acquire);
 	return 0;
 }
 

@@ -33,20 +33,20 @@ struct melyint_poller {
 	int epfd;                   /* what the core sleeps in */
 	int fds_epfd;               /* where descriptors are registered; epfd, as a rule */
 	int wakefd;
-	struct ev_loop *loop;       /* its timers */
+	struct ev_loop *loop;       /* where it sleeps when timers are armed */
 	struct melyint_core *core;
 
 	/* under hold */
 	struct ev_io nested;        /* epfd, in loop */
 	struct ev_timer limit;      /* of a sleep in loop */
-	uint64_t loop_now_ns;       /* monotonic, not after what the loop has as now; 0: unknown */
-	uint32_t armed;             /* timers in loop */
+	struct melyint_watch *first;/* the armed timers: armed.c */
+	uint32_t armed;             /* their number */
 	bool woken;                 /* found a wake-up while awake: the next sleep returns */
 	bool brisk;                 /* the last sleep was short */
-	uint64_t ran_ticks;         /* when loop was last entered */
+	uint64_t ran_ticks;         /* when timers were last checked */
 	bool nested_ready;          /* the loop has found epfd ready */
 	int clockfd;                /* timerfd, readable when the wall clock is set; -1: none */
-	struct melyint_watch *walls;/* wall-clock timers in loop */
+	struct melyint_watch *walls;/* wall-clock timers that are armed */
 	struct melyint_due *due;    /* NOTE(outside) in sched/park.c; NULL: never waits there */
 	struct epoll_event found[MELYINT_POLL_BATCH];
 
@@ -107,8 +107,6 @@ int melyint_poller_renew(struct melyint_core *core);
 /* Owner, under hold, awake: collect what is ready, wake-ups included, and with timers what is due.
  */
 void melyint_poller_collect(struct melyint_poller *poller, bool timers);
-/* Under hold: libev's now, close enough that no timer fires early. */
-uint64_t melyint_poller_loop_now(struct melyint_poller *poller);
 /* Under hold: from now on clockfd reports when the wall clock is set. 0 or a negative error. */
 int melyint_poller_watch_clock(struct melyint_poller *poller);
 

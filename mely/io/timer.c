@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timer.c: timers, each in the libev loop of one core.
+ * timer.c: timers, each armed in the poller of one core.
  *
  * NOTE(timers)
  *   A. The record, under its guard, holds the state that the program has asked for (due_ns,
  *      repeat_ns, off, stopped). A thread that holds the poller (NOTE(hold) in poller.c) makes the
- *      loop follow it: as a rule the thread that changed the record, in melyint_timer_settle(),
- *      even if another core has the loop or that core is stuck. Only if that core sleeps, inside
- *      its poller, melyint_timer_settle() sends the record's message to the core's own color.
+ *      poller's heap (armed.c) follow it: as a rule the thread that changed the record, in
+ *      melyint_timer_settle(), even if the poller is another core's or that core is stuck. Only if
+ *      that core sleeps, inside its poller, melyint_timer_settle() sends the record's message to
+ *      the core's own color.
  *   B. A timer that fires reads the record first. If it was stopped or suspended, or is not due
  *      yet, its handler does not run. (It is early when the program has moved it to a later time,
- *      when the wall clock was set back, or when libev's sum of doubles was a little short.) So a
- *      stop is exact however late the message is, and moving a timer to a later time changes the
- *      record alone: the loop finds out at the old time.
+ *      or when the wall clock was set back.) So a stop is exact however late the message is, and
+ *      moving a timer to a later time changes the record alone: the poller finds out at the old
+ *      time.
  *   C. A wall-clock timer is armed for a little less than the time left, in steps that get shorter,
  *      so that a slewed clock does not make it late. When the clock is set, clockfd becomes ready,
  *      and all wall-clock timers of the core are armed again.
@@ -26,6 +27,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "core/hooks.h"
+#include "io/armed.h"
 #include "io/due.h"
 #include "io/state.h"
 #include "sched/post.h"
@@ -88,17 +90,15 @@ link_wall(struct melyint_poller *p, struct melyint_watch *w)
 }
 
 static void
-out_of_loop(struct melyint_poller *p, struct melyint_watch *w)
+disarm(struct melyint_poller *p, struct melyint_watch *w)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
 
-	MELY_ASSERT(t->armed && w->refs > 0 && p->armed > 0);
+	MELY_ASSERT(t->armed && w->refs > 0 && p == poller_of(w));
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_lock_held(&w->own));
 	t->armed = false;
 	w->refs--;
-	p->armed--;
-	if (MELY_UNLIKELY(p->due != NULL))
-		melyint_due_remove(p, w);
+	melyint_armed_remove(p, w);
 	if (t->wall) {
 		MELY_ASSERT(*t->link == w);
 		*t->link = t->next;
@@ -107,57 +107,34 @@ out_of_loop(struct melyint_poller *p, struct melyint_watch *w)
 	}
 }
 
-static void fire(struct ev_loop *loop, struct ev_timer *timer, int revents);
+/* C of NOTE(timers): when to look at the wall clock again, as monotonic time. */
+static uint64_t
+wall_step_ns(uint64_t due_ns)
+{
+	uint64_t wall_ns = wall_now_ns();
+	uint64_t left_ns = due_ns > wall_ns ? due_ns - wall_ns : 0;
+
+	if (left_ns > WALL_FINAL_NS)
+		left_ns -= left_ns / WALL_STEP;
+	return melyint_now_ns() + left_ns;
+}
 
 static void
 arm(struct melyint_poller *p, struct melyint_watch *w)
 {
 	struct melyint_watch_timer *t = &w->u.timer;
-	uint64_t now_ns, left_ns;
-	/* relaxed, here and in disarm: NOTE(fork) in poller.c */
-	bool inside = MELY_LOAD(&p->in_loop, relaxed);
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && melyint_lock_held(&w->own));
 	MELY_ASSERT(!t->armed && p == poller_of(w));
 	MELY_DEBUG_ASSERT(wanted(w));
-	MELY_STORE(&p->in_loop, true, relaxed);
-	now_ns = melyint_poller_loop_now(p);
-	if (t->wall) {
-		uint64_t wall_ns = wall_now_ns();
-
-		left_ns = t->due_ns > wall_ns ? t->due_ns - wall_ns : 0;
-		if (left_ns > WALL_FINAL_NS)
-			left_ns -= left_ns / WALL_STEP;
-		left_ns += melyint_now_ns() - now_ns;
-	} else {
-		left_ns = t->due_ns > now_ns ? t->due_ns - now_ns : 0;
-	}
-	t->armed_ns = now_ns + left_ns;
-	ev_timer_init(&t->timer, fire, (double)left_ns / 1e9, 0.);
-	t->timer.data = w;
-	ev_timer_start(p->loop, &t->timer);
-	MELY_STORE(&p->in_loop, inside, relaxed);
-	MELY_DEBUG_ASSERT(ev_is_active(&t->timer) && t->armed_ns >= now_ns);
+	t->armed_ns = t->wall ? wall_step_ns(t->due_ns) : t->due_ns;
+	melyint_armed_add(p, w);
 	t->armed = true;
 	w->refs++;
-	p->armed++;
 	if (MELY_UNLIKELY(p->due != NULL))
-		melyint_due_add(p, w);
+		melyint_due_armed(p);
 	if (t->wall)
 		link_wall(p, w);
-}
-
-static void
-disarm(struct melyint_poller *p, struct melyint_watch *w)
-{
-	bool inside = MELY_LOAD(&p->in_loop, relaxed);
-
-	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p == poller_of(w));
-	MELY_DEBUG_ASSERT(ev_is_active(&w->u.timer.timer));
-	MELY_STORE(&p->in_loop, true, relaxed);
-	ev_timer_stop(p->loop, &w->u.timer.timer);
-	MELY_STORE(&p->in_loop, inside, relaxed);
-	out_of_loop(p, w);
 }
 
 static void
@@ -195,17 +172,12 @@ expire(struct melyint_watch *w, uint64_t now_ns)
 }
 
 static void
-fire(struct ev_loop *loop, struct ev_timer *timer, int revents)
+fire(struct melyint_poller *p, struct melyint_watch *w)
 {
-	struct melyint_poller *p = ev_userdata(loop);
-	struct melyint_watch *w = timer->data;
 	uint64_t now_ns;
 
-	(void)revents;
 	melyint_watch_guard(w);
-	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold) && p == poller_of(w));
-	MELY_DEBUG_ASSERT(p->loop == loop && !ev_is_active(timer));
-	out_of_loop(p, w);
+	disarm(p, w);
 	if (wanted(w)) {
 		now_ns = now_of(w);
 		if (now_ns >= w->u.timer.due_ns)
@@ -214,6 +186,18 @@ fire(struct ev_loop *loop, struct ev_timer *timer, int revents)
 			arm(p, w);
 	}
 	melyint_watch_drop(w);
+}
+
+void
+melyint_timer_fire_due(struct melyint_poller *p)
+{
+	uint64_t now_ns = melyint_now_ns();
+
+	MELY_DEBUG_ASSERT(melyint_lock_held(&p->hold));
+	/* A timer that is armed again is due later, or is over with its next turn. */
+	while (melyint_armed_first_ns(p) <= now_ns)
+		fire(p, p->first);
+	p->ran_ticks = melyint_ticks();
 }
 
 static void
@@ -260,14 +244,14 @@ send_message(struct melyint_watch *w)
 	w->refs++;
 	if (melyint_post(&w->io->rt->cores[w->u.timer.core].self_color, &w->u.timer.message,
 	    MELYINT_POST_INTERNAL) < 0) {
-		/* Only in the child of a fork, where no loop runs. */
+		/* Only in the child of a fork, where no core runs. */
 		w->u.timer.messaged = false;
 		w->refs--;
 	}
 }
 
-/* Under the guard: does the loop differ from the record, with no message on its way? Chooses the
- * loop of a timer that is in none. */
+/* Under the guard: does the heap differ from the record, with no message on its way? Chooses the
+ * poller of a timer that is not armed. */
 static bool
 unsettled(struct melyint_watch *w)
 {
@@ -445,7 +429,7 @@ melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
 	return r;
 }
 
-/* A suspended timer is in no loop; resuming arms it, also for a time that has passed. */
+/* A suspended timer is not armed; resuming arms it, also for a time that has passed. */
 void
 melyint_timer_enable(struct melyint_watch *w, bool on)
 {

@@ -15,7 +15,6 @@
 #ifndef MELYINT_IO_WATCH_H
 #define MELYINT_IO_WATCH_H
 
-#include <ev.h>
 #include <mely/mely.h>
 #include <sys/types.h>
 
@@ -59,15 +58,17 @@ struct melyint_watch_fd {
 
 /* timer.c */
 struct melyint_watch_timer {
-	struct ev_timer timer;      /* under the poller's hold */
 	struct mely_event message;  /* to its core: arm or disarm */
-	struct melyint_watch *next; /* wall-clock timers of its core; under the poller's hold */
+	/* under the poller's hold: the heap of armed.c; wall-clock timers of its core */
+	struct melyint_watch *left, *right, *up;
+	uint32_t rank;
+	struct melyint_watch *next;
 	struct melyint_watch **link;
 	uint64_t due_ns;            /* monotonic; wall-clock with wall */
-	uint64_t armed_ns;          /* the monotonic time for which the loop has it armed */
+	uint64_t armed_ns;          /* the monotonic time for which it is armed */
 	uint64_t repeat_ns;
 	uint64_t overruns;
-	uint16_t core;              /* whose loop has it */
+	uint16_t core;              /* whose poller has it */
 	uint16_t aside;             /* refs of threads that have dropped the guard to yield */
 	bool armed;
 	bool messaged;
@@ -75,7 +76,6 @@ struct melyint_watch_timer {
 	bool over;                  /* a one-shot timer that has fired */
 	bool again;                 /* to be posted: fired while its handler ran, or taken back when
 	                             * it was suspended */
-	uint32_t due_place;         /* in the heap of due.c, from 1; 0: not there */
 };
 
 /* signal.c */

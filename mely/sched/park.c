@@ -33,7 +33,7 @@
  *      to its eventfd, which makes the set readable. A core that has something left to run stays
  *      awake and makes the set readable at once.
  *   B. The core then checks again whether there is something to steal, the phase (life/cycle.c) and
- *      its timers. libev holds the timers but cannot wait for them here, so a timerfd in the set
+ *      its timers. The program's loop does not wait for them, so a timerfd in the set
  *      follows the earliest one, also when another thread arms an earlier one (io/due.c).
  *   C. The thread may be computing, so it comes back at an unknown time. Therefore the core never
  *      becomes the sentry of C of NOTE(park), and a waker never gives it the search of B: either

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nomem.c: each allocation of the library fails in turn. The call returns -ENOMEM, or does without
- * that memory, and what it had allocated is freed.
+ * that memory, and what it had allocated is freed. libev, which ends the program instead, allocates
+ * nothing once there is a runtime.
  */
 #include <errno.h>
+#include <ev.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -142,6 +144,59 @@ a_runtime(void **state)
 	config.pollers = 0;
 }
 
+/* ---- libev ----------------------------------------------------------------------------------- */
+
+enum { TIMERS = 1000 };
+
+static bool refused;    /* libev gets no memory; one thread writes it, before the run */
+static long asked;      /* calls of libev for memory that it did not get */
+static int fired;
+
+/* libev's allocator: realloc, and free for a size of 0. */
+static void *
+allocate_for_libev(void *old, long size)
+{
+	if (size == 0) {
+		__real_free(old);
+		return NULL;
+	}
+	if (refused)
+		asked++;
+	return __real_realloc(old, (size_t)size);
+}
+
+static void
+on_timer(void *arg)
+{
+	if (++fired == TIMERS)
+		assert_int_equal(mely_stop(arg, MELY_STOP_DISCARD), 0);
+}
+
+/* Many timers are armed, in a core that sleeps in libev's loop, and fire together. */
+static void
+libev_needs_nothing(void **state)
+{
+	static struct mely_handler handler = MELY_HANDLER(on_timer);
+	struct mely_color *color;
+	mely_watch timer;
+	int i;
+
+	(void)state;
+	ev_set_allocator(allocate_for_libev);
+	config.cores = 1;
+	assert_int_equal(mely_runtime_new(&rt, &config), 0);
+	assert_int_equal(mely_color_of_id(rt, 1, &color), 0);
+	refused = true;
+	for (i = 0; i < TIMERS; i++)
+		assert_int_equal(mely_timer_start(color, 20000000, 0, 0, &handler, rt, &timer), 0);
+	assert_int_equal(mely_run(rt), 0);
+	refused = false;
+	assert_int_equal(fired, TIMERS);
+	assert_int_equal(asked, 0);
+	assert_int_equal(mely_runtime_free(rt), 0);
+	config.cores = 2;
+}
+
 static int
 setup(void **state)
 {
@@ -168,6 +223,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_runtime),
+	    cmocka_unit_test(libev_needs_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,6 +14,7 @@
 #include <ev.h>
 #include <fcntl.h>
 #include <hwloc.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

@@ -24,6 +24,12 @@ now_s(void)
 	return (double)sim_now_ps() / 1e12;
 }
 
+void
+ev_set_allocator(void *(*allocate)(void *old, long size))
+{
+	(void)allocate; /* this loop has the simulation's memory */
+}
+
 struct ev_loop *
 ev_loop_new(unsigned int flags)
 {

@@ -17,10 +17,11 @@
  *   waits inside (signal.c).
  *
  * NOTE(memory of libev)
- *   libev ends the program when it gets no memory, and its allocator belongs to the program. So the
- *   loop has two watchers only, both made with it: the set, and a timer that limits the wait. Each
- *   is active and pending once before the loop is used, and libev has what it will ever need. The
- *   program's timers are in a heap that needs no memory (armed.c).
+ *   libev ends the program when it gets no memory. So its loop has two watchers only, both made
+ *   with it: the set, and a timer that limits the wait. Both are active and pending at once before
+ *   the loop is used, and then libev has what it will ever need. While the loop is made, libev may
+ *   take what was put aside for it (loopmem.c). The program's timers are in a heap that needs no
+ *   memory (armed.c).
  *
  * NOTE(hold)
  *   A thread that uses the timers, or waits, holds the poller: the owner while it looks,
@@ -52,15 +53,14 @@
 #include "io/armed.h"
 #include "io/due.h"
 #include "io/kinds.h"
+#include "io/loopmem.h"
 #include "sched/post.h"
 
 enum {
 	BRISK_NS = 1000000,
 	TICK_NS = 250000,    /* least time between two checks of the timers */
 	EXACT_NS = 20000000, /* shorter waits are given to the kernel in ns, longer ones in ms */
-	LONGEST_MS = 3600000,
-	LOOP_BYTES = 16384,  /* more than a libev loop with two watchers takes */
-	LOOP_FD_BYTES = 32
+	LONGEST_MS = 3600000
 };
 
 /* ---- libev ----------------------------------------------------------------------------------- */
@@ -426,37 +426,12 @@ add_stuckfd(struct melyint_poller *p, int fd)
 	return r == -EINVAL ? add(p->epfd, fd, EPOLLIN | EPOLLET, MELYINT_POLL_STUCK) : r;
 }
 
-/* Is there memory for a loop that watches fd? libev has an array with a place for each number up to
- * fd. If another thread takes the memory in between, libev ends the program. */
-static bool
-has_memory(int fd)
-{
-	void *volatile memory = malloc(LOOP_BYTES + ((size_t)fd + 1) * LOOP_FD_BYTES);
-
-	free(memory);
-	return memory != NULL;
-}
-
-/* NOTE(memory of libev): both watchers pending at once. */
-static void
-take_memory(struct melyint_poller *p)
-{
-	melyint_lock_take(&p->hold);
-	ev_timer_start(p->loop, &p->limit);
-	ev_feed_event(p->loop, &p->nested, EV_READ);
-	ev_run(p->loop, EVRUN_NOWAIT);
-	MELY_ASSERT(p->nested_ready && !ev_is_active(&p->limit));
-	melyint_lock_drop(&p->hold);
-}
-
+/* NOTE(memory of libev) */
 static int
-open_loop(struct melyint_poller *p)
+make_loop(struct melyint_poller *p)
 {
 	int held[MELYINT_STREAMS];
 
-	MELY_ASSERT(p->loop == NULL && p->epfd >= 0); /* the loop watches the set */
-	if (!has_memory(p->epfd))
-		return -ENOMEM;
 	melyint_fd_hold_streams(held);
 	p->loop = ev_loop_new(EVBACKEND_EPOLL | EVFLAG_NOENV | EVFLAG_NOINOTIFY |
 	    EVFLAG_NOSIGMASK | EVFLAG_NOTIMERFD);
@@ -466,11 +441,32 @@ open_loop(struct melyint_poller *p)
 	ev_set_userdata(p->loop, p);
 	ev_io_init(&p->nested, on_nested, p->epfd, EV_READ);
 	p->nested.data = p;
-	ev_io_start(p->loop, &p->nested);
 	ev_timer_init(&p->limit, on_limit, -1., 0.); /* due at once */
-	take_memory(p);
+	melyint_lock_take(&p->hold);
+	ev_io_start(p->loop, &p->nested);
+	ev_timer_start(p->loop, &p->limit);
+	ev_feed_event(p->loop, &p->nested, EV_READ);
+	ev_run(p->loop, EVRUN_NOWAIT);
+	MELY_ASSERT(p->nested_ready && !ev_is_active(&p->limit));
+	melyint_lock_drop(&p->hold);
 	ev_set_loop_release_cb(p->loop, on_release, on_acquire);
-	return 0;
+	/* libev stops it when the kernel has no memory for it. */
+	return ev_is_active(&p->nested) ? 0 : -ENOMEM;
+}
+
+static int
+open_loop(struct melyint_poller *p)
+{
+	struct melyint_loopmem memory;
+	int r;
+
+	MELY_ASSERT(p->loop == NULL && p->epfd >= 0); /* the loop watches the set */
+	r = melyint_loopmem_begin(&memory, p->epfd);
+	if (r < 0)
+		return r;
+	r = make_loop(p);
+	melyint_loopmem_end();
+	return r;
 }
 
 static void

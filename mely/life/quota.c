@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * quota.c: the CPU quota of the process: the smallest of its cgroup and of all groups above it, in
- * cgroup v1 and v2. Any thread.
+ * cgroup v1 and v2. Needs no memory: to miss the quota is to start too many cores. Any thread.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "life/life.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, TEXT_SIZE = 16384 };
 
+/* What a file holds, as a string; "" if it cannot be read, and cut where it is too long. False when
+ * it is "". */
 static bool
-read_line(const char *path, char *line, int size)
+read_text(const char *path, char *text, size_t size)
 {
-	FILE *f = fopen(path, "re");
-	bool good;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t n = 1;
 
-	if (f == NULL)
-		return false;
-	good = fgets(line, size, f) != NULL;
-	fclose(f);
-	return good;
+	while (fd >= 0 && n > 0 && length < size - 1) {
+		n = read(fd, text + length, size - 1 - length);
+		length += n > 0 ? (size_t)n : 0;
+	}
+	text[length] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return length > 0;
 }
 
 static int
@@ -40,7 +48,7 @@ quota_v2(const char *dir)
 	long long quota, period;
 
 	snprintf(path, sizeof path, "%s/cpu.max", dir);
-	if (!read_line(path, line, sizeof line) || sscanf(line, "%lld %lld", &quota, &period) != 2)
+	if (!read_text(path, line, sizeof line) || sscanf(line, "%lld %lld", &quota, &period) != 2)
 		return 0;
 	return rounded_up(quota, period);
 }
@@ -52,11 +60,11 @@ quota_v1(const char *dir)
 	long long quota;
 
 	snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", dir);
-	if (!read_line(path, line, sizeof line))
+	if (!read_text(path, line, sizeof line))
 		return 0;
 	quota = atoll(line);
 	snprintf(path, sizeof path, "%s/cpu.cfs_period_us", dir);
-	if (!read_line(path, line, sizeof line))
+	if (!read_text(path, line, sizeof line))
 		return 0;
 	return rounded_up(quota, atoll(line));
 }
@@ -99,33 +107,37 @@ has_cpu(const char *controllers)
 	return false;
 }
 
+/* The quota of a line of /proc/self/cgroup: "0::/a/b" or "4:cpu,cpuacct:/a/b". */
+static int
+quota_of_line(const char *root, char *line)
+{
+	char mount[PATH_SIZE / 2], *controllers = strchr(line, ':'), *group;
+
+	if (controllers == NULL || (group = strchr(controllers + 1, ':')) == NULL)
+		return 0;
+	*controllers++ = '\0';
+	*group++ = '\0';
+	if (*controllers == '\0')
+		return smallest(root, group, quota_v2);
+	if (!has_cpu(controllers))
+		return 0;
+	snprintf(mount, sizeof mount, "%.1000s/%.1000s", root, controllers);
+	return smallest(mount, group, quota_v1);
+}
+
 int
 melyint_topo_quota(const char *root, const char *self)
 {
-	char line[PATH_SIZE], mount[PATH_SIZE / 2];
-	FILE *f = fopen(self, "re");
+	char text[TEXT_SIZE], *line, *rest = text;
 	int best = 0;
 
-	if (f == NULL)
+	if (!read_text(self, text, sizeof text))
 		return 0;
-	while (fgets(line, sizeof line, f) != NULL) {
-		char *controllers = strchr(line, ':'), *group;
-		int quota = 0;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		int quota = quota_of_line(root, line);
 
-		line[strcspn(line, "\n")] = '\0';
-		if (controllers == NULL || (group = strchr(controllers + 1, ':')) == NULL)
-			continue;
-		*controllers++ = '\0';
-		*group++ = '\0';
-		if (*controllers == '\0') {
-			quota = smallest(root, group, quota_v2);
-		} else if (has_cpu(controllers)) {
-			snprintf(mount, sizeof mount, "%.1000s/%.1000s", root, controllers);
-			quota = smallest(mount, group, quota_v1);
-		}
 		if (quota > 0 && (best == 0 || quota < best))
 			best = quota;
 	}
-	fclose(f);
 	return best;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
@@ -17,7 +18,8 @@
 
 enum {
 	CPUS_MAX = 8192,
-	FAR_NS = 1000 /* for each core */
+	FAR_NS = 1000, /* for each core */
+	HWLOC_BYTES = 2 << 20 /* more than hwloc needs for a thousand processors */
 };
 
 /* The affinity mask, large enough for any machine: processors are numbered by their OS index. */
@@ -38,6 +40,7 @@ usable_mask(size_t *size, int *count)
 	return mask;
 }
 
+/* The number of processors, at least 1, or -ENOMEM. */
 static int
 usable(int *processors, int *quota)
 {
@@ -45,9 +48,8 @@ usable(int *processors, int *quota)
 	cpu_set_t *mask = usable_mask(&size, processors);
 
 	if (mask == NULL)
-		*processors = 1;
-	else
-		CPU_FREE(mask);
+		return -ENOMEM;
+	CPU_FREE(mask);
 	*quota = melyint_topo_quota("/sys/fs/cgroup", "/proc/self/cgroup");
 	return *quota > 0 && *quota < *processors ? *quota : *processors;
 }
@@ -55,9 +57,9 @@ usable(int *processors, int *quota)
 int
 mely_cores_usable(void)
 {
-	int processors, quota;
+	int processors, quota, n = usable(&processors, &quota);
 
-	return usable(&processors, &quota);
+	return n > 0 ? n : 1;
 }
 
 /* Decide how many cores there are and whether they may be bound, and record why. */
@@ -65,8 +67,11 @@ int
 melyint_topo_count(struct mely_runtime *rt)
 {
 	int processors, quota, n = usable(&processors, &quota);
-	const char *why = n < processors ? "cgroup quota" : "usable processors";
+	const char *why;
 
+	if (n < 0)
+		return n;
+	why = n < processors ? "cgroup quota" : "usable processors";
 	if (rt->config.cores > 0) {
 		n = rt->config.cores;
 		why = getenv("MELY_CORES") != NULL ? "MELY_CORES or the program" : "the program";
@@ -89,12 +94,44 @@ melyint_topo_count(struct mely_runtime *rt)
 
 /* ---- hwloc ----------------------------------------------------------------------------------- */
 
+/*
+ * hwloc uses memory before it has checked that it got it, and ends the program when there is none.
+ * So there must be enough before it begins; only another thread can take it then.
+ */
+static bool
+room_for_hwloc(void)
+{
+	void *room = mmap(NULL, HWLOC_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+	    -1, 0);
+
+	if (room == MAP_FAILED)
+		return false;
+	munmap(room, HWLOC_BYTES);
+	return true;
+}
+
+/* Is this what the machine is said to be? 0, -EINVAL, -ENOMEM. */
+static int
+set_description(hwloc_topology_t t, const char *description)
+{
+	errno = 0;
+	if (hwloc_topology_set_synthetic(t, description) == 0 ||
+	    (errno != ENOMEM && hwloc_topology_set_xml(t, description) == 0))
+		return 0;
+	if (errno == ENOMEM)
+		return -ENOMEM;
+	melyint_say("topology: \"%.200s\" is neither a synthetic description nor an XML file",
+	    description);
+	return -EINVAL;
+}
+
 static int
 load(const char *description, hwloc_topology_t *topology)
 {
 	hwloc_topology_t t;
+	int error = 0;
 
-	if (hwloc_topology_init(&t) != 0)
+	if (!room_for_hwloc() || hwloc_topology_init(&t) != 0)
 		return -ENOMEM;
 	hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(t, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -103,19 +140,16 @@ load(const char *description, hwloc_topology_t *topology)
 	hwloc_topology_set_type_filter(t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_NO_DISTANCES |
 	    HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS | HWLOC_TOPOLOGY_FLAG_NO_CPUKINDS);
-	if (description != NULL && hwloc_topology_set_synthetic(t, description) != 0 &&
-	    hwloc_topology_set_xml(t, description) != 0) {
+	if (description != NULL)
+		error = set_description(t, description);
+	errno = 0;
+	if (error == 0 && hwloc_topology_load(t) != 0)
+		error = errno == ENOMEM ? -ENOMEM : -EIO;
+	if (error != 0)
 		hwloc_topology_destroy(t);
-		melyint_say("topology: \"%.200s\" is neither a synthetic description nor an "
-		    "XML file", description);
-		return -EINVAL;
-	}
-	if (hwloc_topology_load(t) != 0) {
-		hwloc_topology_destroy(t);
-		return -EIO;
-	}
-	*topology = t;
-	return 0;
+	else
+		*topology = t;
+	return error;
 }
 
 /* How far two PUs are from each other, by what they share. */
@@ -195,55 +229,91 @@ cache_domain(hwloc_obj_t pu, const cpu_set_t *mask, size_t size, cpu_set_t *doma
 }
 
 /*
- * Where the thread of a core is bound; NULL: nowhere. By default it may run wherever it shares the
- * last cache: bound to one processor, it would have to wait while another program runs there and
- * the processor beside it is idle.
+ * Decide where the thread of a core is bound, if anywhere. By default it may run wherever it shares
+ * the last cache: bound to one processor, it would have to wait while another program runs there
+ * and the processor beside it is idle. 0 or -ENOMEM.
  */
-static cpu_set_t *
-binding(const struct mely_runtime *rt, int cpu, hwloc_obj_t pu, const cpu_set_t *mask, size_t size)
+static int
+bind_core(struct melyint_core *core, int cpu, hwloc_obj_t pu, const cpu_set_t *mask, size_t size)
 {
-	cpu_set_t *set = rt->limits.bound ? CPU_ALLOC(CPUS_MAX) : NULL;
+	const struct mely_runtime *rt = core->rt;
+	cpu_set_t *set;
 
+	if (!rt->limits.bound)
+		return 0;
+	set = CPU_ALLOC(CPUS_MAX);
 	if (set == NULL)
-		return NULL;
+		return -ENOMEM;
 	CPU_ZERO_S(size, set);
 	if (rt->config.pinning == MELY_PIN_YES) {
 		CPU_SET_S((size_t)cpu, size, set);
+		core->fixed.pu = cpu;
 	} else if (pu == NULL || cache_domain(pu, mask, size, set) == CPU_COUNT_S(size, mask)) {
 		CPU_FREE(set);
 		set = NULL;
 	}
-	return set;
+	core->fixed.bound = set;
+	return 0;
 }
 
 /* Give each core a PU: the usable ones in turn. */
-static void
+static int
 place_on_machine(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
 {
 	size_t size;
-	int count, cpu = -1, i;
+	int count, cpu = -1, error = 0, i;
 	cpu_set_t *mask = usable_mask(&size, &count);
 	bool bound = false;
 
-	for (i = 0; i < rt->cores_count; i++) {
+	if (mask == NULL)
+		return -ENOMEM;
+	for (i = 0; i < rt->cores_count && error == 0; i++) {
 		int steps = 0;
 
-		while (mask != NULL && steps++ <= CPUS_MAX) {
+		while (steps++ <= CPUS_MAX) {
 			cpu = (cpu + 1) % CPUS_MAX;
 			if (CPU_ISSET_S((size_t)cpu, size, mask))
 				break;
 		}
-		pus[i] = t != NULL && cpu >= 0 ?
-		    hwloc_get_pu_obj_by_os_index(t, (unsigned)cpu) : NULL;
-		if (mask != NULL)
-			rt->cores[i].fixed.bound = binding(rt, cpu, pus[i], mask, size);
-		if (rt->cores[i].fixed.bound != NULL && rt->config.pinning == MELY_PIN_YES)
-			rt->cores[i].fixed.pu = cpu;
+		pus[i] = t != NULL ? hwloc_get_pu_obj_by_os_index(t, (unsigned)cpu) : NULL;
+		error = bind_core(&rt->cores[i], cpu, pus[i], mask, size);
 		bound |= rt->cores[i].fixed.bound != NULL;
 	}
 	rt->limits.bound = bound;
-	if (mask != NULL)
-		CPU_FREE(mask);
+	CPU_FREE(mask);
+	return error;
+}
+
+/* As many PUs of the described machine as there are cores, in turn. */
+static void
+place_on_description(struct mely_runtime *rt, hwloc_topology_t t, hwloc_obj_t *pus)
+{
+	int count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU), i;
+
+	MELY_ASSERT(count > 0); /* hwloc loads no machine without one */
+	rt->limits.bound = false; /* those are the processors of another machine */
+	for (i = 0; i < rt->cores_count; i++)
+		pus[i] = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)(i % count));
+}
+
+/* The core set of each core. 0 or -ENOMEM. */
+static int
+order_all_victims(struct mely_runtime *rt, hwloc_topology_t t, const hwloc_obj_t *pus)
+{
+	size_t n = (size_t)rt->cores_count, i;
+
+	for (i = 0; i < n; i++) {
+		struct melyint_core *core = &rt->cores[i];
+
+		core->fixed.victims = calloc(n, sizeof core->fixed.victims[0]);
+		core->fixed.victims_flat = calloc(n, sizeof core->fixed.victims[0]);
+		core->fixed.distance = calloc(n, sizeof core->fixed.distance[0]);
+		if (core->fixed.victims == NULL || core->fixed.victims_flat == NULL ||
+		    core->fixed.distance == NULL)
+			return -ENOMEM;
+		order_victims(core, t, pus);
+	}
+	return 0;
 }
 
 int
@@ -252,43 +322,26 @@ melyint_topo_place(struct mely_runtime *rt)
 	const char *description = rt->config.topology;
 	hwloc_topology_t t = NULL;
 	hwloc_obj_t pus[MELY_CORES_MAX];
-	int error = 0, i;
+	int error = 0;
 
 	if (rt->cores_count > 1 || description != NULL)
 		error = load(description, &t);
-	if (error != 0 && description != NULL)
+	if (error == -ENOMEM || (error != 0 && description != NULL))
 		return error;
 	if (error != 0)
 		melyint_say("hwloc could not be loaded; all cores count as equally far");
-	if (description != NULL) {
-		int pu_count = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
-
-		rt->limits.bound = false; /* those are the processors of another machine */
-		for (i = 0; i < rt->cores_count; i++)
-			pus[i] = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)(i % pu_count));
-	} else {
-		place_on_machine(rt, t, pus);
-	}
-	for (i = 0; i < rt->cores_count && error != -ENOMEM; i++) {
-		struct melyint_core *core = &rt->cores[i];
-
-		core->fixed.victims =
-		    calloc((size_t)rt->cores_count, sizeof core->fixed.victims[0]);
-		core->fixed.victims_flat =
-		    calloc((size_t)rt->cores_count, sizeof core->fixed.victims[0]);
-		core->fixed.distance =
-		    calloc((size_t)rt->cores_count, sizeof core->fixed.distance[0]);
-		if (core->fixed.victims == NULL || core->fixed.victims_flat == NULL ||
-		    core->fixed.distance == NULL)
-			error = -ENOMEM;
-		else
-			order_victims(core, t, pus);
-	}
+	error = 0;
+	if (description != NULL)
+		place_on_description(rt, t, pus);
+	else
+		error = place_on_machine(rt, t, pus);
+	if (error == 0)
+		error = order_all_victims(rt, t, pus);
 	if (t != NULL)
 		hwloc_topology_destroy(t);
 	if (sched_getaffinity(0, sizeof rt->unbound, &rt->unbound) != 0)
 		CPU_ZERO(&rt->unbound); /* a machine of more processors than it has room for */
-	return error == -ENOMEM ? error : 0;
+	return error;
 }
 
 static void

@@ -9,6 +9,7 @@
 #include <execinfo.h>
 #include <limits.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -21,30 +22,47 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
+struct calls {
+	int count;
+	void *frame[FRAMES];
+};
+
 /* What a child tells its parent. */
 static struct {
 	atomic_bool failed;
-	int frames;             /* the thread whose allocation fails writes both */
-	void *frame[FRAMES];
+	struct calls asked;     /* the thread whose allocation fails first writes it */
+	struct calls died;      /* the thread that gets a deadly signal writes it */
 } *told;
 
 static atomic_long left = LONG_MIN;  /* allocations until the one that fails; any thread */
 static long nth;                     /* the one that fails in the next child */
+static bool more;                    /* and all that follow it */
 static _Thread_local unsigned spared;
 static int (*thread_create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
 /* ---- the allocator --------------------------------------------------------------------------- */
 
+static void
+note(struct calls *calls)
+{
+	spared++;
+	calls->count = backtrace(calls->frame, FRAMES);
+	spared--;
+}
+
 static bool
 refused(void)
 {
+	long mine;
+
 	/* relaxed: each allocation takes a number of its own, nothing else is announced */
-	if (spared > 0 || atomic_load_explicit(&left, memory_order_relaxed) < 0 ||
-	    atomic_fetch_sub_explicit(&left, 1, memory_order_relaxed) != 0)
+	if (spared > 0 || atomic_load_explicit(&left, memory_order_relaxed) == LONG_MIN)
 		return false;
-	spared++;
-	told->frames = backtrace(told->frame, FRAMES);
-	spared--;
+	mine = atomic_fetch_sub_explicit(&left, 1, memory_order_relaxed);
+	if (mine > 0 || (mine < 0 && !more))
+		return false;
+	if (mine == 0)
+		note(&told->asked);
 	/* release: pairs with the load in scarce_failed */
 	atomic_store_explicit(&told->failed, true, memory_order_release);
 	errno = ENOMEM;
@@ -110,11 +128,25 @@ scarce_begin(void)
 	atomic_store_explicit(&left, nth, memory_order_relaxed); /* threads start later */
 }
 
+void
+scarce_end(void)
+{
+	atomic_store_explicit(&left, LONG_MIN, memory_order_relaxed);
+}
+
 bool
 scarce_failed(void)
 {
 	/* acquire: pairs with the store in refused */
 	return atomic_load_explicit(&told->failed, memory_order_acquire);
+}
+
+static void
+on_death(int signum)
+{
+	note(&told->died);
+	signal(signum, SIG_DFL);
+	raise(signum);
 }
 
 void
@@ -144,69 +176,82 @@ scarce_init(void)
 }
 
 static bool
-asked_by(const char *library)
+passes(const struct calls *calls, const char *library)
 {
 	Dl_info info;
 	int i;
 
-	for (i = 0; library != NULL && i < told->frames; i++) {
-		if (dladdr(told->frame[i], &info) != 0 && strstr(info.dli_fname, library) != NULL)
+	for (i = 0; i < calls->count; i++) {
+		if (dladdr(calls->frame[i], &info) != 0 && strstr(info.dli_fname, library) != NULL)
 			return true;
 	}
 	return false;
 }
 
 static void
-tell(int status)
+print(const char *what, const struct calls *calls)
 {
 	Dl_info info;
 	int i;
 
-	if (WIFSIGNALED(status))
-		fprintf(stderr, "allocation %ld fails: %s; asked for by\n", nth + 1,
-		    strsignal(WTERMSIG(status)));
-	else
-		fprintf(stderr, "allocation %ld fails: exit status %d; asked for by\n", nth + 1,
-		    WEXITSTATUS(status));
-	for (i = 0; i < told->frames; i++) {
-		if (dladdr(told->frame[i], &info) != 0)
+	if (calls->count > 0)
+		fprintf(stderr, "%s\n", what);
+	for (i = 0; i < calls->count; i++) {
+		if (dladdr(calls->frame[i], &info) != 0)
 			fprintf(stderr, "  %s +%#zx %s\n", info.dli_fname,
-			    (size_t)((char *)told->frame[i] - (char *)info.dli_fbase),
+			    (size_t)((char *)calls->frame[i] - (char *)info.dli_fbase),
 			    info.dli_sname != NULL ? info.dli_sname : "");
 	}
 }
 
-unsigned
-scarce_each(void (*scenario)(void), const char *known)
+static int
+child(void (*scenario)(void))
 {
-	unsigned excused = 0;
+	static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 	int status = 0;
+	unsigned i;
+	pid_t pid;
 
+	memset(told, 0, sizeof *told);
+	pid = fork();
+	TEST_CHECK(pid >= 0);
+	if (pid == 0) {
+		alarm((test_long() ? 2 : 1) * CHILD_SECONDS);
+		for (i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
+			signal(deadly[i], on_death);
+		scenario();
+		_exit(0);
+	}
+	TEST_CHECK(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+void
+scarce_each(void (*scenario)(void), bool and_more, const struct scarce_fault *fault)
+{
+	unsigned deaths = 0;
+	int status;
+
+	more = and_more;
 	for (nth = 0;; nth++) {
-		pid_t pid;
-
-		memset(told, 0, sizeof *told);
-		pid = fork();
-		TEST_CHECK(pid >= 0);
-		if (pid == 0) {
-			alarm((test_long() ? 2 : 1) * CHILD_SECONDS);
-			scenario();
-			_exit(0);
-		}
-		TEST_CHECK(waitpid(pid, &status, 0) == pid);
-		if (status != 0 && scarce_failed() && asked_by(known)) {
-			excused++;
+		status = child(scenario);
+		if (fault != NULL && WIFSIGNALED(status) && passes(&told->died, fault->library)) {
+			deaths++;
 			continue;
 		}
 		if (status != 0) {
-			tell(status);
+			fprintf(stderr, "allocation %ld%s fails: %s\n", nth + 1,
+			    more ? " and all that follow" : "",
+			    WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "a failed check");
+			print("asked for by", &told->asked);
+			print("died in", &told->died);
 			TEST_CHECK(status == 0);
 		}
 		if (!scarce_failed())
 			break;
 	}
-	printf("%ld allocations failed, each in a process of its own", nth);
-	printf(excused > 0 ? "; %u of them, in %s, ended it\n" : "\n", excused, known);
+	printf("%ld allocations failed, each in a process of its own\n", nth);
+	if (deaths > 0)
+		printf("%u of these processes died in %s: %s\n", deaths, fault->library, fault->why);
 	TEST_CHECK(nth > 0);
-	return excused;
 }

@@ -11,18 +11,25 @@
 
 /* Once, first in main, while there is one thread. */
 void scarce_init(void);
+/* A library that ends the program when it gets no memory, and why nothing can be done about it. */
+struct scarce_fault {
+	const char *library;    /* a part of its file name */
+	const char *why;
+};
 /*
  * Run scenario in child processes. In the first one the first allocation after scarce_begin fails,
- * in the second one the second, and so on until none fails. Each child must end by itself with
- * status 0. A child that does not fails the test, after a line that says which allocation it was
- * and who asked for it, unless `known` (may be NULL) is the name of a library, or a part of it, that
- * asked: such a child only counts. Returns how many did.
+ * in the second one the second, and so on until none fails; with `more`, all later ones fail, too,
+ * until scarce_end. Each child must end by itself with status 0. A child that does not fails the
+ * test, after lines that say which allocation it was and who asked for it. The exception is a child
+ * that dies of a signal inside the library of *fault (NULL: none); such are counted and printed.
  */
-unsigned scarce_each(void (*scenario)(void), const char *known);
+void scarce_each(void (*scenario)(void), bool more, const struct scarce_fault *fault);
 
 /* In the child. From here on allocations count. */
 void scarce_begin(void);
-/* Has the allocation failed? Any thread. */
+/* From here on none fails. */
+void scarce_end(void);
+/* Has an allocation failed? Any thread. */
 bool scarce_failed(void);
 /* Between the two the allocations of this thread neither fail nor count. They nest. */
 void scarce_spare(void);

@@ -49,8 +49,8 @@ int melyint_fd_enable(struct melyint_watch *w, bool on);
 /* Under its guard, which this drops. */
 int melyint_timer_stop(struct melyint_watch *w, struct mely_color *done_color,
     struct mely_event *done);
-/* A stop of the runtime. As melyint_timer_stop, but the timer stays armed until it is due or the cores
- * are parked. */
+/* A stop of the runtime. As melyint_timer_stop, but the timer stays armed until it is due or the
+ * cores are parked. */
 void melyint_timer_close(struct melyint_watch *w);
 /* Under its guard, which this may drop and take again: make the heap follow the record, which has
  * changed or was stopped. A of NOTE(timers) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loopmem.c: libev's allocator. It is libev's own, realloc and free, except on a thread that makes a
- * loop: there it has blocks that were taken beforehand, for when realloc fails.
+ * loopmem.c: libev's allocator. It is libev's own, realloc and free, except on a thread that makes
+ * a loop: there it has blocks that were taken beforehand, for when realloc fails.
  *
  * It is set before main. So a program that sets an allocator of its own replaces this one, before
  * any loop exists, and no memory comes from one allocator and goes back to another.

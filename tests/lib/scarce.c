@@ -252,6 +252,7 @@ scarce_each(void (*scenario)(void), bool and_more, const struct scarce_fault *fa
 	}
 	printf("%ld allocations failed, each in a process of its own\n", nth);
 	if (deaths > 0)
-		printf("%u of these processes died in %s: %s\n", deaths, fault->library, fault->why);
+		printf("%u of these processes died in %s: %s\n", deaths, fault->library,
+		    fault->why);
 	TEST_CHECK(nth > 0);
 }

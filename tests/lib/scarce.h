@@ -20,8 +20,8 @@ struct scarce_fault {
  * Run scenario in child processes. In the first one the first allocation after scarce_begin fails,
  * in the second one the second, and so on until none fails; with `more`, all later ones fail, too,
  * until scarce_end. Each child must end by itself with status 0. A child that does not fails the
- * test, after lines that say which allocation it was and who asked for it. The exception is a child
- * that dies of a signal inside the library of *fault (NULL: none); such are counted and printed.
+ * test, after lines that say which allocation it was and what asked for it. The exception is a
+ * child that dies of a signal inside the library of *fault (NULL: none); the test prints how many.
  */
 void scarce_each(void (*scenario)(void), bool more, const struct scarce_fault *fault);
 

@@ -41,7 +41,8 @@ must(int result)
 #define TRY(call) (done(call) || (!dry && must(call)))
 
 struct counts {
-	_Atomic uint64_t events, timers, readable, signals, children, works, drained, begun, closings;
+	_Atomic uint64_t events, timers, readable, signals, children, works;
+	_Atomic uint64_t drained, begun, closings;
 };
 
 static struct {
@@ -139,7 +140,7 @@ new_runtimes(void)
 	scarce_each(of_this_machine, false, &hwloc);
 }
 
-/* ---- a process with a limit ------------------------------------------------------------------- */
+/* ---- a process with a limit ------------------------------------------------------------------ */
 
 enum { STEP = 64 << 10, REFUSED = 77 };
 

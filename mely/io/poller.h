@@ -40,6 +40,7 @@ struct melyint_poller {
 	struct ev_io nested;        /* epfd, in loop */
 	struct ev_timer limit;      /* of a sleep in loop */
 	struct melyint_watch *first;/* the armed timers: armed.c */
+	struct melyint_watch *newest; /* the one armed last; NULL: it is armed no more */
 	uint32_t armed;             /* their number */
 	bool woken;                 /* found a wake-up while awake: the next sleep returns */
 	bool brisk;                 /* the last sleep was short */

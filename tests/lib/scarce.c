@@ -10,8 +10,11 @@
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +121,33 @@ int
 pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
 	return refused() ? EAGAIN : thread_create(thread, attr, fn, arg);
+}
+
+/* The kernel needs memory, too. */
+
+int
+epoll_create1(int flags)
+{
+	return refused() ? -1 : (int)syscall(SYS_epoll_create1, flags);
+}
+
+int
+epoll_ctl(int set, int op, int fd, struct epoll_event *event)
+{
+	return op == EPOLL_CTL_ADD && refused() ? -1 :
+	    (int)syscall(SYS_epoll_ctl, set, op, fd, event);
+}
+
+int
+eventfd(unsigned count, int flags)
+{
+	return refused() ? -1 : (int)syscall(SYS_eventfd2, count, flags);
+}
+
+int
+timerfd_create(int clock, int flags)
+{
+	return refused() ? -1 : (int)syscall(SYS_timerfd_create, clock, flags);
 }
 
 /* ---- in the child ---------------------------------------------------------------------------- */

@@ -5,9 +5,9 @@
  *
  * The rank of a timer is the number of timers on the way to the nearest free place below it. The
  * left side never has the lower rank, so the way down the right side is the short one: at most
- * log2(n + 1) timers. Only that way is walked down. And it is not walked at all for a timer that is
- * due after the one that was armed last, if that has none below it: timeouts of one length, the most
- * frequent timers, form a list on the left.
+ * log2(n + 1) timers. Only that way is walked down. It is not walked for a timer that is due after
+ * the one that was armed last, if that has none below it: timeouts of one length, the most frequent
+ * timers, form a list on the left.
  */
 #include "io/armed.h"
 

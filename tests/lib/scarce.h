@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scarce.h: a process in which one chosen allocation fails: memory of malloc and its kin, pages of
- * mmap, a thread, or what the kernel needs for a descriptor or a watch. The functions replace those of libc for the program and all its libraries, so
- * scarce.c is a source of the tests that need it and not in libtest.a.
+ * mmap, a thread, or what the kernel needs for a descriptor or a watch. The functions replace those
+ * of libc for the program and all its libraries, so scarce.c is a source of the tests that need it
+ * and not in libtest.a.
  */
 #ifndef MELY_SCARCE_H
 #define MELY_SCARCE_H

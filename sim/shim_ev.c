@@ -5,7 +5,7 @@
  */
 #include "shim.h"
 
-enum { TIMERS_MIN = 8 };
+enum { TIMERS_MIN = 8, FAR_S = 18000000 /* 2^64 ps are longer */ };
 
 struct ev_loop {
 	void *userdata;
@@ -133,7 +133,8 @@ wait_for_something(struct ev_loop *loop)
 	uint64_t deadline_ps = SIM_NEVER;
 
 	if (timer != NULL) {
-		deadline_ps = timer->at > 0 ? (uint64_t)(timer->at * 1e12) + 1000 : 0;
+		deadline_ps = timer->at <= 0 ? 0 : timer->at >= FAR_S ? SIM_NEVER :
+		    (uint64_t)(timer->at * 1e12) + 1000;
 		if (deadline_ps <= sim_now_ps())
 			return;
 	}

@@ -2,6 +2,7 @@
 /*
  * quota.c: the CPU quota of cgroups, versions 1 and 2, nested, on made-up file systems.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,20 @@
 
 #include "unit.h"
 #include "life/life.h"
+
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+
+static bool no_memory; /* for a stream */
+
+FILE *
+__wrap_fopen(const char *path, const char *mode)
+{
+	if (!no_memory)
+		return __real_fopen(path, mode);
+	errno = ENOMEM;
+	return NULL;
+}
 
 static char root[] = "/tmp/mely-quota-XXXXXX";
 
@@ -86,6 +101,20 @@ version_one(void **state)
 }
 
 static void
+without_memory(void **state)
+{
+	char full[PATH_MAX];
+
+	(void)state;
+	put("a/cpu.max", "150000 100000\n");
+	put("self", "0::/a\n");
+	snprintf(full, sizeof full, "%s/self", root);
+	no_memory = true;
+	assert_int_equal(melyint_topo_quota(root, full), 2);
+	no_memory = false;
+}
+
+static void
 no_such_file(void **state)
 {
 	(void)state;
@@ -116,6 +145,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(version_two),
 		cmocka_unit_test(version_one),
+		cmocka_unit_test(without_memory),
 		cmocka_unit_test(no_such_file),
 	};
 

@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -238,6 +239,7 @@ static int
 child(void (*scenario)(void))
 {
 	static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+	static const struct rlimit no_core = {0, 0};
 	int status = 0;
 	unsigned i;
 	pid_t pid;
@@ -247,6 +249,7 @@ child(void (*scenario)(void))
 	TEST_CHECK(pid >= 0);
 	if (pid == 0) {
 		alarm((test_long() ? 2 : 1) * CHILD_SECONDS);
+		TEST_OK(setrlimit(RLIMIT_CORE, &no_core));
 		for (i = 0; i < sizeof deadly / sizeof deadly[0]; i++)
 			signal(deadly[i], on_death);
 		scenario();

@@ -72,9 +72,8 @@ world_refuses(const struct doer *doer, const struct world_color *wc)
 	    wc->rt->phase >= MELYINT_DRAINING;
 }
 
-/* A post was admitted. refused: the runtime was stopping when the call began. */
-static void
-admitted(const struct doer *doer, const struct world_color *wc, bool refused, uint32_t runs)
+void
+world_admitted(const struct doer *doer, const struct world_color *wc, bool refused, uint32_t runs)
 {
 	if (refused && world_refuses(doer, wc) && world_runtime_of(wc)->runs == runs)
 		sim_fail("a post from outside is admitted although the runtime is stopping");
@@ -120,141 +119,12 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	wc->posting--;
 	promise_post(doer->color, wc, -1);
 	if (error == 0) {
-		admitted(doer, wc, refused, runs);
+		world_admitted(doer, wc, refused, runs);
 		check_posted(post);
 		return;
 	}
 	post->state = POST_REFUSED;
 	world_refused(doer, wc, error);
-}
-
-static void
-do_event_post(const struct doer *doer, const struct op *op, bool head)
-{
-	struct world_color *wc = &world.color[op->color];
-	struct world_event *we = &world.event[op->item];
-	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
-	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
-	bool refused = world_refuses(doer, wc);
-	uint32_t runs = world_runtime_of(wc)->runs;
-	int error;
-
-	/* A later cancel reads the color that the event was last posted to. */
-	if ((alone && post == NULL) || wc->freed || wc->released) {
-		if (post != NULL)
-			post->state = POST_REFUSED;
-		return;
-	}
-	/* Of two concurrent posts it is not known which one succeeds. */
-	if (!alone && we->post != NULL)
-		check_gone(we->post);
-	we->post = post;
-	wc->posting++;
-	promise_post(doer->color, wc, 1);
-	we->posting++;
-	we->calls++;
-	if (wc->color == NULL)
-		error = mely_event_post_id(wc->rt, wc->id, we->event);
-	else if (head)
-		error = mely_event_post_head(wc->color, we->event);
-	else
-		error = mely_event_post(wc->color, we->event);
-	wc->posting--;
-	promise_post(doer->color, wc, -1);
-	we->posting--;
-	if (error == 0) {
-		admitted(doer, wc, refused, runs);
-		we->posted++;
-		if (alone)
-			check_posted(post);
-		return;
-	}
-	if (alone) {
-		post->state = POST_REFUSED;
-		if (we->post == post)
-			we->post = NULL;
-	}
-	if (error != -EALREADY)
-		world_refused(doer, wc, error);
-}
-
-/* ---- cancelling ------------------------------------------------------------------------------ */
-
-/* One more post of the event has ended. No more posts can end than were begun. */
-static void
-ended(struct world_event *we, const char *how)
-{
-	if (we->ran + we->cancelled + we->handed_back + we->dropped > we->posted + we->posting)
-		sim_fail("event %d %s more often than it was posted", (int)(we - world.event), how);
-	if (we->post != NULL)
-		check_gone(we->post);
-	we->post = NULL;
-}
-
-static void
-do_cancel(const struct doer *doer, const struct op *op)
-{
-	struct world_event *we = &world.event[op->item];
-	struct world_color *wc = &world.color[op->color];
-	struct post *post = we->post;
-	bool with_done = !we->done_out && !wc->released && !wc->freed;
-	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
-	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
-	    we->pleas == 0;
-	uint32_t calls, posted = we->posted, ran = we->ran;
-	bool elsewhere = we->running != 0 && we->running != doer->color + 1 &&
-	    we->posting == 0 && posted == 1 && we->posted_before == 1 && ran == 1;
-	bool other;
-	int error;
-
-	if (post != NULL)
-		check_vague(post);
-	calls = ++we->calls;
-	we->cancelling++;
-	if (with_done) {
-		we->done_out = true;
-		/* In another runtime it would wait on a core that no drain of this one visits. */
-		we->done_inside = doer->color >= 0 && world.program->runtimes == 1;
-		we->done_runtime = world_runtime_of(wc);
-		wc->held++;
-	}
-	error = mely_event_cancel(we->event, with_done ? world_color_of(wc) : NULL,
-	    with_done ? we->done : NULL);
-	we->cancelling--;
-	other = we->calls != calls || we->post != post;
-	if (with_done && error != -EINPROGRESS) {
-		we->done_out = false;
-		wc->held--;
-	}
-	switch (error) {
-	case 0:
-		check_left();
-		we->cancelled++;
-		ended(we, "was cancelled");
-		return;
-	case -EINPROGRESS:
-		we->pleas++;
-		if (with_done && we->done_out) {
-			we->done_posted = true;
-			we->plea_posted = posted;
-		}
-		break;
-	case -EALREADY:
-		if (with_done)
-			sim_fail("cancel: done was said to be queued");
-		break;
-	case -ENOENT:
-		/* The same handler has run all the time. */
-		if (elsewhere && !other && we->running != 0 && we->ran == ran)
-			sim_fail("event %d: its handler runs elsewhere, a cancel says -ENOENT",
-			    (int)(we - world.event));
-		break;
-	default:
-		sim_fail("cancel: error %d", error);
-	}
-	if (exact && !other)
-		sim_fail("event %d: a cancel in its own color says %d", (int)(we - world.event),
-		    error);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -344,13 +214,13 @@ do_events(const struct doer *doer, const struct op *op)
 		do_post(doer, op, true);
 		return true;
 	case OP_EVENT_POST:
-		do_event_post(doer, op, false);
+		world_do_event_post(doer, op, false);
 		return true;
 	case OP_EVENT_HEAD:
-		do_event_post(doer, op, world.color[op->color].color != NULL);
+		world_do_event_post(doer, op, world.color[op->color].color != NULL);
 		return true;
 	case OP_EVENT_CANCEL:
-		do_cancel(doer, op);
+		world_do_cancel(doer, op);
 		return true;
 	case OP_WORK:
 		/* Limit the sum: sleeping cores wake every ms or two all that time. */
@@ -511,65 +381,6 @@ world_handler(void *arg)
 	check_end(post->color);
 }
 
-/* The color that runs here, for an event that does not name it. */
-static int
-this_color(void)
-{
-	struct mely_runtime *rt = mely_current_runtime();
-	struct mely_color *color = mely_current_color();
-	int i;
-
-	for (i = 0; i < world.program->colors; i++) {
-		const struct world_color *wc = &world.color[i];
-
-		if (wc->freed || wc->rt != rt)
-			continue;
-		if (wc->object != NULL ? wc->object == color :
-		    !mely_color_is_object(color) && mely_color_id(color) == wc->id)
-			return i;
-	}
-	sim_fail("an event runs in a color that the program does not have");
-}
-
-void
-world_event_handler(void *arg)
-{
-	struct world_event *we = arg;
-	int color = this_color();
-	struct post *post = we->post;
-
-	we->post = NULL;
-	we->ran++;
-	ended(we, "ran");
-	check_begin(color, post);
-	we->running = color + 1;
-	we->posted_before = we->posted;
-	world_script(world.program->event_script[we - world.event], color, color);
-	we->running = 0;
-	check_end(color);
-}
-
-void
-world_done_handler(void *arg)
-{
-	struct world_event *we = arg;
-	int color = this_color();
-
-	if (!we->done_out)
-		sim_fail("event %d: a completion that was not requested",
-		    (int)(we - world.event));
-	check_begin(color, NULL);
-	/* Only now is it certain whether the event ran or was dropped. */
-	if (we->done_posted && we->posted == we->plea_posted && we->posting == 0) {
-		we->dropped += check_outstanding(we);
-		ended(we, "was dropped");
-	}
-	we->done_out = false;
-	we->done_posted = false;
-	world.color[color].held--;
-	check_end(color);
-}
-
 void
 world_handback(void *ctx, const struct mely_handback *left)
 {
@@ -587,7 +398,7 @@ world_handback(void *ctx, const struct mely_handback *left)
 		if (left->event != we->event)
 			sim_fail("an embedded event was handed back as another");
 		we->handed_back++;
-		ended(we, "was handed back");
+		world_event_ended(we, "was handed back");
 	} else if (handler->fn == world_spread_handler) {
 		world.spread_ended++;
 	} else if (handler->fn == world_closed_handler) {

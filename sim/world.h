@@ -86,6 +86,7 @@ struct world_event {
 	uint32_t posted, ran, cancelled, handed_back;
 	int running;            /* color + 1 in which its handler runs; 0: it does not */
 	uint32_t posted_before; /* posted, when that began */
+	bool last_runs;         /* no other post had begun by then */
 	struct mely_event *done;/* of a cancel that was too late */
 	bool done_out;          /* given to a cancel, or posted and not run */
 	bool done_posted;
@@ -184,9 +185,19 @@ struct doer {
 struct post *world_new_post(const struct doer *doer, const struct op *op, bool head, int item);
 /* Does the runtime of the color refuse posts from outside now? */
 bool world_refuses(const struct doer *doer, const struct world_color *wc);
+/* A post was admitted. refused: the runtime was stopping when the call began, in this run. */
+void world_admitted(const struct doer *doer, const struct world_color *wc, bool refused,
+    uint32_t runs);
 /* The errors with which a post may be refused; any other fails the run. */
 void world_refused(const struct doer *doer, struct world_color *wc, int error);
 struct world_runtime *world_runtime_of(const struct world_color *wc);
+
+/* ---- operation_event.c ----------------------------------------------------------------------- */
+
+void world_do_event_post(const struct doer *doer, const struct op *op, bool head);
+void world_do_cancel(const struct doer *doer, const struct op *op);
+/* One more post of the event has ended. No more posts can end than were begun. */
+void world_event_ended(struct world_event *we, const char *how);
 
 /* ---- operation_timer.c ----------------------------------------------------------------------- */
 

@@ -445,6 +445,16 @@ sleep_on(struct melyint_core *core, uint64_t timeout_ns)
 		melyint_observe_awake(core);
 }
 
+/* What the sentry looks at besides work. */
+static void
+watch(struct melyint_core *core)
+{
+	melyint_stuck_look(core, melyint_ticks(), true);
+	/* The busy cores may not come back before the deadline. acquire: as in longest_sleep */
+	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
+		melyint_drain_look(core->rt);
+}
+
 /* Wait in the poller until another thread wakes us, or there is work to take. */
 static void
 doze(struct melyint_core *core, bool sentry)
@@ -459,7 +469,7 @@ doze(struct melyint_core *core, bool sentry)
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
 		melyint_monitor_awake(core);
 		if (sentry)
-			melyint_stuck_look(core, melyint_ticks(), true);
+			watch(core);
 	} while (sentry && stays_sentry(core) && other_busy(core) &&
 	    !melyint_outbox_collect(core) && !melyint_steal(core));
 }

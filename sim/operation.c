@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "color/trim.h"
 #include "core/core.h"
 #include "memory.h"
 #include "shim.h"
@@ -47,7 +48,7 @@ world_new_post(const struct doer *doer, const struct op *op, bool head, int item
 	struct world_color *wc = &world.color[op->color];
 	struct post *post;
 
-	if (world.posts >= world.program->posts_max || world.posts == WORLD_POSTS ||
+	if (world.posts >= world.posts_max || world.posts == WORLD_POSTS ||
 	    (wc->released && op->color != doer->color) || wc->freed)
 		return NULL;
 	post = &world.post[world.posts++];
@@ -84,7 +85,7 @@ world_refused(const struct doer *doer, struct world_color *wc, int error)
 {
 	bool inside = doer->color >= 0 && world.color[doer->color].rt == wc->rt;
 
-	if (error == -EAGAIN && wc->marked)
+	if (error == -EAGAIN && wc->mark.ever)
 		return;
 	if (error == -ESHUTDOWN && !inside && world_runtime_of(wc)->stopping)
 		return;
@@ -95,6 +96,7 @@ static void
 do_post(const struct doer *doer, const struct op *op, bool head)
 {
 	struct world_color *wc = &world.color[op->color];
+	struct world_mark_post mark = world_mark_begin(wc);
 	struct post *post = world_new_post(doer, op, head, -1);
 	bool refused = world_refuses(doer, wc);
 	uint32_t runs = world_runtime_of(wc)->runs;
@@ -121,9 +123,12 @@ do_post(const struct doer *doer, const struct op *op, bool head)
 	if (error == 0) {
 		world_admitted(doer, wc, refused, runs);
 		check_posted(post);
+		world_mark_admitted(doer, wc, post, mark);
 		return;
 	}
 	post->state = POST_REFUSED;
+	if (error == -EAGAIN)
+		world_mark_refused(doer, wc, mark);
 	world_refused(doer, wc, error);
 }
 
@@ -148,9 +153,11 @@ do_release(const struct op *op)
 
 	if (wc->object == NULL || wc->released || wc->posting > 0 || wc->held > 0)
 		return;
-	/* A later cancel may refer to an embedded event of the color. */
+	/* A cancel reads the color that its event was last posted to. */
 	for (i = 0; i < world.program->events; i++) {
-		if (world.event[i].posted > 0 || world.event[i].posting > 0)
+		const struct world_event *we = &world.event[i];
+
+		if ((we->colors & 1u << op->color) && we->cancelling > 0)
 			return;
 	}
 	wc->released = true;
@@ -169,7 +176,7 @@ do_stop(const struct op *op, enum mely_stop_mode mode)
 }
 
 static void
-do_color(const struct op *op)
+do_pin(const struct op *op)
 {
 	struct world_color *wc = &world.color[op->color];
 	int core = (int)(op->value % (uint32_t)mely_cores(wc->rt)), pinned = 0;
@@ -185,14 +192,9 @@ do_color(const struct op *op)
 			sim_fail("mely_color_pin failed");
 		pinned = core + 1;
 		break;
-	case OP_UNPIN:
+	default:
 		if (mely_color_pin(world_color_of(wc), MELY_ANY_CORE) != 0)
 			sim_fail("mely_color_pin failed");
-		break;
-	default:
-		wc->marked = true;
-		if (mely_color_set_high_water(world_color_of(wc), op->value, NULL, NULL) != 0)
-			sim_fail("mely_color_set_high_water failed");
 	}
 	promise_pinned(wc, call, pinned);
 	wc->waits = 0; /* it is behind the others again */
@@ -319,14 +321,40 @@ set_stealing(const struct op *op, unsigned mask, unsigned bits)
 		sim_fail("mely_set_stealing failed");
 }
 
+/* All at once, as a program does, or by slices, as the monitor does. */
+static void
+do_trim(struct mely_runtime *rt, uint32_t value)
+{
+	struct melyint_survey survey = {0};
+	enum melyint_trim_left left;
+	struct melyint_trim trim;
+
+	if (value % 3 == 0) {
+		(void)mely_trim(rt);
+		return;
+	}
+	while (value % 3 == 1 && melyint_survey_step(rt->colors, &survey, 1))
+		sim_yield();
+	melyint_trim_begin(&trim, rt, value % 3 == 1, 1 + value % 4);
+	while ((left = melyint_trim_step(&trim)) != MELYINT_TRIM_OVER) {
+		if (left == MELYINT_TRIM_WAITS)
+			(void)sim_block(NULL, sim_now_ps() + 50000000);
+		else
+			sim_yield();
+	}
+}
+
 static void
 do_op(const struct doer *doer, const struct op *op)
 {
 	if (do_events(doer, op) || do_outside(doer, op))
 		return;
 	switch (op->kind) {
-	case OP_PIN: case OP_UNPIN: case OP_HIGH_WATER:
-		do_color(op);
+	case OP_PIN: case OP_UNPIN:
+		do_pin(op);
+		break;
+	case OP_HIGH_WATER:
+		world_do_mark(op);
 		break;
 	case OP_LOOK:
 		do_look(op);
@@ -345,7 +373,7 @@ do_op(const struct doer *doer, const struct op *op)
 		/* Not in a handler: a trim waits for the handlers of the runtime, and two handlers
 		 * of different runtimes could wait for each other. */
 		if (doer->color < 0)
-			(void)mely_trim(world.color[op->color].rt);
+			do_trim(world.color[op->color].rt, op->value);
 		break;
 	case OP_STOP_DRAIN:
 		do_stop(op, MELY_STOP_DRAIN);
@@ -362,7 +390,7 @@ void
 world_script(int script, int color, int producer)
 {
 	const struct script *s = &world.program->script[script];
-	struct doer doer = {color, producer};
+	struct doer doer = {color, producer, false};
 	int i;
 
 	for (i = s->first; i < s->first + s->count; i++)
@@ -379,6 +407,17 @@ world_handler(void *arg)
 	check_begin(post->color, post);
 	world_script(post->script, post->color, post->color);
 	check_end(post->color);
+}
+
+/* The hand-back function may cancel what is still to be handed back. */
+static void
+cancel_left(void)
+{
+	struct op op = {.kind = OP_EVENT_CANCEL};
+	struct doer doer = {-1, PROGRAM_COLORS, true};
+
+	op.item = (uint8_t)(world.moments % (uint32_t)world.program->events);
+	world_do_cancel(&doer, &op);
 }
 
 void
@@ -401,11 +440,18 @@ world_handback(void *ctx, const struct mely_handback *left)
 		world_event_ended(we, "was handed back");
 	} else if (handler->fn == world_spread_handler) {
 		world.spread_ended++;
+	} else if (handler->fn == world_drained_handler) {
+		world_drained_back(left->arg);
 	} else if (handler->fn == world_closed_handler) {
 		world_closed_back(left->arg);
 	} else if (handler->fn == world_done_handler) {
 		promise_handed_back(we->done_runtime, we->done_inside);
+		if (we->done_out)
+			world.color[we->done_color].held--;
 		we->done_out = false;
 		we->done_posted = false;
 	}
+	if (world.program->cancels_left && world.program->events > 0 &&
+	    world.program->runtimes == 1)
+		cancel_left();
 }

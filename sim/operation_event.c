@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "core/core.h"
+
 /* ---- posting --------------------------------------------------------------------------------- */
 
 void
@@ -14,6 +16,7 @@ world_do_event_post(const struct doer *doer, const struct op *op, bool head)
 {
 	struct world_color *wc = &world.color[op->color];
 	struct world_event *we = &world.event[op->item];
+	struct world_mark_post mark = world_mark_begin(wc);
 	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
 	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
 	bool refused = world_refuses(doer, wc);
@@ -30,6 +33,7 @@ world_do_event_post(const struct doer *doer, const struct op *op, bool head)
 	if (!alone && we->post != NULL)
 		check_gone(we->post);
 	we->post = post;
+	we->colors = (alone ? 0 : we->colors) | 1u << op->color;
 	wc->posting++;
 	promise_post(doer->color, wc, 1);
 	we->posting++;
@@ -55,6 +59,8 @@ world_do_event_post(const struct doer *doer, const struct op *op, bool head)
 		if (we->post == post)
 			we->post = NULL;
 	}
+	if (error == -EAGAIN)
+		world_mark_refused(doer, wc, mark);
 	if (error != -EALREADY)
 		world_refused(doer, wc, error);
 }
@@ -71,22 +77,86 @@ world_event_ended(struct world_event *we, const char *how)
 	we->post = NULL;
 }
 
+/* Is the memory of all colors that the event may refer to there until the cancel returns? A color
+ * that is released goes with its last event: no other event of it may end meanwhile. */
+static bool
+may_cancel(const struct doer *doer, struct world_event *we)
+{
+	bool before = world.runtime[0].runner == 0, gone = false;
+	int i;
+
+	for (i = 0; i < world.program->colors; i++) {
+		const struct world_color *wc = &world.color[i];
+
+		if ((we->colors & 1u << i) == 0 || !wc->released)
+			continue;
+		gone |= wc->freed;
+		if (!before && doer->color != i && (doer->color < 0 ||
+		    world.color[doer->color].rt != wc->rt || wc->rt->cores_count > 1))
+			return false;
+	}
+	if (!gone)
+		return true;
+	if (we->posting != 0 || we->cancelling != 0 || we->running != 0 ||
+	    check_outstanding(we) != 0)
+		return false;
+	mely_event_init(we->event, we->event->_handler, we);
+	we->colors = 0;
+	return true;
+}
+
+/* Cancel the completion of a cancel. */
+static void
+cancel_done(struct world_event *we)
+{
+	struct world_color *wc = &world.color[we->done_color];
+	int error;
+
+	if (!we->done_out || !we->done_posted)
+		return;
+	wc->held++;
+	error = mely_event_cancel(we->done, NULL, NULL);
+	wc->held--;
+	switch (error) {
+	case 0:
+		check_left();
+		if (!we->done_out)
+			sim_fail("a completion was cancelled that was not promised");
+		we->done_out = we->done_posted = false;
+		world.color[we->done_color].held--;
+		break;
+	case -EINPROGRESS:
+		we->done_vague = true;
+		break;
+	case -EBUSY: case -ENOENT:
+		break;
+	default:
+		sim_fail("cancel of a completion: error %d", error);
+	}
+}
+
 void
 world_do_cancel(const struct doer *doer, const struct op *op)
 {
 	struct world_event *we = &world.event[op->item];
 	struct world_color *wc = &world.color[op->color];
 	struct post *post = we->post;
-	bool with_done = !we->done_out && !wc->released && !wc->freed;
+	bool with_done = !we->done_out && !wc->released && !wc->freed && !doer->left;
 	bool exact = post != NULL && post->ordered && post->made && post->state == POST_MADE &&
-	    post->color == doer->color && we->posting == 0 && we->cancelling == 0 &&
-	    we->pleas == 0;
+	    (post->color == doer->color || doer->left) && we->posting == 0 &&
+	    we->cancelling == 0 && we->pleas == 0;
 	uint32_t calls, posted = we->posted, ran = we->ran;
 	bool elsewhere = we->running != 0 && we->running != doer->color + 1 &&
 	    we->last_runs && we->posting == 0 && posted == we->posted_before;
 	bool other;
 	int error;
 
+	if (op->value % 8 == 7) {
+		cancel_done(we);
+		return;
+	}
+	if (!may_cancel(doer, we))
+		return;
 	if (post != NULL)
 		check_vague(post);
 	calls = ++we->calls;
@@ -96,6 +166,7 @@ world_do_cancel(const struct doer *doer, const struct op *op)
 		/* In another runtime it would wait on a core that no drain of this one visits. */
 		we->done_inside = doer->color >= 0 && world.program->runtimes == 1;
 		we->done_runtime = world_runtime_of(wc);
+		we->done_color = op->color;
 		wc->held++;
 	}
 	error = mely_event_cancel(we->event, with_done ? world_color_of(wc) : NULL,
@@ -139,9 +210,8 @@ world_do_cancel(const struct doer *doer, const struct op *op)
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-/* The color that runs here, for an event that does not name it. */
-static int
-this_color(void)
+int
+world_this_color(void)
 {
 	struct mely_runtime *rt = mely_current_runtime();
 	struct mely_color *color = mely_current_color();
@@ -163,7 +233,7 @@ void
 world_event_handler(void *arg)
 {
 	struct world_event *we = arg;
-	int color = this_color();
+	int color = world_this_color();
 	struct post *post = we->post;
 
 	we->post = NULL;
@@ -186,7 +256,7 @@ void
 world_done_handler(void *arg)
 {
 	struct world_event *we = arg;
-	int color = this_color();
+	int color = world_this_color();
 
 	if (!we->done_out)
 		sim_fail("event %d: a completion that was not requested",

@@ -77,6 +77,8 @@ world_fds_close(void)
 {
 	int i;
 
+	for (i = 0; i < world.answers; i++)
+		sim_thread_join(world.answer[i]);
 	for (i = 0; i < PROGRAM_FDS; i++)
 		(void)sim_close(world.fd[i].fd);
 }
@@ -161,6 +163,18 @@ world_do_fd(const struct doer *doer, const struct op *op)
 		(void)sim_write(wf->fd, &one, sizeof one);
 }
 
+/* A thread: the peer of the descriptor answers, perhaps while the handler still runs or the library
+ * looks at the descriptor once more. */
+static void *
+answer(void *arg)
+{
+	const struct world_fd *wf = arg;
+	const uint64_t one = 1;
+
+	(void)sim_write(wf->fd, &one, sizeof one);
+	return NULL;
+}
+
 void
 world_fd_handler(void *arg)
 {
@@ -181,6 +195,8 @@ world_fd_handler(void *arg)
 		if (!wf->edge)
 			sim_fail("a level-triggered handler runs with nothing to read");
 		mely_fd_drained();
+	} else if (world.answers < world.program->answers) {
+		world.answer[world.answers++] = sim_thread_new(answer, wf);
 	}
 	wf->running = false;
 	check_end(wf->color);
@@ -207,7 +223,7 @@ void
 world_do_spread(const struct doer *doer, const struct op *op)
 {
 	struct world_color *wc = &world.color[op->color];
-	uint32_t count = 20 + op->value % 60, i;
+	uint32_t count = 20 + op->value % 100, i;
 
 	for (i = 0; i < count && world.spread_posted < SPREAD_MAX; i++) {
 		int error;

@@ -124,7 +124,7 @@ void
 world_timer_handler(void *arg)
 {
 	struct world_timer *wt = arg;
-	struct doer doer = {wt->color, wt->color};
+	struct doer doer = {wt->color, wt->color, false};
 
 	if (wt->running)
 		sim_fail("a timer's handler runs twice at once");

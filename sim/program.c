@@ -71,13 +71,17 @@ make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
 	rt->cores = cores[sim_rng_below(rng, sizeof cores / sizeof cores[0])];
 	rt->once = sim_rng_percent(rng, 10);
 	rt->discard = sim_rng_percent(rng, 30);
-	rt->runs = sim_rng_percent(rng, 15) ? 2 : 1;
+	rt->runs = sim_rng_percent(rng, 20) ? 2 : 1;
 	rt->topology = (int)sim_rng_below(rng, TOPOLOGIES);
 	rt->processors = sim_rng_percent(rng, 70) ? rt->cores : 1;
 	rt->steal = sim_rng_percent(rng, 90);
 	rt->heuristics = sim_rng_percent(rng, 50) ? 31 : sim_rng_below(rng, 32);
 	rt->balance = sim_rng_percent(rng, 70);
 	rt->pollers = sim_rng_percent(rng, 15);
+	if (rt->pollers && sim_rng_percent(rng, 50)) {
+		rt->runs = 2;
+		rt->discard = sim_rng_percent(rng, 70);
+	}
 	rt->batch_events = batches[sim_rng_below(rng, sizeof batches / sizeof batches[0])];
 	rt->batch_us = sim_rng_percent(rng, 20) ? (int)sim_rng_between(rng, 1, 50) : 0;
 	rt->spin_us = (int)sim_rng_below(rng, 4);
@@ -90,6 +94,7 @@ make_runtime(struct runtime_plan *rt, struct sim_rng *rng)
 	rt->aged_ns = threshold(rng, 1000000);
 	rt->outbox_after = outbox_after[sim_rng_below(rng, 4)];
 	rt->outbox_full = outbox_full[sim_rng_below(rng, 4)];
+	rt->drain_ns = sim_rng_percent(rng, 10) ? 1 + some_ns(rng) : 0;
 }
 
 static void
@@ -125,6 +130,8 @@ make_things(struct program *p, struct sim_rng *rng)
 	p->posts_max = (int)sim_rng_between(rng, 2, sim_rng_percent(rng, 50) ? 10 :
 	    sim_rng_percent(rng, 60) ? 25 : sim_rng_percent(rng, 60) ? 60 : 200);
 	p->priorities = sim_rng_percent(rng, 25);
+	p->cancels_left = sim_rng_percent(rng, 30);
+	p->answers = (int)sim_rng_below(rng, PROGRAM_ANSWERS + 1);
 	p->handlers = PROGRAM_HANDLERS;
 	for (i = 0; i < p->handlers; i++) {
 		struct handler_plan *h = &p->handler[i];
@@ -139,7 +146,7 @@ make_things(struct program *p, struct sim_rng *rng)
 
 /* The frequency of each operation, of the kinds this seed has. */
 static void
-draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
+draw_weights(const struct program *p, uint32_t weights[OP_COUNT], struct sim_rng *rng)
 {
 	static const uint8_t usual[OP_COUNT] = {
 		[OP_POST] = 30, [OP_POST_HEAD] = 12, [OP_POST_ID] = 12, [OP_POST_TIMED] = 5,
@@ -147,8 +154,8 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
 		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
 		[OP_WORKER] = 2, [OP_FD_WATCH] = 6, [OP_FD_WRITE] = 7, [OP_FD_STOP] = 3,
-		[OP_SPREAD] = 1, [OP_TIMER_STOP] = 5, [OP_CLOSE] = 3, [OP_RELEASE] = 2,
-		[OP_HIGH_WATER] = 2, [OP_TRIM] = 7, [OP_LOOK] = 6,
+		[OP_SPREAD] = 2, [OP_TIMER_STOP] = 5, [OP_CLOSE] = 3, [OP_RELEASE] = 2,
+		[OP_HIGH_WATER] = 4, [OP_TRIM] = 7, [OP_LOOK] = 6,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
 	int i;
@@ -160,6 +167,11 @@ draw_weights(uint32_t weights[OP_COUNT], struct sim_rng *rng)
 	}
 	weights[OP_POST] = usual[OP_POST];
 	weights[OP_WORK] = usual[OP_WORK];
+	/* The single poller has nothing to do without descriptors. */
+	if (p->runtime[0].pollers != 0) {
+		weights[OP_FD_WATCH] = usual[OP_FD_WATCH];
+		weights[OP_FD_WRITE] = usual[OP_FD_WRITE];
+	}
 }
 
 static int
@@ -226,6 +238,8 @@ make_op(struct program *p, struct op *op, int script, const uint32_t *weights,
 		break;
 	case OP_HIGH_WATER:
 		op->value %= 4;
+		item = (int)sim_rng_below(rng, 2);
+		op->other = (uint8_t)sim_rng_below(rng, (uint32_t)p->colors);
 		break;
 	case OP_FD_WATCH: case OP_FD_WRITE: case OP_FD_STOP:
 		item = (int)sim_rng_below(rng, PROGRAM_FDS);
@@ -250,7 +264,7 @@ program_make(struct program *p, uint64_t seed)
 	p->seed = seed;
 	sim_rng_init(&rng, seed, 2);
 	make_things(p, &rng);
-	draw_weights(weights, &rng);
+	draw_weights(p, weights, &rng);
 	p->threads = (int)sim_rng_below(&rng, PROGRAM_THREADS + 1);
 	p->scripts = 1 + p->threads +
 	    (int)sim_rng_between(&rng, 3, PROGRAM_SCRIPTS - PROGRAM_THREADS - 1);
@@ -321,7 +335,8 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 		fprintf(out, " event %d to color %d", op->item, op->color);
 		break;
 	case OP_EVENT_CANCEL:
-		fprintf(out, " event %d", op->item);
+		fprintf(out, op->value % 8 == 7 ? " the completion of event %d" : " event %d",
+		    op->item);
 		break;
 	case OP_TIMER_START: case OP_TIMER_AGAIN:
 		fprintf(out, " timer %d of color %d in %u ns", op->item, op->color, op->value);
@@ -337,6 +352,8 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 		break;
 	case OP_HIGH_WATER:
 		fprintf(out, " color %d at %u", op->color, op->value);
+		if (op->item)
+			fprintf(out, ", told to color %d", op->other);
 		break;
 	case OP_UNPIN: case OP_CLOSE: case OP_RELEASE: case OP_STEALING: case OP_TRIM:
 	case OP_STOP_DRAIN: case OP_STOP_DISCARD: case OP_SPREAD:
@@ -363,6 +380,8 @@ print_runtime(const struct runtime_plan *rt, int i, FILE *out)
 	    rt->look_max_ns, rt->tick_ns, rt->decay_ns, rt->aged_ns);
 	fprintf(out, "    the outbox opens after %u posts and takes up to %u\n", rt->outbox_after,
 	    rt->outbox_full);
+	if (rt->drain_ns != 0)
+		fprintf(out, "    a drain takes at most %u ns\n", rt->drain_ns);
 }
 
 void
@@ -379,6 +398,10 @@ program_print(const struct program *p, FILE *out)
 		    p->color[i].core);
 	if (p->early_ns != 0)
 		fprintf(out, "  stopped %u ns after the threads have ended\n", p->early_ns);
+	if (p->answers != 0)
+		fprintf(out, "  descriptors get up to %d answers\n", p->answers);
+	if (p->cancels_left)
+		fputs("  the hand-back function cancels events\n", out);
 	for (i = 0; i < p->handlers && p->priorities; i++)
 		fprintf(out, "  handler %d: priority %d\n", i, p->handler[i].priority);
 	for (i = 0; i < p->events; i++)

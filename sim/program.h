@@ -17,6 +17,7 @@ enum {
 	PROGRAM_EVENTS = 6,     /* embedded */
 	PROGRAM_TIMERS = 4,
 	PROGRAM_FDS = 2,
+	PROGRAM_ANSWERS = 4,    /* of the peers of descriptors */
 	PROGRAM_HANDLERS = 4,
 	PROGRAM_THREADS = 4,    /* that are not cores */
 	PROGRAM_SCRIPTS = 24,
@@ -67,7 +68,8 @@ struct op {
 	uint8_t kind;           /* enum operation */
 	uint8_t color;
 	uint8_t script;         /* the script of a posted event */
-	uint8_t item;           /* the embedded event or timer */
+	uint8_t item;           /* the embedded event or timer; of a mark: the program is told */
+	uint8_t other;          /* a second color */
 	uint32_t value;         /* ns, core, mark */
 };
 
@@ -99,6 +101,7 @@ struct runtime_plan {
 	/* struct mely_runtime */
 	uint32_t look_ns, look_max_ns, tick_ns, decay_ns, aged_ns;
 	uint32_t outbox_after, outbox_full;
+	uint32_t drain_ns;      /* the deadline of a drain; 0: none */
 };
 
 struct handler_plan {
@@ -113,6 +116,8 @@ struct program {
 	bool early_threads;     /* ... or after their begin: they go on meanwhile */
 	int posts_max;          /* leave out further posts */
 	bool priorities;        /* a handler has one */
+	int answers;            /* of the peers of descriptors: while their handlers run */
+	bool cancels_left;      /* the hand-back function cancels events */
 	struct runtime_plan runtime[PROGRAM_RUNTIMES];
 	struct color_plan color[PROGRAM_COLORS];
 	uint8_t event_script[PROGRAM_EVENTS];

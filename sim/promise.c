@@ -88,18 +88,23 @@ promise_post(int by, const struct world_color *wc, int step)
 void
 promise_stop(struct world_runtime *wr, enum mely_stop_mode mode)
 {
-	uint32_t begun = wr->outside_begun;
+	uint32_t begun = wr->outside_begun, drain_ns =
+	    world.program->runtime[wr - world.runtime].drain_ns;
 
 	wr->stopping = true;
+	if (drain_ns != 0 && wr->drain_from_ps == 0)
+		wr->drain_from_ps = sim_now_ps() + (drain_ns - 1) * 1000ull;
 	wr->lenient |= mode == MELY_STOP_DISCARD || wr->outside != 0;
 	if (mely_stop(wr->rt, mode) != 0 || wr->outside_begun != begun)
 		wr->lenient = true;
+	else if (drain_ns != 0)
+		wr->drain_to_ps = sim_now_ps() + drain_ns * 1000ull;
 }
 
 void
 promise_handed_back(const struct world_runtime *wr, bool inside)
 {
-	if (inside && !wr->lenient)
+	if (inside && !wr->lenient && (wr->drain_from_ps == 0 || sim_now_ps() < wr->drain_from_ps))
 		sim_fail("a drain has handed back what a handler had posted");
 }
 
@@ -206,6 +211,22 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 	}
 }
 
+/* A core without work looks at the deadline of a drain every other millisecond. */
+static void
+check_deadline(const struct world_runtime *wr)
+{
+	const struct mely_runtime *rt = wr->rt;
+	int i;
+
+	if (wr->drain_to_ps == 0 || sim_now_ps() < wr->drain_to_ps + LATE_MS * 3ull * MS)
+		return;
+	for (i = 0; i < rt->cores_count; i++) {
+		if (!rt->cores[i].hint.busy)
+			sim_fail("a drain goes on %d ms after its deadline, and core %d sleeps",
+			    3 * LATE_MS, i);
+	}
+}
+
 void
 promise_still(uint64_t until_ps)
 {
@@ -214,6 +235,9 @@ promise_still(uint64_t until_ps)
 	for (i = 0; i < world.program->runtimes; i++) {
 		const struct world_runtime *wr = &world.runtime[i];
 
+		if (wr->rt != NULL && wr->rt->phase == MELYINT_DRAINING &&
+		    !world.program->runtime[i].once)
+			check_deadline(wr);
 		if (wr->rt != NULL && wr->running && !wr->stopping &&
 		    !world.program->runtime[i].once && wr->rt->phase == MELYINT_RUNNING)
 			check_sleep(i, wr->rt, until_ps);

@@ -414,6 +414,7 @@ sim_poll(struct pollfd *p, int count)
 		p[i].revents = (short)(open ? level(p[i].fd) & (uint32_t)p[i].events : POLLNVAL);
 		n += p[i].revents != 0;
 	}
+	sim_call("poll"); /* the result may be old when it arrives */
 	return n;
 }
 

@@ -15,7 +15,7 @@
 #undef free
 #undef nanosleep
 
-enum { LIMIT_MS = 200, LIMIT_ONCE_MS = 8, STEPS_MAX = 1000000 };
+enum { POSTS_AGAIN = 8, LIMIT_MS = 200, LIMIT_ONCE_MS = 8, STEPS_MAX = 1000000 };
 
 struct world world;
 
@@ -48,6 +48,7 @@ make_runtime(struct world_runtime *wr, const struct runtime_plan *plan)
 	config.priority_rule = (enum mely_priority_rule)plan->priority_rule;
 	config.topology = program_topology(plan->topology);
 	config.helpers_files = config.helpers_names = config.helpers_user = 1;
+	config.drain_deadline_ns = plan->drain_ns;
 	config.handback = world_handback;
 	config.handback_ctx = &world;
 	sim_processors = plan->processors;
@@ -88,9 +89,9 @@ make_events(const struct program *p)
 {
 	static void (*const fns[HANDLER_KINDS])(void *) = {world_handler, world_event_handler,
 	    world_timer_handler, world_done_handler, world_fd_handler, world_spread_handler,
-	    world_closed_handler};
+	    world_closed_handler, world_drained_handler};
 	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "done",
-	    "descriptor", "spread", "closed"};
+	    "descriptor", "spread", "closed", "drained"};
 	int i, j;
 
 	for (i = 0; i < HANDLER_KINDS; i++) {
@@ -120,10 +121,34 @@ make_events(const struct program *p)
 
 		wc->closed = sim_malloc(sizeof *wc->closed);
 		mely_event_init(wc->closed, &world.handler[HANDLER_CLOSED][0], wc);
+		wc->mark.drained = sim_malloc(sizeof *wc->mark.drained);
+		mely_event_init(wc->mark.drained, &world.handler[HANDLER_DRAINED][0], wc);
 	}
 }
 
 /* ---- the threads ----------------------------------------------------------------------------- */
+
+/* Between two runs, where nothing else moves: the stop has ended the watchers, and the next run gets
+ * work, as the first did. */
+static void
+begin_again(struct world_runtime *wr)
+{
+	int i;
+
+	if (world.program->runtimes != 1 || !world.threads_over)
+		return;
+	wr->stopping = wr->lenient = false;
+	wr->drain_from_ps = wr->drain_to_ps = 0;
+	wr->idle_sleeps = 0;
+	for (i = 0; i < world.program->timers; i++) {
+		world.timer[i].started = world.timer[i].awaited = false;
+		world.timer[i].id = 0;
+	}
+	for (i = 0; i < PROGRAM_FDS; i++)
+		world.fd[i].started = false;
+	world.posts_max += POSTS_AGAIN;
+	world_script(0, -1, PROGRAM_COLORS);
+}
 
 static void *
 run_runtime(void *arg)
@@ -133,6 +158,8 @@ run_runtime(void *arg)
 	int i;
 
 	for (i = 0; i < plan->runs; i++) {
+		if (i > 0 && !plan->once)
+			begin_again(wr);
 		wr->running = true;
 		wr->runs++;
 		if (!plan->once) {
@@ -186,7 +213,8 @@ stop_all(const struct program *p)
 
 		while (sim_thread_at(wr->runner)->state != SIM_ENDED) {
 			stop(wr, &p->runtime[i]);
-			(void)sim_wait_still(sim_now_ps() + 5000000000u);
+			if (sim_wait_still(sim_now_ps() + 5000000000u))
+				check_idle();
 		}
 		sim_thread_join(wr->runner);
 	}
@@ -218,15 +246,19 @@ first_thread(void *arg)
 	}
 	for (i = 0; i < p->threads; i++)
 		sim_thread_join(outside[i]);
+	world.threads_over = true;
 	for (i = 0; i < p->runtimes; i++)
 		limit_ms = p->runtime[i].once ? LIMIT_ONCE_MS : limit_ms;
 	if (p->early_ns != 0)
 		(void)sim_block(NULL, sim_now_ps() + p->early_ns * 1000ull);
 	idle = p->early_ns == 0 && sim_wait_still(sim_now_ps() + limit_ms * 1000000000u);
-	if (idle)
+	if (idle) {
 		check_idle();
+		world_marks_probe(true);
+	}
 	stop_all(p);
 	check_structure();
+	world_marks_probe(false);
 	for (i = 0; i < p->runtimes; i++) {
 		struct mely_runtime *rt = world.runtime[i].rt;
 
@@ -237,6 +269,7 @@ first_thread(void *arg)
 		if (world.color[i].object != NULL && !world.color[i].freed)
 			sim_free(world.color[i].object);
 		sim_free(world.color[i].closed);
+		sim_free(world.color[i].mark.drained);
 	}
 	world_fds_close();
 	for (i = 0; i < p->events; i++) {
@@ -256,6 +289,9 @@ world_run(const struct program *program, uint64_t schedule, struct sim_outcome *
 
 	memset(&world, 0, offsetof(struct world, post));
 	world.posts = 0;
+	world.posts_max = program->posts_max;
+	world.threads_over = false;
+	world.answers = 0;
 	world.numbers = world.moments = 0;
 	world.switches_stealing = false;
 	memset(world.behind_since_ps, 0, sizeof world.behind_since_ps);

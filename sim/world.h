@@ -26,6 +26,7 @@ enum handler_kind {
 	HANDLER_FD,
 	HANDLER_SPREAD,
 	HANDLER_CLOSED,
+	HANDLER_DRAINED,
 	HANDLER_KINDS
 };
 
@@ -47,7 +48,21 @@ struct post {
 	uint32_t closes;        /* work: of its color, when it was submitted */
 	uint32_t number;        /* of all posts, in the order begun */
 	uint32_t made_at;       /* moment */
+	uint32_t mark_call;     /* it counts under the mark of this call; 0: perhaps not */
 	struct sim_word data;   /* written before the post, read by the event */
+};
+
+/* The high-water mark of a color. */
+struct world_mark {
+	struct mely_event *drained;
+	bool ever;              /* one was set */
+	bool sure;              /* the next two are those of the last call */
+	bool tells;
+	uint32_t at_most;
+	uint32_t calls, setting;/* calls that set it, ever begun and running */
+	uint32_t refused, told; /* posts; events that the color has drained */
+	uint32_t owed_at, told_at; /* moments: the last refused post of which the program must be
+	                         * told began; it was told */
 };
 
 struct world_color {
@@ -68,7 +83,7 @@ struct world_color {
 	uint32_t pin_calls;     /* ever begun */
 	int pinned;             /* core + 1 to which it is certainly pinned; 0: none */
 	uint32_t since_pin;     /* events begun since */
-	bool marked;            /* has had a high-water mark */
+	struct world_mark mark;
 	struct sim_word data;   /* every event of the color writes it */
 	uint32_t waits;         /* handlers its core has run since it began to wait */
 	uint32_t last[WORLD_PRODUCERS][2]; /* post number that ran last, tails and heads */
@@ -92,6 +107,9 @@ struct world_event {
 	bool done_posted;
 	struct world_runtime *done_runtime; /* that it is posted to */
 	bool done_inside;       /* a handler of done_runtime made the cancel */
+	bool done_vague;        /* it may have been dropped itself */
+	uint8_t done_color;
+	uint32_t colors;        /* a bit for each that it may refer to */
 	uint32_t pleas;         /* cancels that were too late: each may have dropped one */
 	uint32_t plea_posted;   /* posted, when done was given */
 	uint32_t dropped;
@@ -137,6 +155,7 @@ struct world_runtime {
 	uint32_t outside, outside_begun; /* posts from elsewhere: running, ever begun */
 	bool lenient;           /* a stop discarded, or overlapped a post from elsewhere */
 	uint32_t runs;
+	uint64_t drain_from_ps, drain_to_ps; /* the deadline of a drain is between them; 0: none */
 	uint64_t idle_sleeps;   /* of its cores, when all of them fell asleep */
 	uint32_t idle_moment;   /* of the last handler before that */
 };
@@ -150,6 +169,9 @@ struct world {
 	struct world_fd fd[PROGRAM_FDS];
 	uint64_t worked_ns;
 	uint32_t spread_posted, spread_ended; /* events to many ids */
+	int answers, answer[PROGRAM_ANSWERS]; /* virtual threads */
+	bool threads_over;      /* those that are not cores have ended */
+	int posts_max;
 	struct mely_handler handler[HANDLER_KINDS][PROGRAM_HANDLERS];
 	struct post post[WORLD_POSTS];
 	int posts;
@@ -179,6 +201,7 @@ void world_handback(void *ctx, const struct mely_handback *left);
 struct doer {
 	int color;              /* -1: a thread that is not a core */
 	int producer;
+	bool left;              /* the hand-back function */
 };
 
 /* NULL: no more posts, or not to this color. */
@@ -196,6 +219,8 @@ struct world_runtime *world_runtime_of(const struct world_color *wc);
 
 void world_do_event_post(const struct doer *doer, const struct op *op, bool head);
 void world_do_cancel(const struct doer *doer, const struct op *op);
+/* The color that runs here, for an event that does not name it. */
+int world_this_color(void);
 /* One more post of the event has ended. No more posts can end than were begun. */
 void world_event_ended(struct world_event *we, const char *how);
 
@@ -213,6 +238,27 @@ void world_closed_back(struct world_color *wc);
 /* Has the color been open since mark? */
 uint32_t world_open_mark(const struct world_color *wc);
 bool world_open_since(const struct world_color *wc, uint32_t mark);
+
+/* ---- operation_mark.c ------------------------------------------------------------------------ */
+
+/* What is known when a post begins. call 0: nothing. */
+struct world_mark_post {
+	uint32_t call, moment, numbers, waiting;
+};
+
+void world_do_mark(const struct op *op);
+/* A post begins, and was admitted, or refused with -EAGAIN. */
+struct world_mark_post world_mark_begin(const struct world_color *wc);
+void world_mark_admitted(const struct doer *doer, const struct world_color *wc,
+    struct post *post, struct world_mark_post before);
+void world_mark_refused(const struct doer *doer, struct world_color *wc,
+    struct world_mark_post before);
+void world_drained_handler(void *arg);
+void world_drained_back(struct world_color *wc);
+/* All threads wait, and the runtime of the color runs. */
+void world_marks_told(int color);
+/* idle: as above, for the colors of runtimes that run. Else: no runtime runs. */
+void world_marks_probe(bool idle);
 
 /* ---- operation_io.c -------------------------------------------------------------------------- */
 

@@ -163,6 +163,7 @@ unlink_chunk(struct melyint_colortab *t, struct melyint_trim *trim, size_t numbe
 	MELY_DEBUG_ASSERT(t->chunks > 0);
 	t->chunks--;
 	t->colors -= t->used[number];
+	MELY_DEBUG_ASSERT(t->chunks != 0 || t->colors == 0); /* the chunks had all */
 	/* release: A of NOTE(colortab) */
 	MELY_STORE(&t->dense.directory[number], 0, release);
 	chunk[CHUNK - 1]._next = trim->chunks;

@@ -367,7 +367,12 @@ do_op(const struct doer *doer, const struct op *op)
 		    (op->value & 31) * MELY_STEAL_TIME_LEFT);
 		break;
 	case OP_RELEASE:
+		/* Of an odd value: with an event that may be cancelled after the release. */
+		if (op->value & 1)
+			world_do_event_post(doer, op, false);
 		do_release(op);
+		if (op->value & 1)
+			world_do_cancel(doer, op);
 		break;
 	case OP_TRIM:
 		/* Not in a handler: a trim waits for the handlers of the runtime, and two handlers

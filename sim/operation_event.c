@@ -20,7 +20,7 @@ world_do_event_post(const struct doer *doer, const struct op *op, bool head)
 	bool alone = we->posting == 0 && we->cancelling == 0 && check_outstanding(we) == 0;
 	struct post *post = alone ? world_new_post(doer, op, head, op->item) : NULL;
 	bool refused = world_refuses(doer, wc);
-	uint32_t runs = world_runtime_of(wc)->runs;
+	uint32_t runs = world_runtime_of(wc)->runs, calls;
 	int error;
 
 	/* A later cancel reads the color that the event was last posted to. */
@@ -33,11 +33,11 @@ world_do_event_post(const struct doer *doer, const struct op *op, bool head)
 	if (!alone && we->post != NULL)
 		check_gone(we->post);
 	we->post = post;
-	we->colors = (alone ? 0 : we->colors) | 1u << op->color;
+	we->colors |= 1u << op->color;
 	wc->posting++;
 	promise_post(doer->color, wc, 1);
 	we->posting++;
-	we->calls++;
+	calls = ++we->calls;
 	if (wc->color == NULL)
 		error = mely_event_post_id(wc->rt, wc->id, we->event);
 	else if (head)
@@ -50,6 +50,8 @@ world_do_event_post(const struct doer *doer, const struct op *op, bool head)
 	if (error == 0) {
 		world_admitted(doer, wc, refused, runs);
 		we->posted++;
+		if (alone && we->calls == calls)
+			we->colors = 1u << op->color;
 		if (alone)
 			check_posted(post);
 		return;

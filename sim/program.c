@@ -154,7 +154,7 @@ draw_weights(const struct program *p, uint32_t weights[OP_COUNT], struct sim_rng
 		[OP_WORK] = 12, [OP_YIELD] = 3, [OP_SLEEP] = 5, [OP_PIN] = 4, [OP_UNPIN] = 3,
 		[OP_STEALING] = 2, [OP_HEURISTICS] = 2, [OP_TIMER_START] = 6, [OP_TIMER_AGAIN] = 3,
 		[OP_WORKER] = 2, [OP_FD_WATCH] = 6, [OP_FD_WRITE] = 7, [OP_FD_STOP] = 3,
-		[OP_SPREAD] = 2, [OP_TIMER_STOP] = 5, [OP_CLOSE] = 3, [OP_RELEASE] = 2,
+		[OP_SPREAD] = 2, [OP_TIMER_STOP] = 5, [OP_CLOSE] = 3, [OP_RELEASE] = 3,
 		[OP_HIGH_WATER] = 4, [OP_TRIM] = 7, [OP_LOOK] = 6,
 		[OP_STOP_DRAIN] = 1, [OP_STOP_DISCARD] = 1
 	};
@@ -232,6 +232,11 @@ make_op(struct program *p, struct op *op, int script, const uint32_t *weights,
 		break;
 	case OP_EVENT_CANCEL:
 		item = p->events > 0 ? (int)sim_rng_below(rng, (uint32_t)p->events) : -1;
+		break;
+	case OP_RELEASE:
+		item = later_item(p->event_script, p->events, script, rng);
+		if (item < 0)
+			item = 0, op->value = 0; /* without an event */
 		break;
 	case OP_TIMER_STOP:
 		item = p->timers > 0 ? (int)sim_rng_below(rng, (uint32_t)p->timers) : -1;
@@ -355,7 +360,12 @@ print_op(const struct program *p, const struct op *op, FILE *out)
 		if (op->item)
 			fprintf(out, ", told to color %d", op->other);
 		break;
-	case OP_UNPIN: case OP_CLOSE: case OP_RELEASE: case OP_STEALING: case OP_TRIM:
+	case OP_RELEASE:
+		fprintf(out, " color %d", op->color);
+		if (op->value & 1)
+			fprintf(out, ", with event %d posted before and cancelled after", op->item);
+		break;
+	case OP_UNPIN: case OP_CLOSE: case OP_STEALING: case OP_TRIM:
 	case OP_STOP_DRAIN: case OP_STOP_DISCARD: case OP_SPREAD:
 		fprintf(out, " color %d (or its runtime)", op->color);
 		break;

@@ -92,6 +92,7 @@ promise_stop(struct world_runtime *wr, enum mely_stop_mode mode)
 	    world.program->runtime[wr - world.runtime].drain_ns;
 
 	wr->stopping = true;
+	wr->drain_to_ps = 0; /* that of the last run */
 	if (drain_ns != 0 && wr->drain_from_ps == 0)
 		wr->drain_from_ps = sim_now_ps() + (drain_ns - 1) * 1000ull;
 	wr->lenient |= mode == MELY_STOP_DISCARD || wr->outside != 0;

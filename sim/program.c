@@ -174,6 +174,42 @@ draw_weights(const struct program *p, uint32_t weights[OP_COUNT], struct sim_rng
 	}
 }
 
+/* A program about cancels: one or two events, which few colors pass to and fro. */
+static void
+make_about_cancels(struct program *p, uint32_t weights[OP_COUNT], struct sim_rng *rng)
+{
+	static const uint8_t usual[OP_COUNT] = {
+		[OP_POST] = 10, [OP_EVENT_POST] = 30, [OP_EVENT_HEAD] = 10, [OP_EVENT_CANCEL] = 40,
+		[OP_WORK] = 5, [OP_RELEASE] = 2, [OP_HIGH_WATER] = 2, [OP_PIN] = 2
+	};
+	int i;
+
+	for (i = 0; i < OP_COUNT; i++)
+		weights[i] = usual[i];
+	if (p->colors > 3)
+		p->colors = 3;
+	p->threads = (int)sim_rng_between(rng, 2, PROGRAM_THREADS);
+	p->events = (int)sim_rng_between(rng, 1, 2);
+	p->cancels_left = sim_rng_percent(rng, 50);
+}
+
+/* A program about pins: threads pin colors while a drain looks whether something is left. */
+static void
+make_about_pins(struct program *p, uint32_t weights[OP_COUNT], struct sim_rng *rng)
+{
+	static const uint8_t usual[OP_COUNT] = {[OP_POST] = 20, [OP_PIN] = 30, [OP_YIELD] = 10};
+	int i;
+
+	for (i = 0; i < OP_COUNT; i++)
+		weights[i] = usual[i];
+	if (p->colors > 3)
+		p->colors = 3;
+	p->runtime[0].discard = false;
+	p->threads = (int)sim_rng_between(rng, 1, 2);
+	p->early_ns = 1 + sim_rng_below(rng, 3000);
+	p->early_threads = true;
+}
+
 static int
 draw_kind(const uint32_t weights[OP_COUNT], struct sim_rng *rng)
 {
@@ -262,7 +298,7 @@ void
 program_make(struct program *p, uint64_t seed)
 {
 	struct sim_rng rng;
-	uint32_t weights[OP_COUNT];
+	uint32_t weights[OP_COUNT], about;
 	int i, j, longest;
 
 	memset(p, 0, sizeof *p);
@@ -271,9 +307,14 @@ program_make(struct program *p, uint64_t seed)
 	make_things(p, &rng);
 	draw_weights(p, weights, &rng);
 	p->threads = (int)sim_rng_below(&rng, PROGRAM_THREADS + 1);
+	p->events = (int)sim_rng_below(&rng, PROGRAM_EVENTS + 1);
+	about = sim_rng_below(&rng, 100);
+	if (about < 8)
+		make_about_cancels(p, weights, &rng);
+	else if (about < 11)
+		make_about_pins(p, weights, &rng);
 	p->scripts = 1 + p->threads +
 	    (int)sim_rng_between(&rng, 3, PROGRAM_SCRIPTS - PROGRAM_THREADS - 1);
-	p->events = (int)sim_rng_below(&rng, PROGRAM_EVENTS + 1);
 	p->timers = (int)sim_rng_below(&rng, PROGRAM_TIMERS + 1);
 	for (i = 0; i < p->events; i++)
 		p->event_script[i] = (uint8_t)sim_rng_between(&rng, (uint32_t)p->threads + 1,

@@ -431,7 +431,8 @@ check_idle(void)
 		if (we->post != NULL && we->post->state == POST_MADE && we->pleas == 0 &&
 		    runs_on(we->post->color))
 			sim_fail("event %d was posted and never ran", i);
-		if (we->done_out && !we->done_vague && we->done_runtime->running && !we->done_runtime->stopping)
+		if (we->done_out && !we->done_vague && we->done_runtime->running &&
+		    !we->done_runtime->stopping)
 			sim_fail("event %d: the completion of a cancel never came", i);
 	}
 	for (i = 0; i < PROGRAM_FDS; i++) {

@@ -243,10 +243,10 @@ world_event_handler(void *arg)
 	world_event_ended(we, "ran");
 	check_begin(color, post);
 	we->running = color + 1;
-	/* The library gives the event back before its handler is entered. If another thread posts it
-	 * at once, a cancel is about that post, and says -ENOENT when that one has ended, although
-	 * the handler of the first one runs. Here that second post began while the first had not
-	 * ended, so that which of them runs is not known. */
+	/* The library gives the event back before its handler is entered. If another thread posts
+	 * it at once, a cancel is about that post, and says -ENOENT when that one has ended,
+	 * although the handler of the first one runs. Here that second post began while the first
+	 * had not ended, so that which of them runs is not known. */
 	we->last_runs = post != NULL;
 	we->posted_before = we->posted;
 	world_script(world.program->event_script[we - world.event], color, color);

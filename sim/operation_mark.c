@@ -2,7 +2,7 @@
 /*
  * operation_mark.c: the operation that sets a high-water mark, and what a mark promises: no more
  * posts wait than it allows, none is refused without need, nothing that has ended counts, and a
- * program whose post was refused is told when the color has drained. A promise is checked only
+ * program whose post was refused learns when the color has drained. A promise is checked only
  * where no call that sets the mark overlaps a post. See operation.c.
  */
 #include "world.h"
@@ -187,8 +187,8 @@ world_marks_told(int color)
 	const struct world_mark *m = &world.color[color].mark;
 
 	if (m->told_at < m->owed_at)
-		sim_fail("color %d: a post was refused, and the program never told that it has "
-		    "drained", color);
+		sim_fail("color %d: a post was refused, and the program never learns that it "
+		    "has drained", color);
 }
 
 /* Does an event wait that may count? */
@@ -225,7 +225,7 @@ world_marks_probe(bool idle)
 		world.spread_posted++;
 		error = mely_post(world_color_of(wc), &world.handler[HANDLER_SPREAD][0], &world);
 		if (error != 0)
-			sim_fail("color %d: nothing waits, and its mark of 1 refuses a post (%d)", i,
-			    error);
+			sim_fail("color %d: nothing waits, and its mark of 1 refuses a post (%d)",
+			    i, error);
 	}
 }

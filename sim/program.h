@@ -68,7 +68,7 @@ struct op {
 	uint8_t kind;           /* enum operation */
 	uint8_t color;
 	uint8_t script;         /* the script of a posted event */
-	uint8_t item;           /* the embedded event or timer; of a mark: the program is told */
+	uint8_t item;           /* the embedded event or timer; of a mark: 1, it reports */
 	uint8_t other;          /* a second color */
 	uint32_t value;         /* ns, core, mark */
 };

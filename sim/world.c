@@ -128,8 +128,8 @@ make_events(const struct program *p)
 
 /* ---- the threads ----------------------------------------------------------------------------- */
 
-/* Between two runs, where nothing else moves: the stop has ended the watchers, and the next run gets
- * work, as the first did. */
+/* Between two runs, where nothing else moves: the stop has ended the watchers, and the next run
+ * gets work, as the first did. */
 static void
 begin_again(struct world_runtime *wr)
 {

@@ -61,8 +61,8 @@ struct world_mark {
 	uint32_t at_most;
 	uint32_t calls, setting;/* calls that set it, ever begun and running */
 	uint32_t refused, told; /* posts; events that the color has drained */
-	uint32_t owed_at, told_at; /* moments: the last refused post of which the program must be
-	                         * told began; it was told */
+	uint32_t owed_at, told_at; /* moments: the last refused post that calls for a report began;
+	                         * the last report */
 };
 
 struct world_color {

@@ -10,13 +10,14 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-enum sim_kind { SIM_LOAD, SIM_STORE, SIM_RMW, SIM_CAS, SIM_COUNT };
+enum sim_kind { SIM_LOAD, SIM_STORE, SIM_RMW, SIM_CAS, SIM_COUNT, SIM_FENCE };
 
-/* bits; every access of the simulation is sequentially consistent */
+/* bits */
 enum sim_order {
-	SIM_relaxed = 0, SIM_acquire = 1, SIM_release = 2, SIM_acq_rel = 3, SIM_seq_cst = 3
+	SIM_relaxed = 0, SIM_acquire = 1, SIM_release = 2, SIM_acq_rel = 3, SIM_seq_cst = 7
 };
 
 struct sim_site {
@@ -36,9 +37,6 @@ void sim_access(struct sim_site *site, const void *p);
 void sim_access_cas(const struct sim_site *site, const void *p, bool done);
 /* A pause in a spin: other threads run first. */
 void sim_relax(void);
-
-/* Virtual threads see each store at once. */
-#define MELY_FENCE(order) ((void)0)
 
 #define SIM_POINT_AT(p, what, how, id) \
 	static struct sim_site sim_site_##id \
@@ -81,6 +79,11 @@ void sim_relax(void);
 		SIM_POINT_AT(p, SIM_COUNT, relaxed, id); \
 		atomic_store_explicit((p), sim_value_##id, memory_order_relaxed); \
 	})
+/* A fence touches no word. */
+#define SIM_FENCE_(order, id) \
+	({ \
+		SIM_POINT_AT((const char *)NULL, SIM_FENCE, order, id); \
+	})
 #define SIM_ID_(macro, id, ...) macro(__VA_ARGS__, id)
 #define SIM_ID(macro, id, ...) SIM_ID_(macro, id, __VA_ARGS__)
 
@@ -98,5 +101,6 @@ void sim_relax(void);
 #define MELY_CAS(p, expected, desired, order) \
 	SIM_ID(SIM_CAS_, __COUNTER__, p, expected, desired, order)
 #define MELY_COUNT(p, n) SIM_ID(SIM_COUNT_, __COUNTER__, p, n)
+#define MELY_FENCE(order) SIM_ID(SIM_FENCE_, __COUNTER__, order)
 
 #endif

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "buffer.h"
 #include "heap.h"
+#include "history.h"
 #include "memory.h"
 #include "order.h"
 #include "strategy.h"
 
-enum { STACK_HUNT = 64 << 10, HISTORY = 8192, LASTING_MAX = 32 << 10 };
+enum { STACK_HUNT = 64 << 10, LASTING_MAX = 32 << 10 };
 
 #define AWAY_PS_MAX 20000000000u /* the longest time that a processor pauses */
 
@@ -44,8 +46,6 @@ static struct {
 	bool looking;               /* HUNT */
 	uint64_t now_ps;            /* HUNT */
 	uint64_t slice;             /* HUNT: accesses until the next choice */
-	uint64_t steps;             /* HUNT: accesses done */
-	uint32_t history[HISTORY];  /* HUNT: step and thread of each of the last accesses */
 	uint64_t limit_ps;          /* PREDICT: every other thread has reached this time */
 } sim;
 
@@ -140,6 +140,7 @@ candidates(struct sim_thread *found[])
 	}
 	if (n > 0 || spinning == 0)
 		return n;
+	sim_buffer_drain_all();
 	for (i = 0; i < sim.count; i++) {
 		if (sim.threads[i]->state != SIM_RUNNABLE)
 			continue;
@@ -184,11 +185,13 @@ choose(void)
 	uint64_t next = expire();
 	int n;
 
-	if (sim.setup.look != NULL && sim_strategy_looks(&strategy))
+	sim_buffer_drain(&strategy.delays, strategy.drains);
+	if (sim.setup.look != NULL && sim_strategy_looks(&strategy) && sim_buffer_empty())
 		sim.setup.look();
 	/* Jump, as if this processor paused for long while time went on. */
 	if (next != SIM_NEVER && next - sim.now_ps <= AWAY_PS_MAX &&
 	    sim_strategy_jumps(&strategy)) {
+		sim_buffer_drain_all();
 		sim.now_ps = next;
 		next = expire();
 	}
@@ -202,7 +205,12 @@ choose(void)
 static void
 next_hunt(void)
 {
-	switch_to(choose());
+	struct sim_thread *next;
+
+	sim_buffer_leave(sim_self->id);
+	next = choose();
+	sim_buffer_enter(next->id);
+	switch_to(next);
 }
 
 /* ---- PREDICT --------------------------------------------------------------------------------- */
@@ -265,33 +273,17 @@ sim_access(struct sim_site *site, const void *p)
 		next_hunt();
 	sim_self->relaxing = false;
 	step = (uint64_t)(site - __start_sim_sites) << 8 | (uint64_t)sim_self->id;
-	sim.history[++sim.steps % HISTORY] = (uint32_t)step;
+	sim_history_note(step);
 	outcome->trace = (outcome->trace ^ step) * 0x100000001b3u;
 	outcome->trace ^= outcome->trace >> 29;
-	sim_order_access(sim_self->id, site, p);
-}
-
-void
-sim_history(FILE *out, int count)
-{
-	uint64_t last = sim.steps, i;
-
-	for (i = last > (uint64_t)count ? last - (uint64_t)count : 1; i <= last; i++) {
-		static const char *const kinds[] = {"load", "store", "change", "compare", "count"};
-		uint32_t step = sim.history[i % HISTORY];
-		const struct sim_site *site = &__start_sim_sites[step >> 8];
-
-		fprintf(out, "  %6llu  thread %-2u %*s%s:%u %s\n", (unsigned long long)i,
-		    step & 0xff, (int)(step & 0xff) * 2, "", strrchr(site->file, '/') != NULL ?
-		    strrchr(site->file, '/') + 1 : site->file, site->line, kinds[site->kind]);
-	}
+	sim_buffer_access(sim_self->id, site, p);
 }
 
 void
 sim_access_cas(const struct sim_site *site, const void *p, bool done)
 {
 	if (sim_self != NULL && sim.setup.mode == SIM_HUNT && !sim.looking)
-		sim_order_cas(sim_self->id, site, p, done);
+		sim_buffer_cas(sim_self->id, site, p, done);
 }
 
 void
@@ -327,6 +319,7 @@ sim_block(const void *key, uint64_t deadline_ps)
 {
 	struct sim_thread *self = sim_self;
 
+	sim_settle();
 	self->state = SIM_BLOCKED;
 	self->waits_on = key;
 	self->deadline_ps = deadline_ps;
@@ -379,6 +372,7 @@ sim_wait_still(uint64_t deadline_ps)
 {
 	struct sim_thread *self = sim_self;
 
+	sim_settle();
 	self->state = SIM_QUIET_WAIT;
 	self->deadline_ps = deadline_ps;
 	pass_on();
@@ -427,6 +421,7 @@ thread_end(void)
 {
 	struct sim_thread *self = sim_self;
 
+	sim_settle();
 	self->state = SIM_ENDED;
 	if (sim.setup.mode == SIM_PREDICT)
 		sim_heap_changed(self);
@@ -470,6 +465,7 @@ sim_thread_new(void *(*fn)(void *arg), void *arg)
 
 	if (id == SIM_THREADS_MAX)
 		return -1;
+	sim_settle();
 	thread = obtain_thread(id);
 	thread->id = thread->cpu = id;
 	thread->state = SIM_RUNNABLE;
@@ -572,11 +568,12 @@ sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 	sim.now_ps = 1000000000; /* 1 ms: 0 is not a valid time */
 	sim.limit_ps = SIM_NEVER;
 	sim.looking = false;
-	sim.steps = 0;
+	sim_history_begin();
 	sim_self = NULL;
 	sim_order_begin();
 	sim_heap_begin();
 	sim_strategy_begin(&strategy, setup->seed, &sim.slice);
+	sim_buffer_begin(setup->mode == SIM_HUNT && strategy.drains != 0);
 	sim_memory_begin(setup->mode == SIM_HUNT);
 	sim_fiber_adopt(&sim.outside);
 	sim_thread_new(run_first, &first);

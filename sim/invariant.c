@@ -130,7 +130,8 @@ check_order(struct world_color *wc, struct post *post)
 		    post->head ? "head" : "tail", post->number, post->producer, *last);
 	if (post->ordered)
 		*last = post->number;
-	if (!post->head && wc->heads_due > 0)
+	/* With store buffers, the core may not have seen yet what another thread has posted. */
+	if (!post->head && wc->heads_due > 0 && !sim_delays())
 		sim_fail("color %d: a tail runs before a head that was there", post->color);
 	uncount_head(post);
 	post->vague = true;

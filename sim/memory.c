@@ -165,6 +165,7 @@ sim_free(void *p)
 		free(p);
 		return;
 	}
+	sim_settle();
 	head = (struct head *)p - 1;
 	if (head->live == FREED)
 		sim_fail("freed twice: a block of %zu bytes", head->size);

@@ -16,16 +16,12 @@
 
 enum { WORDS = 1 << 12, WORDS_FULL = WORDS / 2 };
 
-struct clock {
-	uint32_t at[SIM_CLOCKS];
-};
-
 /* A released word. */
 struct released {
 	const void *p;
 	uint32_t run;           /* the run that wrote it; a record of an older run is free */
 	uint32_t unused;
-	struct clock clock;
+	struct sim_clock clock;
 };
 
 struct cell;
@@ -36,7 +32,7 @@ static struct {
 	bool on;
 	bool ignore;            /* do not check plain accesses */
 	uint32_t used;
-	struct clock clocks[SIM_CLOCKS];
+	struct sim_clock clocks[SIM_CLOCKS];
 	struct released words[WORDS];
 } order;
 
@@ -59,7 +55,7 @@ sim_order_begin(void)
 }
 
 static void
-take_over(struct clock *to, const struct clock *from)
+take_over(struct sim_clock *to, const struct sim_clock *from)
 {
 	int i;
 
@@ -128,24 +124,9 @@ acquire(int thread, const void *p)
 static void
 release(int thread, const void *p, bool fresh)
 {
-	struct released *word = find(p, true);
-
-	if (word == NULL)
-		return;
-	if (fresh)
-		word->clock = order.clocks[thread];
-	else
-		take_over(&word->clock, &order.clocks[thread]);
-	order.clocks[thread].at[thread]++;
-}
-
-static void
-forget(const void *p)
-{
-	struct released *word = find(p, false);
-
-	if (word != NULL)
-		memset(&word->clock, 0, sizeof word->clock);
+	sim_order_arrive(p, &order.clocks[thread], !fresh);
+	if (order.on)
+		order.clocks[thread].at[thread]++;
 }
 
 void
@@ -168,10 +149,10 @@ sim_order_access(int thread, const struct sim_site *site, const void *p)
 		if (site->order & SIM_release)
 			release(thread, p, true);
 		else
-			forget(p);
+			sim_order_arrive(p, NULL, false);
 		break;
 	case SIM_COUNT:
-		forget(p);
+		sim_order_arrive(p, NULL, false);
 		break;
 	default:
 		break;
@@ -187,6 +168,31 @@ sim_order_cas(int thread, const struct sim_site *site, const void *p, bool done)
 		acquire(thread, p);
 	if (site->order & SIM_release)
 		release(thread, p, false);
+}
+
+void
+sim_order_leave(int thread, struct sim_clock *clock)
+{
+	*clock = order.clocks[thread];
+	order.clocks[thread].at[thread]++;
+}
+
+void
+sim_order_arrive(const void *p, const struct sim_clock *clock, bool joins)
+{
+	struct released *word;
+
+	if (!order.on || (joins && clock == NULL))
+		return;
+	word = find(p, clock != NULL);
+	if (word == NULL)
+		return;
+	if (clock == NULL)
+		memset(&word->clock, 0, sizeof word->clock);
+	else if (joins)
+		take_over(&word->clock, clock);
+	else
+		word->clock = *clock;
 }
 
 void

@@ -16,12 +16,21 @@ struct sim_site;
 
 enum { SIM_CLOCKS = 20 }; /* the maximum of threads; with more, nothing is checked */
 
+struct sim_clock {
+	uint32_t at[SIM_CLOCKS];
+};
+
 void sim_order_begin(void);
 /* parent creates child; the joining thread sees everything that the joined thread did. */
 void sim_order_fork(int parent, int child);
 void sim_order_join(int parent, int child);
 void sim_order_access(int thread, const struct sim_site *site, const void *p);
 void sim_order_cas(int thread, const struct sim_site *site, const void *p, bool done);
+/* A store that other threads see later (buffer.h). A release happens when the thread stores: take
+ * its clock then, and give it to the word when the store arrives. */
+void sim_order_leave(int thread, struct sim_clock *clock);
+/* clock: NULL, a relaxed store. joins: of a read-modify-write. */
+void sim_order_arrive(const void *p, const struct sim_clock *clock, bool joins);
 /* A lock of the system, or any other edge: like a release or an acquire of a word at p. */
 void sim_order_release(int thread, const void *p);
 void sim_order_acquire(int thread, const void *p);

@@ -139,8 +139,11 @@ price_access(struct sim_thread *thread, const struct sim_site *site, const void 
 		[SIM_LOAD] = SIM_COST_READ, [SIM_STORE] = SIM_COST_WRITE,
 		[SIM_RMW] = SIM_COST_RMW, [SIM_CAS] = SIM_COST_RMW, [SIM_COUNT] = SIM_COST_WRITE};
 	struct meter *meter = &predict.meters[predict.cpus[thread->id]];
-	uint64_t ps = price(p, kinds[site->kind]);
+	uint64_t ps;
 
+	if (site->kind == SIM_FENCE)
+		return 0; /* touches no line; the machine's file has no price for it */
+	ps = price(p, kinds[site->kind]);
 	meter->lock_last = of_a_lock(site);
 	if (meter->lock_last)
 		meter_lock(meter, site, p, ps);

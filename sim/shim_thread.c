@@ -50,6 +50,7 @@ sim_mutex_trylock(pthread_mutex_t *mutex)
 		return 0;
 	if (m->owner != 0)
 		return EBUSY;
+	sim_settle();
 	m->owner = (uint32_t)sim_self->id + 1;
 	sim_order_acquire(sim_self->id, m);
 	return 0;
@@ -80,6 +81,7 @@ sim_mutex_unlock(pthread_mutex_t *mutex)
 		return 0;
 	if (m->owner != (uint32_t)sim_self->id + 1)
 		sim_fail("a mutex is unlocked by a thread that does not hold it");
+	sim_settle();
 	sim_order_release(sim_self->id, m);
 	m->owner = 0;
 	if (m->waiting > 0)
@@ -99,6 +101,7 @@ sim_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespe
 		deadline_ps = ((uint64_t)until->tv_sec * 1000000000u +
 		    (uint64_t)until->tv_nsec) * 1000u;
 	/* Unlock and wait in one step: no interleaving point lies between them. */
+	sim_settle();
 	sim_order_release(sim_self->id, m);
 	m->owner = 0;
 	if (m->waiting > 0)

@@ -2,12 +2,13 @@
 /* strategy.c: see strategy.h. */
 #include "strategy.h"
 
-enum { FIRST_PRIORITY = 1 << 30, LOOKS = 1024 };
+enum { FIRST_PRIORITY = 1 << 30, LOOKS = 1024, BUFFERED_PERCENT = 20 };
 
 void
 sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
 {
 	static const uint32_t means[] = {1, 2, 3, 5, 8, 15, 30, 60, 150};
+	static const uint32_t drains[] = {256, 1024, 4096, 16384};
 
 	sim_rng_init(&s->rng, seed, 1);
 	s->priorities = sim_rng_percent(&s->rng, 30);
@@ -20,6 +21,9 @@ sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
 	s->step_ps = sim_rng_between(&s->rng, 500, 20000);
 	s->relax_ps = sim_rng_between(&s->rng, 5000, 60000);
 	s->call_ps = sim_rng_between(&s->rng, 50000, 2000000);
+	sim_rng_init(&s->delays, seed, 3);
+	s->drains = sim_rng_percent(&s->delays, BUFFERED_PERCENT) ?
+	    drains[sim_rng_below(&s->delays, sizeof drains / sizeof drains[0])] : 0;
 	*slice = 1;
 }
 

@@ -2,7 +2,7 @@
 /*
  * strategy.h: the next thread of a hunt. Each seed has a strategy: any thread after a few accesses,
  * any thread after many, or priorities that change at a few points (which finds faults that need
- * one thread to pause for long).
+ * one thread to pause for long). Some seeds have store buffers, too (buffer.h).
  */
 #ifndef SIM_STRATEGY_H
 #define SIM_STRATEGY_H
@@ -11,11 +11,13 @@
 
 struct sim_strategy {
 	struct sim_rng rng;
+	struct sim_rng delays;  /* of stores: without them a seed has the same choices */
 	bool priorities;
 	uint32_t mean;          /* accesses between two choices */
 	uint32_t lowest;        /* priorities go down from here */
 	uint32_t jumps;         /* of 65,536 choices, those that jump to the next deadline */
 	uint32_t looks;         /* of 65,536 choices, those that check everything */
+	uint32_t drains;        /* of 65,536 store buffers, those that drain at a choice; 0: none */
 	uint64_t step_ps, relax_ps, call_ps;
 };
 

@@ -88,9 +88,7 @@ melyint_poller_end_round(struct melyint_poller *poller, uint32_t round)
 MELY_INLINE uint32_t
 melyint_poller_round(struct melyint_poller *poller)
 {
-#ifndef MELYINT_TSAN
 	MELY_FENCE(seq_cst); /* pairs with the exchange in melyint_poller_begin_round */
-#endif
 	return MELY_LOAD(&poller->round, acquire); /* pairs with melyint_poller_end_round */
 }
 

@@ -199,7 +199,6 @@ left_to_searcher(struct mely_runtime *rt)
 	/* relaxed: if there is no searcher, the exchange in wake_searcher decides */
 	int seen = MELY_LOAD(&rt->idle.searching, relaxed);
 
-#ifndef MELYINT_TSAN
 	/* Another poster has recorded it already; to record it again would take the line from other
 	 * cores. seq_cst: pairs with the fence in end_search. If the word has not changed, then
 	 * what was posted before comes before the searcher's check. */
@@ -209,7 +208,6 @@ left_to_searcher(struct mely_runtime *rt)
 		if (seen == MELYINT_SEARCH_MORE)
 			return true;
 	}
-#endif
 	while (seen != MELYINT_SEARCH_NONE) {
 		/* acq_rel: pairs with the exchanges that end a search */
 		if (MELY_CAS(&rt->idle.searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
@@ -403,9 +401,7 @@ end_search(struct melyint_core *core)
 	if (was) {
 		/* acq_rel: as in wake_searcher; what follows sees what posters left to us */
 		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
-#ifndef MELYINT_TSAN
 		MELY_FENCE(seq_cst); /* pairs with the one in left_to_searcher */
-#endif
 	}
 	return was;
 }

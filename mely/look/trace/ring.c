@@ -35,9 +35,7 @@ melyint_ring_put_shared(struct melyint_ring *ring, uint64_t ticks, uint64_t what
 	MELY_DEBUG_ASSERT(ring->stamps != NULL);
 	/* relaxed, all: published by the stamp. C of NOTE(ring). */
 	MELY_STORE(&ring->stamps[i], 0, relaxed);
-#ifndef MELYINT_TSAN
 	MELY_FENCE(release); /* pairs with the fence in copy_shared */
-#endif
 	MELY_STORE(&at[0], ticks, relaxed);
 	MELY_STORE(&at[1], what, relaxed);
 	MELY_STORE(&at[2], color, relaxed);
@@ -72,9 +70,7 @@ copy_shared(const struct melyint_ring *ring, uint64_t first, uint64_t end,
 		if (MELY_LOAD(stamp, acquire) != number + 1)
 			continue;
 		copy_record(ring, number, &to[n]);
-#ifndef MELYINT_TSAN
 		MELY_FENCE(acquire); /* pairs with the fence in melyint_ring_put_shared */
-#endif
 		if (MELY_LOAD(stamp, relaxed) == number + 1) /* after the fence */
 			n++;
 	}
@@ -90,9 +86,7 @@ copy_owned(const struct melyint_ring *ring, uint64_t first, uint64_t end,
 
 	for (number = first; number < end; number++)
 		copy_record(ring, number, &to[number - first]);
-#ifndef MELYINT_TSAN
 	MELY_FENCE(acquire); /* pairs with the fence in melyint_ring_put */
-#endif
 	head = MELY_LOAD(&ring->head, relaxed); /* after the fence */
 	/* The core may be writing record `head` now, over number head - (mask + 1). */
 	if (head - first > ring->mask)

@@ -118,9 +118,7 @@ melyint_ring_put(struct melyint_ring *ring, uint64_t ticks, uint64_t what, uint6
 	MELY_STORE(&at[3], rest, relaxed);
 	/* release: pairs with the acquire in melyint_ring_head */
 	MELY_STORE(&ring->head, head + 1, release);
-#ifndef MELYINT_TSAN
 	MELY_FENCE(release); /* pairs with the fence in ring.c:copy_owned */
-#endif
 }
 
 /* Write a record to the shared ring: C of NOTE(ring). Any thread. */

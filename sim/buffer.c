@@ -17,12 +17,12 @@ struct store {
 	uint8_t size;
 	bool changes;           /* of a read-modify-write: C of NOTE(buffers) */
 	bool releases;
-	struct sim_clock clock; /* of the release */
 };
 
 struct buffer {
 	uint32_t first, count;
 	struct store ring[STORES];
+	struct sim_clock clocks[STORES]; /* of the releases */
 };
 
 static struct buffer buffers[SIM_CLOCKS];
@@ -47,6 +47,15 @@ sim_buffer_empty(void)
 	return waiting == 0;
 }
 
+bool
+sim_buffer_orders(int thread)
+{
+	const struct buffer *b = &buffers[thread < SIM_CLOCKS ? thread : 0];
+
+	return thread < SIM_CLOCKS && b->count > 0 && b->ring[b->first].changes &&
+	    b->ring[b->first].releases;
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static uint64_t
@@ -61,9 +70,19 @@ word_at(const void *p, size_t size)
 static void
 exchange(struct store *s)
 {
-	uint64_t now = word_at(s->p, s->size);
+	uint64_t now = 0;
 
-	memcpy(s->p, &s->value, s->size);
+	/* Each thread that stops or goes on does this: the usual sizes are fast. */
+	if (s->size == sizeof(uint64_t)) {
+		memcpy(&now, s->p, sizeof(uint64_t));
+		memcpy(s->p, &s->value, sizeof(uint64_t));
+	} else if (s->size == sizeof(uint32_t)) {
+		memcpy(&now, s->p, sizeof(uint32_t));
+		memcpy(s->p, &s->value, sizeof(uint32_t));
+	} else {
+		now = word_at(s->p, s->size);
+		memcpy(s->p, &s->value, s->size);
+	}
 	s->value = now;
 }
 
@@ -107,7 +126,7 @@ arrive(struct buffer *b)
 	struct store *s = store_at(b, 0);
 
 	memcpy(s->p, &s->value, s->size);
-	sim_order_arrive(s->p, s->releases ? &s->clock : NULL, s->changes);
+	sim_order_arrive(s->p, s->releases ? &b->clocks[b->first] : NULL, s->changes);
 	b->first = (b->first + 1) % STORES;
 	b->count--;
 	waiting--;
@@ -176,12 +195,6 @@ sim_settle(void)
 		flush(sim_self->id);
 }
 
-bool
-sim_delays(void)
-{
-	return buffered;
-}
-
 /* ---- accesses -------------------------------------------------------------------------------- */
 
 /* The running thread has changed p, or will before it does anything else. */
@@ -204,7 +217,7 @@ add(int thread, const struct sim_site *site, void *p, uint64_t before)
 	s->changes = site->kind == SIM_RMW || site->kind == SIM_CAS;
 	s->releases = (site->order & SIM_release) != 0;
 	if (s->releases)
-		sim_order_leave(thread, &s->clock);
+		sim_order_leave(thread, &b->clocks[s - b->ring]);
 }
 
 /* Can the store wait? Variables of a thread move when it stops (engine.c). */
@@ -237,10 +250,6 @@ sim_buffer_access(int thread, const struct sim_site *site, const void *at)
 {
 	void *p = (void *)(uintptr_t)at;
 
-	if (!buffered) {
-		sim_order_access(thread, site, p);
-		return;
-	}
 	switch (site->kind) {
 	case SIM_FENCE:
 		if (site->order == SIM_seq_cst)
@@ -275,8 +284,6 @@ sim_buffer_access(int thread, const struct sim_site *site, const void *at)
 void
 sim_buffer_cas(int thread, const struct sim_site *site, const void *p, bool done)
 {
-	if (!buffered)
-		sim_order_cas(thread, site, p, done);
-	else if (done)
+	if (done)
 		change(thread, site, (void *)(uintptr_t)p, compared);
 }

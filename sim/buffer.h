@@ -15,7 +15,13 @@
  *      the word then finds that store, also one that stores to it.
  *   D. Plain stores are not delayed. No other thread may look at them before the release behind
  *      them arrives, and order.c checks that.
- *   E. A system call empties no buffer: the library must not rely on that.
+ *   E. A system call empties no buffer: the library must not rely on that. But when a call of the
+ *      library has returned, and at both ends of a handler, the buffer is empty (sim_settle). The
+ *      program of a hunt keeps books of what it has done, which other threads read; a program
+ *      would pass on such knowledge with a release. So the checks hold with store buffers, too.
+ *   F. A fault shows only if a store waits while others do much. A thread whose read-modify-write
+ *      with a release waits may therefore linger at an access until no other thread can run. Locks
+ *      are not meant: their read-modify-writes only acquire.
  */
 #ifndef SIM_BUFFER_H
 #define SIM_BUFFER_H
@@ -25,7 +31,7 @@
 #include "access.h"
 #include "rng.h"
 
-/* on: this run has store buffers. Else the calls pass the accesses on to order.c. */
+/* on: this run has store buffers. Else sim_buffer_access and sim_buffer_cas are not called. */
 void sim_buffer_begin(bool on);
 /* The running thread is about to touch p, or (cas) has compared and exchanged it. Instead of
  * sim_order_access and sim_order_cas. */
@@ -40,5 +46,7 @@ void sim_buffer_drain(struct sim_rng *rng, uint32_t share);
 void sim_buffer_drain_all(void);
 /* Has every store arrived? */
 bool sim_buffer_empty(void);
+/* F of NOTE(buffers): does the store of a read-modify-write that releases wait here? */
+bool sim_buffer_orders(int thread);
 
 #endif

@@ -15,20 +15,14 @@
 #include "history.h"
 #include "memory.h"
 #include "order.h"
+#include "statics.h"
 #include "strategy.h"
 
-enum { STACK_HUNT = 64 << 10, LASTING_MAX = 32 << 10 };
+enum { STACK_HUNT = 64 << 10 };
 
 #define AWAY_PS_MAX 20000000000u /* the longest time that a processor pauses */
 
-extern char __start_sim_tls[], __stop_sim_tls[];
-extern char __start_sim_lasting[], __stop_sim_lasting[];
-
-/* Make the section exist even in a program without a library variable in it. */
-static char sim_tls_filler __attribute__((section("sim_tls"), used));
-
-/* Like sim_tls_filler, but for the variables that outlive a runtime. */
-static char sim_lasting_filler __attribute__((section("sim_lasting"), used));
+extern char __start_sim_tls[];
 
 struct sim_thread *sim_self;
 
@@ -38,12 +32,8 @@ static struct {
 	struct sim_fiber outside;   /* the operating system's stack */
 	struct sim_thread *threads[SIM_THREADS_MAX]; /* made once, reused by every run */
 	int count, alive;
-	size_t tls_size;
-	char tls_clean[SIM_TLS_MAX];/* values when a thread begins */
-	size_t lasting_size;
-	char lasting_clean[LASTING_MAX];
-	bool tls_kept;
 	bool looking;               /* HUNT */
+	bool buffered;              /* HUNT: NOTE(buffers) */
 	uint64_t now_ps;            /* HUNT */
 	uint64_t slice;             /* HUNT: accesses until the next choice */
 	uint64_t limit_ps;          /* PREDICT: every other thread has reached this time */
@@ -69,8 +59,8 @@ switch_to(struct sim_thread *next)
 
 	if (next == self)
 		return;
-	memcpy(self->tls, __start_sim_tls, sim.tls_size);
-	memcpy(__start_sim_tls, next->tls, sim.tls_size);
+	memcpy(self->tls, __start_sim_tls, sim_statics.tls_size);
+	memcpy(__start_sim_tls, next->tls, sim_statics.tls_size);
 	sim_self = next;
 	sim.outcome->switches++;
 	sim_fiber_switch(&self->fiber, &next->fiber);
@@ -207,10 +197,22 @@ next_hunt(void)
 {
 	struct sim_thread *next;
 
-	sim_buffer_leave(sim_self->id);
+	if (sim.buffered)
+		sim_buffer_leave(sim_self->id);
 	next = choose();
-	sim_buffer_enter(next->id);
+	if (sim.buffered)
+		sim_buffer_enter(next->id);
 	switch_to(next);
+}
+
+/* F of NOTE(buffers) */
+static void
+linger(void)
+{
+	if (!sim_buffer_orders(sim_self->id) || !sim_strategy_lingers(&strategy))
+		return;
+	sim_self->relaxing = true;
+	next_hunt();
 }
 
 /* ---- PREDICT --------------------------------------------------------------------------------- */
@@ -271,19 +273,28 @@ sim_access(struct sim_site *site, const void *p)
 	sim.now_ps += strategy.step_ps;
 	if (--sim.slice == 0)
 		next_hunt();
+	else if (sim.buffered)
+		linger();
 	sim_self->relaxing = false;
 	step = (uint64_t)(site - __start_sim_sites) << 8 | (uint64_t)sim_self->id;
 	sim_history_note(step);
 	outcome->trace = (outcome->trace ^ step) * 0x100000001b3u;
 	outcome->trace ^= outcome->trace >> 29;
-	sim_buffer_access(sim_self->id, site, p);
+	if (sim.buffered)
+		sim_buffer_access(sim_self->id, site, p);
+	else
+		sim_order_access(sim_self->id, site, p);
 }
 
 void
 sim_access_cas(const struct sim_site *site, const void *p, bool done)
 {
-	if (sim_self != NULL && sim.setup.mode == SIM_HUNT && !sim.looking)
+	if (sim_self == NULL || sim.setup.mode != SIM_HUNT || sim.looking)
+		return;
+	if (sim.buffered)
 		sim_buffer_cas(sim_self->id, site, p, done);
+	else
+		sim_order_cas(sim_self->id, site, p, done);
 }
 
 void
@@ -474,7 +485,7 @@ sim_thread_new(void *(*fn)(void *arg), void *arg)
 	thread->waits_on = NULL;
 	thread->fn = fn;
 	thread->arg = arg;
-	memcpy(thread->tls, sim.tls_clean, sim.tls_size);
+	memcpy(thread->tls, sim_statics.tls_clean, sim_statics.tls_size);
 	sim_fiber_start(&thread->fiber, thread_entry, thread);
 	thread->time_ps = sim_self != NULL ? sim_now_ps() : 0;
 	sim.count++;
@@ -519,24 +530,6 @@ sim_thread_at(int id)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-static void
-keep_statics(void)
-{
-	sim.tls_size = (size_t)(__stop_sim_tls - __start_sim_tls);
-	if (sim.tls_size > SIM_TLS_MAX) {
-		fprintf(stderr, "sim: %zu bytes of thread-local variables\n", sim.tls_size);
-		exit(2);
-	}
-	memcpy(sim.tls_clean, __start_sim_tls, sim.tls_size);
-	sim.lasting_size = (size_t)(__stop_sim_lasting - __start_sim_lasting);
-	if (sim.lasting_size > LASTING_MAX) {
-		fprintf(stderr, "sim: %zu bytes that outlive a runtime\n", sim.lasting_size);
-		exit(2);
-	}
-	memcpy(sim.lasting_clean, __start_sim_lasting, sim.lasting_size);
-	sim.tls_kept = true;
-}
-
 struct first {
 	void (*fn)(void *arg);
 	void *arg;
@@ -557,9 +550,7 @@ sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 {
 	struct first first = {fn, arg};
 
-	if (!sim.tls_kept)
-		keep_statics();
-	memcpy(__start_sim_lasting, sim.lasting_clean, sim.lasting_size);
+	sim_statics_begin();
 	memset(outcome, 0, sizeof *outcome);
 	outcome->trace = 0xcbf29ce484222325u;
 	sim.setup = *setup;
@@ -568,20 +559,21 @@ sim_run(const struct sim_setup *setup, void (*fn)(void *arg), void *arg,
 	sim.now_ps = 1000000000; /* 1 ms: 0 is not a valid time */
 	sim.limit_ps = SIM_NEVER;
 	sim.looking = false;
-	sim_history_begin();
+	sim_steps.count = 0;
 	sim_self = NULL;
 	sim_order_begin();
 	sim_heap_begin();
 	sim_strategy_begin(&strategy, setup->seed, &sim.slice);
-	sim_buffer_begin(setup->mode == SIM_HUNT && strategy.drains != 0);
+	sim.buffered = setup->mode == SIM_HUNT && strategy.buffered;
+	sim_buffer_begin(sim.buffered);
 	sim_memory_begin(setup->mode == SIM_HUNT);
 	sim_fiber_adopt(&sim.outside);
 	sim_thread_new(run_first, &first);
-	memcpy(__start_sim_tls, sim.threads[0]->tls, sim.tls_size);
+	memcpy(__start_sim_tls, sim.threads[0]->tls, sim_statics.tls_size);
 	sim_self = sim.threads[0];
 	sim_fiber_switch(&sim.outside, &sim_self->fiber);
 	sim_self = NULL;
 	outcome->end_ps = sim.now_ps;
-	memcpy(__start_sim_tls, sim.tls_clean, sim.tls_size);
+	memcpy(__start_sim_tls, sim_statics.tls_clean, sim_statics.tls_size);
 	sim_memory_end();
 }

@@ -122,8 +122,6 @@ void sim_spend(uint64_t ps);
 /* HUNT: other threads see all that the calling thread has stored. The operating system does that
  * when it orders threads. */
 void sim_settle(void);
-/* HUNT: do stores arrive later in this run (buffer.h)? */
-bool sim_delays(void);
 /* HUNT: until the next call, the caller only inspects the library: its accesses are not steps of
  * the run. */
 void sim_looking(bool looking);

@@ -7,34 +7,17 @@
 
 #include "engine.h"
 
-enum { HISTORY = 8192 };
-
-static struct {
-	uint64_t steps;             /* accesses done */
-	uint32_t at[HISTORY];       /* the last of them */
-} history;
-
-void
-sim_history_begin(void)
-{
-	history.steps = 0;
-}
-
-void
-sim_history_note(uint64_t step)
-{
-	history.at[++history.steps % HISTORY] = (uint32_t)step;
-}
+struct sim_steps sim_steps;
 
 void
 sim_history(FILE *out, int count)
 {
-	uint64_t last = history.steps, i;
+	uint64_t last = sim_steps.count, i;
 
 	for (i = last > (uint64_t)count ? last - (uint64_t)count : 1; i <= last; i++) {
 		static const char *const kinds[] = {"load", "store", "change", "compare", "count",
 		    "fence"};
-		uint32_t step = history.at[i % HISTORY];
+		uint32_t step = sim_steps.at[i % SIM_HISTORY];
 		const struct sim_site *site = &__start_sim_sites[step >> 8];
 
 		fprintf(out, "  %6llu  thread %-2u %*s%s:%u %s\n", (unsigned long long)i,

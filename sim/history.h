@@ -5,8 +5,20 @@
 
 #include <stdint.h>
 
-void sim_history_begin(void);
+enum { SIM_HISTORY = 8192 };
+
+struct sim_steps {
+	uint64_t count;             /* accesses done */
+	uint32_t at[SIM_HISTORY];   /* the last of them */
+};
+
+extern struct sim_steps sim_steps;
+
 /* step: the site's number, and in the last eight bits the thread. */
-void sim_history_note(uint64_t step);
+static inline void
+sim_history_note(uint64_t step)
+{
+	sim_steps.at[++sim_steps.count % SIM_HISTORY] = (uint32_t)step;
+}
 
 #endif

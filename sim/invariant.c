@@ -130,8 +130,7 @@ check_order(struct world_color *wc, struct post *post)
 		    post->head ? "head" : "tail", post->number, post->producer, *last);
 	if (post->ordered)
 		*last = post->number;
-	/* With store buffers, the core may not have seen yet what another thread has posted. */
-	if (!post->head && wc->heads_due > 0 && !sim_delays())
+	if (!post->head && wc->heads_due > 0)
 		sim_fail("color %d: a tail runs before a head that was there", post->color);
 	uncount_head(post);
 	post->vague = true;
@@ -146,6 +145,7 @@ check_begin(int color, struct post *post)
 	    runtime];
 
 	(void)plan;
+	sim_settle();
 	if (wc->running)
 		sim_fail("two events of color %d run at once", color);
 	wc->running = true;
@@ -168,6 +168,7 @@ check_end(int color)
 {
 	struct world_color *wc = &world.color[color];
 
+	sim_settle();
 	if (!sim_word_write(sim_self->id, &wc->data))
 		sim_fail("color %d: something else has touched it meanwhile", color);
 	wc->running = false;
@@ -346,6 +347,40 @@ check_structure(void)
 			check_runtime(world.runtime[i].rt);
 	}
 	sim_looking(false);
+}
+
+static uint32_t
+waiting(const struct mely_runtime *rt)
+{
+	uint32_t n = 0;
+	int i;
+
+	for (i = 0; i < rt->cores_count; i++)
+		n += rt->cores[i].hint.waiting;
+	return n;
+}
+
+void
+check_snapshot(struct mely_runtime *rt, uint32_t how)
+{
+	bool still = world.runtime[0].runner == 0; /* it is the first to run */
+	uint32_t before = waiting(rt), i;
+	struct mely_stats *stats;
+
+	if (mely_stats_take(rt, how & MELY_STATS_BY_AGE, how % 8, &stats) != 0)
+		sim_fail("mely_stats_take failed");
+	if (mely_stats_check(stats, (size_t)stats->size) != 0)
+		sim_fail("a malformed snapshot");
+	/* Before the first run only helpers post, so the census is exact, if there is one. */
+	if (still && how % 8 != 0 && before == waiting(rt) && stats->colors_found != before)
+		sim_fail("%u colors wait, a census misses some", before);
+	for (i = 0; i < stats->colors_count; i++) {
+		const struct mely_stats_color *c = mely_stats_color_row(stats, i);
+
+		if (c->owner >= stats->cores_count)
+			sim_fail("a color on core %u", c->owner);
+	}
+	mely_stats_free(stats);
 }
 
 /* ---- when all threads wait ------------------------------------------------------------------- */

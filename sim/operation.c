@@ -272,42 +272,6 @@ do_outside(const struct doer *doer, const struct op *op)
 	}
 }
 
-static uint32_t
-waiting(const struct mely_runtime *rt)
-{
-	uint32_t n = 0;
-	int i;
-
-	for (i = 0; i < rt->cores_count; i++)
-		n += rt->cores[i].hint.waiting;
-	return n;
-}
-
-/* Take a snapshot of the runtime, with colors. It must be well formed whatever else runs. */
-static void
-do_look(const struct op *op)
-{
-	struct mely_runtime *rt = world.color[op->color].rt;
-	bool still = world.runtime[0].runner == 0; /* it is the first to run */
-	uint32_t before = waiting(rt), i;
-	struct mely_stats *stats;
-
-	if (mely_stats_take(rt, op->value & MELY_STATS_BY_AGE, op->value % 8, &stats) != 0)
-		sim_fail("mely_stats_take failed");
-	if (mely_stats_check(stats, (size_t)stats->size) != 0)
-		sim_fail("a malformed snapshot");
-	/* Before the first run only helpers post, so the census is exact, if there is one. */
-	if (still && op->value % 8 != 0 && before == waiting(rt) && stats->colors_found != before)
-		sim_fail("%u colors wait, a census misses some", before);
-	for (i = 0; i < stats->colors_count; i++) {
-		const struct mely_stats_color *c = mely_stats_color_row(stats, i);
-
-		if (c->owner >= stats->cores_count)
-			sim_fail("a color on core %u", c->owner);
-	}
-	mely_stats_free(stats);
-}
-
 /* Change only the bits of mask. */
 static void
 set_stealing(const struct op *op, unsigned mask, unsigned bits)
@@ -357,7 +321,7 @@ do_op(const struct doer *doer, const struct op *op)
 		world_do_mark(op);
 		break;
 	case OP_LOOK:
-		do_look(op);
+		check_snapshot(world.color[op->color].rt, op->value);
 		break;
 	case OP_STEALING:
 		set_stealing(op, MELY_STEAL_ON, op->value & 1 ? MELY_STEAL_ON : 0);
@@ -380,11 +344,8 @@ do_op(const struct doer *doer, const struct op *op)
 		if (doer->color < 0)
 			do_trim(world.color[op->color].rt, op->value);
 		break;
-	case OP_STOP_DRAIN:
-		do_stop(op, MELY_STOP_DRAIN);
-		break;
-	case OP_STOP_DISCARD:
-		do_stop(op, MELY_STOP_DISCARD);
+	case OP_STOP_DRAIN: case OP_STOP_DISCARD:
+		do_stop(op, op->kind == OP_STOP_DRAIN ? MELY_STOP_DRAIN : MELY_STOP_DISCARD);
 		break;
 	default:
 		break;
@@ -398,8 +359,10 @@ world_script(int script, int color, int producer)
 	struct doer doer = {color, producer, false};
 	int i;
 
-	for (i = s->first; i < s->first + s->count; i++)
+	for (i = s->first; i < s->first + s->count; i++) {
 		do_op(&doer, &world.program->op[i]);
+		sim_settle();
+	}
 }
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -433,6 +396,7 @@ world_handback(void *ctx, const struct mely_handback *left)
 	struct post *post = left->arg;
 
 	(void)ctx;
+	sim_settle();
 	if (handler->fn == world_handler) {
 		promise_handed_back(world_runtime_of(&world.color[post->color]),
 		    post->producer < PROGRAM_COLORS &&

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "rng.h"
+#include "strategy.h"
 
 static const char *const topologies[] = {
 	"pack:1 core:2 pu:1",
@@ -294,6 +295,91 @@ make_op(struct program *p, struct op *op, int script, const uint32_t *weights,
 		op->item = (uint8_t)item;
 }
 
+/* ---- a crowd --------------------------------------------------------------------------------- */
+
+/* Bursts of posts, and writes to descriptors, to a runtime that falls asleep between the bursts.
+ * Most fences matter only then. For seeds with store buffers (strategy.h). */
+
+static struct op *
+add_op(struct program *p, struct script *s, enum operation kind, struct sim_rng *rng)
+{
+	struct op *op = &p->op[p->ops++];
+
+	op->kind = (uint8_t)kind;
+	op->color = (uint8_t)sim_rng_below(rng, (uint32_t)p->colors);
+	op->item = (uint8_t)sim_rng_below(rng, PROGRAM_FDS);
+	s->count++;
+	return op;
+}
+
+static void
+add_post(struct program *p, struct script *s, int later, struct sim_rng *rng)
+{
+	add_op(p, s, OP_POST, rng)->script = (uint8_t)sim_rng_between(rng, (uint32_t)later,
+	    (uint32_t)p->scripts - 1);
+}
+
+static void
+add_bursts(struct program *p, struct script *s, bool watched, struct sim_rng *rng)
+{
+	uint32_t i, j, posts;
+
+	for (i = 0; i < 6; i++) {
+		posts = sim_rng_between(rng, 2, 5);
+		for (j = 0; j < posts; j++) {
+			if (watched && sim_rng_percent(rng, 50))
+				add_op(p, s, OP_FD_WRITE, rng);
+			else
+				add_post(p, s, p->threads + 1, rng);
+		}
+		add_op(p, s, OP_SLEEP, rng)->value = sim_rng_between(rng, 5000, 200000);
+	}
+}
+
+static void
+make_crowd(struct program *p, struct sim_rng *rng)
+{
+	struct runtime_plan *rt = &p->runtime[0];
+	bool watched = sim_rng_percent(rng, 30);
+	int i, posts;
+
+	p->runtimes = 1;
+	make_runtime(rt, rng);
+	rt->cores = rt->processors = (int)sim_rng_between(rng, 3, 5);
+	rt->once = false;
+	rt->steal = rt->runs = 1;
+	rt->spin_us = 0;
+	if (sim_rng_percent(rng, 70))
+		rt->heuristics &= ~1u; /* MELY_STEAL_TIME_LEFT: a thief takes any color */
+	p->handlers = PROGRAM_HANDLERS;
+	p->posts_max = 200;
+	p->colors = (int)sim_rng_between(rng, 3, 8);
+	for (i = 0; i < p->colors; i++) {
+		p->color[i].kind = COLOR_OBJECT;
+		p->color[i].id = (uint32_t)i;
+		p->color[i].core = sim_rng_percent(rng, 50) ? 0 :
+		    (int16_t)sim_rng_below(rng, (uint32_t)rt->cores);
+	}
+	p->threads = (int)sim_rng_between(rng, 1, 2);
+	p->scripts = 1 + p->threads + 4;
+	for (i = 0; i < PROGRAM_FDS && watched; i++)
+		add_op(p, &p->script[0], OP_FD_WATCH, rng)->item = (uint8_t)i;
+	for (i = 1; i < p->scripts; i++) {
+		struct script *s = &p->script[i];
+
+		s->first = (uint16_t)p->ops;
+		if (i <= p->threads) {
+			add_bursts(p, s, watched, rng);
+			continue;
+		}
+		posts = i < p->scripts - 1 ? (int)sim_rng_below(rng, 3) : 0;
+		while (posts-- > 0)
+			add_post(p, s, i + 1, rng);
+		if (sim_rng_percent(rng, 95))
+			add_op(p, s, OP_WORK, rng)->value = sim_rng_between(rng, 100, 100000);
+	}
+}
+
 void
 program_make(struct program *p, uint64_t seed)
 {
@@ -304,6 +390,10 @@ program_make(struct program *p, uint64_t seed)
 	memset(p, 0, sizeof *p);
 	p->seed = seed;
 	sim_rng_init(&rng, seed, 2);
+	if (sim_strategy_buffered(seed) && sim_rng_percent(&rng, 60)) {
+		make_crowd(p, &rng);
+		return;
+	}
 	make_things(p, &rng);
 	draw_weights(p, weights, &rng);
 	p->threads = (int)sim_rng_below(&rng, PROGRAM_THREADS + 1);

@@ -4,11 +4,20 @@
 
 enum { FIRST_PRIORITY = 1 << 30, LOOKS = 1024, BUFFERED_PERCENT = 20 };
 
+bool
+sim_strategy_buffered(uint64_t seed)
+{
+	struct sim_rng rng;
+
+	sim_rng_init(&rng, seed, 3);
+	return sim_rng_percent(&rng, BUFFERED_PERCENT);
+}
+
 void
 sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
 {
 	static const uint32_t means[] = {1, 2, 3, 5, 8, 15, 30, 60, 150};
-	static const uint32_t drains[] = {256, 1024, 4096, 16384};
+	static const uint32_t drains[] = {16, 256, 4096}, lingers[] = {1024, 8192, 8192};
 
 	sim_rng_init(&s->rng, seed, 1);
 	s->priorities = sim_rng_percent(&s->rng, 30);
@@ -21,9 +30,10 @@ sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
 	s->step_ps = sim_rng_between(&s->rng, 500, 20000);
 	s->relax_ps = sim_rng_between(&s->rng, 5000, 60000);
 	s->call_ps = sim_rng_between(&s->rng, 50000, 2000000);
-	sim_rng_init(&s->delays, seed, 3);
-	s->drains = sim_rng_percent(&s->delays, BUFFERED_PERCENT) ?
-	    drains[sim_rng_below(&s->delays, sizeof drains / sizeof drains[0])] : 0;
+	s->buffered = sim_strategy_buffered(seed);
+	sim_rng_init(&s->delays, seed, 4);
+	s->drains = drains[sim_rng_below(&s->delays, sizeof drains / sizeof drains[0])];
+	s->lingers = lingers[sim_rng_below(&s->delays, sizeof lingers / sizeof lingers[0])];
 	*slice = 1;
 }
 
@@ -69,4 +79,10 @@ bool
 sim_strategy_looks(struct sim_strategy *s)
 {
 	return (sim_rng_next(&s->rng) & 0xffff) < s->looks;
+}
+
+bool
+sim_strategy_lingers(struct sim_strategy *s)
+{
+	return (sim_rng_next(&s->delays) & 0xffff) < s->lingers;
 }

@@ -17,10 +17,14 @@ struct sim_strategy {
 	uint32_t lowest;        /* priorities go down from here */
 	uint32_t jumps;         /* of 65,536 choices, those that jump to the next deadline */
 	uint32_t looks;         /* of 65,536 choices, those that check everything */
-	uint32_t drains;        /* of 65,536 store buffers, those that drain at a choice; 0: none */
+	bool buffered;          /* store buffers: */
+	uint32_t drains;        /* of 65,536 buffers, those that drain at a choice */
+	uint32_t lingers;       /* of 65,536 accesses, those that come late: F of NOTE(buffers) */
 	uint64_t step_ps, relax_ps, call_ps;
 };
 
+/* Has the schedule of this seed store buffers? */
+bool sim_strategy_buffered(uint64_t seed);
 void sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice);
 /* Add a thread. */
 void sim_strategy_join(struct sim_strategy *s, struct sim_thread *thread);
@@ -29,5 +33,6 @@ struct sim_thread *sim_strategy_pick(struct sim_strategy *s, struct sim_thread *
     uint64_t *slice);
 bool sim_strategy_jumps(struct sim_strategy *s);
 bool sim_strategy_looks(struct sim_strategy *s);
+bool sim_strategy_lingers(struct sim_strategy *s);
 
 #endif

@@ -288,6 +288,8 @@ void check_posted(struct post *post);
 void check_end(int color);
 /* Check the queues of all cores whose locks are free. */
 void check_structure(void);
+/* Take a snapshot of rt, with colors: it must be well formed, whatever else runs. */
+void check_snapshot(struct mely_runtime *rt, uint32_t how);
 /* All threads wait, until until_ps. */
 void check_still(uint64_t until_ps);
 /* All threads wait without a deadline. */

@@ -500,8 +500,6 @@ int
 main(int argc, char **argv)
 {
 	test_init(argc, argv, 600);
-	if (TEST_ASAN || TEST_TSAN)
-		test_skip("the sanitizer has the allocator");
 	scarce_init();
 	snprintf(trace_path, sizeof trace_path, "nomem-%d.mely", (int)getpid());
 	snprintf(socket_path, sizeof socket_path, "/tmp/nomem-%d.sock", (int)getpid());

@@ -54,7 +54,7 @@ hunt()
 	[ "${median:-0}" -ge "$least" ] || complain "$program: a median of $median accesses"
 }
 
-hunt mely-sim "50000$many" 300
+hunt mely-sim "40000$many" 300
 hunt mely-sim-libasync "5000$many" 300
 
 # An invalid argument gives exit status 2.

@@ -22,7 +22,7 @@ A fault that survives is a failure; so is a line of the list that fits the sourc
   --help           this text
   --version
 
-Without an option in "make check": every sixth fault; with MELY_TEST_LONG=1 in the environment all
+Without an option in "make check": every tenth fault; with MELY_TEST_LONG=1 in the environment all
 of them. Faults whose head ends in "(rare)" are looked for with --schedules
 1000000 or more only.
 
@@ -50,7 +50,7 @@ if [ $# -eq 0 ] && [ -n "${top_srcdir:-}" ]; then
 	if [ -n "${MELY_TEST_LONG:-}" ]; then
 		set -- --schedules 1000000
 	else
-		sample=6
+		sample=10
 	fi
 fi
 while [ $# -gt 0 ]; do

@@ -4,40 +4,12 @@
  * each of a million ids has its own queue, an idle id costs what DESIGN.md promises, and a
  * high-water mark refuses posts and reports once that its color has drained.
  */
-#include <malloc.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "test.h"
-
-/* With a sanitizer, resident memory includes the sanitizer's own. */
-#define MEASURED (!TEST_ASAN && !TEST_TSAN)
+#include "resident.h"
 
 static struct mely_runtime *rt;
 static _Atomic uint64_t ran;
-
-/* As many as it takes to measure the memory; without a measurement a few will do. */
-static unsigned
-many(unsigned n)
-{
-	return MEASURED ? n : n / 20;
-}
-
-/* Private resident memory, without what malloc keeps in reserve. */
-static size_t
-resident(void)
-{
-	unsigned long size, pages, shared;
-	FILE *f;
-
-	malloc_trim(0);
-	f = fopen("/proc/self/statm", "r");
-
-	TEST_CHECK(f != NULL);
-	TEST_EQ(fscanf(f, "%lu %lu %lu", &size, &pages, &shared), 3);
-	fclose(f);
-	return (size_t)(pages - shared) * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 static void
 on_count(void *arg)
@@ -73,20 +45,20 @@ burst_is_given_back_of(unsigned events, unsigned colors, uint32_t stride)
 	rt = test_runtime(2);
 	burst(1000, 10, 1);
 	(void)mely_trim(rt);
-	before = resident();
+	before = test_resident();
 	atomic_store(&ran, 0);
 	for (i = 0; i < events; i++)
 		TEST_OK(mely_post_id(rt, i % colors * stride, &count, NULL));
-	peak = resident();
+	peak = test_resident();
 	test_run_dry(rt);
 	TEST_EQ(test_get(&ran), events);
 	(void)mely_trim(rt);
-	after = resident();
+	after = test_resident();
 	printf("%u events, %u colors x %u: %zu KB, then %zu KB more, then %zd KB left\n", events,
 	    colors, stride, before >> 10, (peak - before) >> 10,
 	    ((ssize_t)after - (ssize_t)before) / 1024);
 	/* a sanitizer's allocator keeps what is freed */
-	if (MEASURED) {
+	if (TEST_MEASURES_MEMORY) {
 		/* The burst must be large enough to be measured. */
 		TEST_CHECK(peak - before > (size_t)events * sizeof(struct mely_event));
 		TEST_CHECK(after < before + (peak - before) / 10);
@@ -97,7 +69,7 @@ burst_is_given_back_of(unsigned events, unsigned colors, uint32_t stride)
 static void
 burst_is_given_back(void)
 {
-	unsigned n = many(400000);
+	unsigned n = test_many(400000);
 
 	burst_is_given_back_of(n, 1, 1);
 	burst_is_given_back_of(n, 1000, 1);
@@ -111,18 +83,18 @@ static void
 bursts_do_not_pile_up(void)
 {
 	size_t first = 0, last;
-	unsigned i, n = many(200000), bursts = MEASURED ? 8 : 2;
+	unsigned i, n = test_many(200000), bursts = TEST_MEASURES_MEMORY ? 8 : 2;
 
 	rt = test_runtime(2);
 	for (i = 0; i < bursts; i++) {
 		burst(n, 1000, 0x9e3779b1u);
-		last = resident();
+		last = test_resident();
 		if (i == 1)
 			first = last;
 	}
 	printf("resident after two bursts %zu KB, after %u %zu KB\n", first >> 10, bursts,
 	    last >> 10);
-	if (MEASURED)
+	if (TEST_MEASURES_MEMORY)
 		TEST_CHECK(last < first + first / 2 + (8u << 20));
 	TEST_OK(mely_runtime_free(rt));
 }
@@ -156,15 +128,15 @@ ids_on(int cores, unsigned n, uint32_t stride, unsigned idle_max)
 	TEST_CHECK(id_ran != NULL);
 	atomic_store(&ran, 0);
 	rt = test_runtime(cores);
-	before = resident();
+	before = test_resident();
 	for (i = 0; i < n; i++) {
 		struct mely_color *color;
 
 		TEST_OK(mely_color_of_id(rt, i * stride, &color));
 	}
-	after = resident();
+	after = test_resident();
 	printf("%u ids x %u: %zu bytes an idle color\n", n, stride, (after - before) / n);
-	if (MEASURED)
+	if (TEST_MEASURES_MEMORY)
 		TEST_CHECK((after - before) / n <= idle_max);
 	for (i = 0; i < n; i++)
 		TEST_OK(mely_post_id(rt, i * stride, &id_handler,
@@ -180,7 +152,7 @@ ids_on(int cores, unsigned n, uint32_t stride, unsigned idle_max)
 static void
 million_ids(void)
 {
-	unsigned n = many(1000000);
+	unsigned n = test_many(1000000);
 
 	/* Multiples of an odd stride: all different modulo 2^32. A page or a growth step is added.
 	 * */

@@ -4,40 +4,13 @@
  * set falls by itself to what it was, within a fifth, while the cores sleep or others go on. What
  * time that takes decides nothing here; docs/internals/monitor.md has it.
  */
-#include <malloc.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "test.h"
-
-/* With a sanitizer, resident memory includes the sanitizer's own. */
-#define MEASURED (!TEST_ASAN && !TEST_TSAN)
+#include "resident.h"
 
 static struct mely_runtime *rt;
 static struct test_runner runner;
 static _Atomic uint64_t ran;
-
-/* As many as it takes to measure the memory; without a measurement a few will do. */
-static unsigned
-many(unsigned n)
-{
-	return MEASURED ? n : n / 20;
-}
-
-/* Private resident memory, without what malloc keeps in reserve. */
-static size_t
-resident(void)
-{
-	unsigned long size, pages, shared;
-	FILE *f;
-
-	malloc_trim(0);
-	f = fopen("/proc/self/statm", "r");
-	TEST_CHECK(f != NULL);
-	TEST_EQ(fscanf(f, "%lu %lu %lu", &size, &pages, &shared), 3);
-	fclose(f);
-	return (size_t)(pages - shared) * (size_t)sysconf(_SC_PAGESIZE);
-}
 
 /* The memory falls to a fifth above before, and a twentieth of the burst: what libev and the
  * program's malloc keep. */
@@ -46,11 +19,11 @@ await_fall(const char *what, size_t before, size_t peak)
 {
 	size_t limit = before + before / 5 + (peak - before) / 20;
 
-	while (MEASURED && resident() > limit)
+	while (TEST_MEASURES_MEMORY && test_resident() > limit)
 		test_nap_us(10000);
 	printf("%s: %zu KB before, %zu KB in the burst, %zu KB soon after\n", what, before >> 10,
-	    peak >> 10, resident() >> 10);
-	if (MEASURED)
+	    peak >> 10, test_resident() >> 10);
+	if (TEST_MEASURES_MEMORY)
 		TEST_CHECK(peak - before > 8u << 20);
 }
 
@@ -75,7 +48,7 @@ begin(int cores)
 	for (i = 0; i < 1000; i++)
 		TEST_OK(mely_post_id(rt, i % 10, &count, NULL));
 	test_await(&ran, 1000);
-	return resident();
+	return test_resident();
 }
 
 static void
@@ -97,7 +70,7 @@ burst(unsigned n, unsigned ids, uint32_t stride)
 	atomic_store(&ran, 0);
 	for (i = 0; i < n; i++)
 		TEST_OK(mely_post_id(rt, i % ids * stride, &count, NULL));
-	peak = resident();
+	peak = test_resident();
 	test_run_start(&runner, rt);
 	test_await(&ran, n);
 	return peak;
@@ -108,7 +81,7 @@ events(void)
 {
 	size_t before = begin(2);
 
-	await_fall("events", before, burst(many(1000000), 1000, 1));
+	await_fall("events", before, burst(test_many(1000000), 1000, 1));
 	end();
 }
 
@@ -127,7 +100,7 @@ static struct mely_handler tick = MELY_HANDLER(on_tick);
 static void
 ids_of(const char *what, uint32_t stride, bool ticks)
 {
-	unsigned n = many(300000);
+	unsigned n = test_many(300000);
 	struct mely_color *ticking;
 	mely_watch timer;
 	size_t before, peak;
@@ -216,7 +189,7 @@ in_color(void (*fn)(void *arg), mely_watch *of)
 static void
 timers(void)
 {
-	unsigned i, n = many(300000);
+	unsigned i, n = test_many(300000);
 	mely_watch *later;
 	size_t before, peak;
 
@@ -228,7 +201,7 @@ timers(void)
 	before = begin(1);
 	color = test_color(rt);
 	in_color(on_start, watches);
-	peak = resident();
+	peak = test_resident();
 	in_color(on_stop, watches);
 	await_fall("timers", before, peak);
 	in_color(on_stale, watches);

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "core/core.h"
+#include "order.h"
 
 /* ---- posting --------------------------------------------------------------------------------- */
 
@@ -102,7 +103,10 @@ may_cancel(const struct doer *doer, struct world_event *we)
 	if (we->posting != 0 || we->cancelling != 0 || we->running != 0 ||
 	    check_outstanding(we) != 0)
 		return false;
+	/* Programs order this before later posts by other threads, which this one does not. */
+	sim_order_ignore(true);
 	mely_event_init(we->event, we->event->_handler, we);
+	sim_order_ignore(false);
 	we->colors = 0;
 	return true;
 }

@@ -6,7 +6,7 @@
 # peer, a goal that is missed and one that is not, and peers that are missing.
 set -u
 here=${top_srcdir:-.}/microbench
-command -v python3 >/dev/null || exit 77
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 failed=0

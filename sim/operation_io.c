@@ -213,8 +213,10 @@ world_spread_handler(void *arg)
 
 	(void)arg;
 	world.spread_ended++;
-	for (i = 0; i < world.program->runtimes; i++)
+	for (i = 0; i < world.program->runtimes; i++) {
 		world.behind_since_ps[i] = 0; /* progress */
+		world.runtime[i].idle_sleeps = 0; /* not idle: it had this event */
+	}
 	if (world.spread_ended > world.spread_posted)
 		sim_fail("an event to one of many ids runs twice");
 }

@@ -88,15 +88,19 @@ promise_post(int by, const struct world_color *wc, int step)
 void
 promise_stop(struct world_runtime *wr, enum mely_stop_mode mode)
 {
-	uint32_t begun = wr->outside_begun, drain_ns =
+	uint32_t begun = wr->outside_begun, runs = wr->runs, drain_ns =
 	    world.program->runtime[wr - world.runtime].drain_ns;
+	int error;
 
 	wr->stopping = true;
 	wr->drain_to_ps = 0; /* that of the last run */
 	if (drain_ns != 0 && wr->drain_from_ps == 0)
 		wr->drain_from_ps = sim_now_ps() + (drain_ns - 1) * 1000ull;
 	wr->lenient |= mode == MELY_STOP_DISCARD || wr->outside != 0;
-	if (mely_stop(wr->rt, mode) != 0 || wr->outside_begun != begun)
+	wr->stops++;
+	error = mely_stop(wr->rt, mode);
+	wr->stops--;
+	if (error != 0 || wr->outside_begun != begun || wr->runs != runs)
 		wr->lenient = true;
 	else if (drain_ns != 0)
 		wr->drain_to_ps = sim_now_ps() + drain_ns * 1000ull;

@@ -137,7 +137,8 @@ begin_again(struct world_runtime *wr)
 
 	if (world.program->runtimes != 1 || !world.threads_over)
 		return;
-	wr->stopping = wr->lenient = false;
+	/* A stop that has not returned stops this run, too, if it did not stop the one before. */
+	wr->stopping = wr->lenient = wr->stops != 0;
 	wr->drain_from_ps = wr->drain_to_ps = 0;
 	wr->idle_sleeps = 0;
 	for (i = 0; i < world.program->timers; i++) {
@@ -158,10 +159,10 @@ run_runtime(void *arg)
 	int i;
 
 	for (i = 0; i < plan->runs; i++) {
+		wr->runs++;
 		if (i > 0 && !plan->once)
 			begin_again(wr);
 		wr->running = true;
-		wr->runs++;
 		if (!plan->once) {
 			must(mely_run(wr->rt), "mely_run");
 		} else {

@@ -154,6 +154,7 @@ struct world_runtime {
 	bool running;           /* between the begin of mely_run and its end */
 	uint32_t outside, outside_begun; /* posts from elsewhere: running, ever begun */
 	bool lenient;           /* a stop discarded, or overlapped a post from elsewhere */
+	uint32_t stops;         /* calls of mely_stop that have not returned */
 	uint32_t runs;
 	uint64_t drain_from_ps, drain_to_ps; /* the deadline of a drain is between them; 0: none */
 	uint64_t idle_sleeps;   /* of its cores, when all of them fell asleep */

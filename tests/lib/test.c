@@ -102,6 +102,7 @@ test_init(int argc, char **argv, unsigned watchdog_seconds)
 	printf("seed %#llx\n", (unsigned long long)test_seed);
 	/* ThreadSanitizer loses a signal that arrives during its first blocking call. */
 	(void)poll(NULL, 0, 0);
+	test_hold_sanitizer_at_forks();
 	signal(SIGALRM, on_alarm);
 	/* Not 1: beside other work a test may take several times as long. */
 	state.watchdog = (TEST_TSAN || TEST_ASAN ? 6 : 3) * watchdog_seconds;

@@ -91,6 +91,9 @@ void test_fail(const char *file, int line, const char *format, ...)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
+/* Makes fork safe under AddressSanitizer. test_init calls it, before any thread starts. */
+void test_hold_sanitizer_at_forks(void);
+
 /* First call of main. A case has hung after three times watchdog_seconds, six if instrumented. */
 void test_init(int argc, char **argv, unsigned watchdog_seconds);
 bool test_begin(const char *name);

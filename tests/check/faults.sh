@@ -14,6 +14,7 @@ export instrument=${INSTRUMENT_FLAGS:--fsanitize=thread}
 # The archive of libmely-check, and the libraries it needs.
 export library=$build/mely/.libs/libmely-check.a libs='-lhwloc -lev -lpthread'
 export check=$build/mely-check/mely-check
+export ldflags=${LDFLAGS:-}
 export runs=1
 [ -n "${MELY_TEST_LONG:-}" ] && runs=10
 scratch=$(mktemp -d) || exit 1
@@ -58,7 +59,7 @@ one()
 	wanted="^ +[0-9]+\. ($a and $b|$b and $a) touch $object"
 	for twin in FAULT FIXED; do
 		# shellcheck disable=SC2086 # flags are words
-		$compile -g -O1 -Wall -Wextra $instrument -D$twin -I"$include" \
+		$compile -g -O1 -Wall -Wextra $instrument $ldflags -D$twin -I"$include" \
 		    -o "$scratch/$name-$twin" "$src/$1" "$library" $libs \
 		    2>"$scratch/$name.log" ||
 			{ cat "$scratch/$name.log"; echo "FAIL $name: does not build"; return; }

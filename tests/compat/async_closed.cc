@@ -7,6 +7,20 @@
 
 #include "facts.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INSTRUMENTED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define INSTRUMENTED
+#endif
+#endif
+
+#ifdef INSTRUMENTED
+enum { STRAYS = 1000 };
+#else
+enum { STRAYS = 5000 };
+#endif
+
 static int times;
 
 static void
@@ -203,7 +217,7 @@ strays_elsewhere()
 	int fds[2];
 
 	FACT(pipe(fds) == 0);
-	delaycb(0, 0, wrap(makes_strays, 5000));
+	delaycb(0, 0, wrap(makes_strays, STRAYS));
 	cpucb_tail(cwrap(watches, fds[0], 3));
 	amain();
 }

@@ -18,6 +18,8 @@ RAW = os.path.join(HERE, '..', 'fuzz', 'corpus-trace', 'raw-coloring')
 LEFT, RIGHT = 92, 18  # of the plot, as drawn
 # Longest trace that the test makes; a picture must not grow with it.
 LONG_EVENTS = 30000
+# An instrumented program is slow.
+PARTS = 4 if os.environ.get('INSTRUMENT_FLAGS') else 1
 
 
 def run(*arguments, stdin=None):
@@ -129,7 +131,7 @@ class Picture(unittest.TestCase):
 
     def test_every_slice_is_drawn_or_merged(self):
         for cores in (1, 3, 8):
-            trace = generated(seed=cores, events=4000, cores=cores, handlers=4)
+            trace = generated(seed=cores, events=4000 // PARTS, cores=cores, handlers=4)
             picture = draw(trace, '--no-arrows')
             events = [e for e in json.loads(trace)['traceEvents'] if e['ph'] == 'X'
                       and e['cat'] not in ('stolen', 'post')]
@@ -144,7 +146,7 @@ class Picture(unittest.TestCase):
 
     def test_height_of_columns(self):
         """Many short slices fill a column in proportion to their time."""
-        trace = trace_of([slice_of(i, 0.25, 'a') for i in range(100000)])
+        trace = trace_of([slice_of(i, 0.25, 'a') for i in range(100000 // PARTS)])
         picture = draw(trace)
         bar = max(float(r.get('height')) for r in picture.iter(f'{SVG}rect')
                   if r.get('class') == 'idle')
@@ -154,8 +156,8 @@ class Picture(unittest.TestCase):
         self.assertIn('25 % busy', texts(picture))
 
     def test_long_trace_makes_no_long_picture(self):
-        short = run('-', stdin=generated(events=3000, cores=4, handlers=15)).stdout
-        long = run('-', stdin=generated(events=LONG_EVENTS, cores=4, handlers=15)).stdout
+        short = run('-', stdin=generated(events=3000 // PARTS, cores=4, handlers=15)).stdout
+        long = run('-', stdin=generated(events=LONG_EVENTS // PARTS, cores=4, handlers=15)).stdout
         self.assertLess(len(long), 1500000)
         self.assertLess(len(long), 3 * len(short))
         self.assertTrue(merged(ET.fromstring(long)))
@@ -293,7 +295,7 @@ class Refused(unittest.TestCase):
             whole = file.read()
         self.assertEqual(json.loads(run('--chrome', RAW).stdout)['otherData']['end'], 'free')
         self.assertTrue(rects(draw(whole)))
-        for end in range(1, len(whole), 17):
+        for end in range(1, len(whole), 17 * PARTS):
             self.refused(whole[:end], f' byte {end}: the file is cut off')
         self.refused(b'melytrace' + whole[9:], ' byte 192: not a trace')
         self.refused(whole + b'x', f' byte {len(whole)}: bytes behind the end')
@@ -304,7 +306,7 @@ class Refused(unittest.TestCase):
     def test_cut_anywhere(self):
         with open(EXAMPLE, 'rb') as file:
             text = file.read().rstrip()
-        for end in range(0, len(text) - 1, 61):
+        for end in range(0, len(text) - 1, 61 * PARTS):
             self.refused(text[:end], '')
 
     def test_file(self):

@@ -34,7 +34,7 @@ if [ "${MELY_TEST_LONG:-0}" = 1 ]; then
 elif [ -n "${INSTRUMENT_FLAGS:-}" ]; then
 	programs="prop/cancel prop/embedded prop/life prop/order prop/steal prop/stop prop/wake
 		io/fd io/stuck stress/mix stress/reuse"
-	# Who owns what is the same in both schedulers.
+	# Both schedulers share the code that allocates.
 	[ "${INSTRUMENT_FLAGS#*address}" = "$INSTRUMENT_FLAGS" ] ||
 		programs="prop/cancel prop/embedded prop/stop io/stuck stress/reuse"
 fi

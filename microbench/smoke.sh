@@ -213,6 +213,16 @@ if command -v python3 >/dev/null; then
 		grep -q '^chain .*no difference' "$scratch/out" ||
 			bad "onoff: two counts differ: $(grep '^chain' "$scratch/out")"
 	fi
+	if [ "${MELY_TEST_LONG:-0}" = 1 ] && command -v valgrind >/dev/null &&
+	    [ -z "${INSTRUMENT_FLAGS:-}" ]; then
+		timeout 300 python3 "$here/lines" --builddir "$dir/.." --connections 2 --rounds 4 \
+		    --json >"$scratch/out" 2>"$scratch/err"
+		for server in sws bare; do
+			grep "\"server\": \"$server\"" "$scratch/out" |
+			    grep -q '"instructions": [1-9].*"data_lines": [1-9]' ||
+				bad "lines: $(cat "$scratch/out" "$scratch/err")"
+		done
+	fi
 	for args in "--rounds 0" "--only nothing" "--a MELY_STEAL" "--no-such"; do
 		# shellcheck disable=SC2086
 		python3 "$here/onoff" $args >/dev/null 2>"$scratch/err"

@@ -147,6 +147,23 @@ suspend(struct world_fd *wf)
 	wf->busy = false;
 }
 
+/* Close the descriptor and open another one, often with the same number. Only its own color knows
+ * that the handler does not run. */
+static void
+reopen(const struct doer *doer, struct world_fd *wf)
+{
+	int error;
+
+	if (!wf->started || wf->busy || wf->id == 0 || doer->color != wf->color)
+		return;
+	wf->busy = true;
+	error = mely_fd_close(world.color[wf->color].rt, wf->fd);
+	if (error != 0)
+		sim_fail("mely_fd_close: error %d", error);
+	wf->fd = sim_eventfd();
+	wf->busy = wf->started = false;
+}
+
 void
 world_do_fd(const struct doer *doer, const struct op *op)
 {
@@ -157,6 +174,8 @@ world_do_fd(const struct doer *doer, const struct op *op)
 		watch(wf, op);
 	else if (op->kind == OP_FD_STOP && op->value % 5 == 4)
 		suspend(wf);
+	else if (op->kind == OP_FD_STOP && op->value % 5 >= 2)
+		reopen(doer, wf);
 	else if (op->kind == OP_FD_STOP)
 		unwatch(doer, wf);
 	else

@@ -75,7 +75,7 @@ else
 		{include,mely,compat,webserver,sim,microbench}/**/*.{h,c,cc,hpp,def,am,sh,py,cpp}
 		{mely-top,mely-gantt,mely-check,examples,tests}/**/*.{h,c,cc,am,sh,py,pml,md,list}
 		{docs,man,webserver}/**/*.{md,sh,1,3,7,am,html}
-		microbench/{compare,http,onoff,paper,install-peers} sim/{scale,calibrate})
+		microbench/{compare,http,lines,onoff,paper,install-peers} sim/{scale,calibrate})
 	kept=()
 	for file in "${files[@]}"; do
 		# This file quotes the words.

@@ -34,9 +34,6 @@ if [ "${MELY_TEST_LONG:-0}" = 1 ]; then
 elif [ -n "${INSTRUMENT_FLAGS:-}" ]; then
 	programs="prop/cancel prop/embedded prop/life prop/order prop/steal prop/stop prop/wake
 		io/fd io/stuck stress/mix stress/reuse"
-	# Both schedulers share the code that allocates.
-	[ "${INSTRUMENT_FLAGS#*address}" = "$INSTRUMENT_FLAGS" ] ||
-		programs="prop/cancel prop/embedded prop/stop io/stuck stress/reuse"
 fi
 
 # prop/fair is not among them: batches, ageing and priorities, invariant 5, are what a FIFO of

@@ -24,7 +24,7 @@ END
 
 # The models: name, number of faults, and the least number of states, so that a model that stops
 # early does not pass.
-models="lock:3:100000 owner:6:100000 park:5:20000 outbox:6:20000 row:2:1000
+models="lock:3:100000 owner:6:100000 park:5:20000 outbox:7:20000 row:2:1000
 	heads:5:10000 cancel:8:20000 monitor:5:100000 colortab:6:100000 slots:5:10000
 	search:4:100000"
 

@@ -17,6 +17,7 @@
  *   FAULT_4   two deliverers do not exclude each other
  *   FAULT_5   a post of another kind does not deliver first
  *   FAULT_6   the batch ends without a delivery
+ *   FAULT_7   the head is stored relaxed: the owner writes an entry that is still being read
  */
 #define THREADS 2
 #define OWNER 0
@@ -72,7 +73,9 @@ inline deliver(t)
 		at++
 	:: else -> break
 	od;
-#ifndef FAULT_3
+#if defined(FAULT_7)
+	STORE_relaxed(t, HEAD, until);
+#elif !defined(FAULT_3)
 	STORE_release(t, HEAD, until);
 #endif
 #ifndef FAULT_4

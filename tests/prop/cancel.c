@@ -4,6 +4,8 @@
  * result (0, -ENOENT, -EINPROGRESS, -EALREADY) is right from anywhere else. The test frees a
  * cancelled event at once, so that AddressSanitizer shows a late access.
  */
+#include <sched.h>
+
 #include "test.h"
 
 struct item {
@@ -197,6 +199,86 @@ taken_batch(void)
 	free(first);
 	free(second);
 	free(done);
+}
+
+/* ---- several events of one batch ------------------------------------------------------------ */
+
+enum { DROPPED = 4, HIGH_WATER = 6 };
+
+static _Atomic uint64_t given_back;
+
+static void
+on_given_back(void *arg)
+{
+	(void)arg;
+	test_add(&given_back, 1);
+}
+
+/* Cancels all events that were taken with the one that runs, from outside. */
+static void
+batch_is_cancelled(bool release)
+{
+	struct item *gone[DROPPED], *done[DROPPED];
+	struct mely_color *other;
+	struct test_runner runner;
+	unsigned i, posted = 0, unsure = 0;
+
+	atomic_store(&blocked, 0);
+	atomic_store(&released, 0);
+	atomic_store(&given_back, 0);
+	rt = test_runtime(2);
+	color = test_color(rt);
+	other = test_color(rt);
+	TEST_OK(mely_color_set_high_water(color, HIGH_WATER, NULL, NULL));
+	TEST_OK(mely_post(color, &block, NULL));
+	for (i = 0; i < DROPPED; i++) {
+		gone[i] = make_item();
+		done[i] = make_item();
+		TEST_OK(mely_event_post(color, &gone[i]->ev));
+	}
+	test_run_start(&runner, rt);
+	test_await(&blocked, 1);
+	if (release)
+		TEST_OK(mely_color_release(color, on_given_back, NULL));
+	for (i = 0; i < DROPPED; i++) {
+		int rc = mely_event_cancel(&gone[i]->ev, other, &done[i]->ev);
+
+		TEST_CHECK(rc == 0 || rc == -EINPROGRESS);
+		unsure += rc == -EINPROGRESS;
+	}
+	test_add(&released, 1);
+	for (i = 0; release && test_get(&given_back) == 0; i++)
+		sched_yield();
+	test_run_stop(&runner, MELY_STOP_DRAIN);
+	for (i = 0; i < DROPPED; i++) {
+		TEST_EQ(test_get(&gone[i]->ran), 0);
+		unsure -= (unsigned)test_get(&done[i]->ran);
+	}
+	TEST_EQ(unsure, 0);
+	TEST_EQ(test_get(&given_back), release);
+	/* None of them counts against the mark any more. */
+	while (!release && posted <= HIGH_WATER && mely_post(color, &item_handler, gone[0]) == 0)
+		posted++;
+	TEST_EQ(posted, release ? 0 : HIGH_WATER);
+	TEST_OK(mely_runtime_free(rt));
+	for (i = 0; i < DROPPED; i++) {
+		free(gone[i]);
+		free(done[i]);
+	}
+	free(color);
+	free(other);
+}
+
+static void
+batch_is_dropped(void)
+{
+	batch_is_cancelled(false);
+}
+
+static void
+released_color_ends(void)
+{
+	batch_is_cancelled(true);
 }
 
 /* A completion that hangs on a core stays there, and a cancel of it does not wait. */
@@ -458,6 +540,8 @@ main(int argc, char **argv)
 	TEST_CASE(own_color);
 	TEST_CASE(never_posted_running_and_run);
 	TEST_CASE(taken_batch);
+	TEST_CASE(batch_is_dropped);
+	TEST_CASE(released_color_ends);
 	TEST_CASE(completion_stays);
 	TEST_CASE(threads_race_cores);
 	TEST_CASE(colors_race);

@@ -445,6 +445,7 @@ sleep_on(struct melyint_core *core, uint64_t timeout_ns)
 static void
 watch(struct melyint_core *core)
 {
+	MELY_DEBUG_ASSERT(melyint_self == core && MELY_PEEK(&core->hint.busy) == 0);
 	melyint_stuck_look(core, melyint_ticks(), true);
 	/* The busy cores may not come back before the deadline. acquire: as in longest_sleep */
 	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
@@ -530,6 +531,7 @@ next_pass(const struct melyint_core *core)
 {
 	const struct mely_runtime *rt = core->rt;
 
+	MELY_DEBUG_ASSERT(core->index == 0 && core->pace.outside);
 	/* acquire: pairs with the release stores of the life cycle; mely_stop wakes all after it */
 	if (MELY_LOAD(&rt->phase, acquire) == MELYINT_DRAINING)
 		return melyint_now_ns() + DRAIN_LOOK_NS;

@@ -221,8 +221,9 @@ bad_environment(void)
 	    {"MELY_STUCK_MS", "-1"}, {"MELY_STUCK_MS", "4ms"}, {"MELY_STUCK_MS", "3600001"},
 	    {"MELY_DUMP_SIGNAL", "USR9"}, {"MELY_DUMP_SIGNAL", "65"}, {"MELY_DUMP_SIGNAL", "-1"},
 	    {"MELY_STALL_MS", "-1"}, {"MELY_STALL_MS", "3600001"}, {"MELY_AGE_MS", "1s"},
-	    {"MELY_STALL_SIGNAL", "65"}, {"MELY_STALL_SIGNAL", "URGE"}, {"MELY_STALL_SIGNAL", "9"},
-	    {"MELY_STALL_SIGNAL", "KILL"}, {"MELY_STALL_SIGNAL", "urg"}, {"MELY_STALL_SIGNAL", "SIG"},
+	    {"MELY_STALL_SIGNAL", "65"}, {"MELY_STALL_SIGNAL", "URGE"},
+	    {"MELY_STALL_SIGNAL", "9"}, {"MELY_STALL_SIGNAL", "KILL"},
+	    {"MELY_STALL_SIGNAL", "urg"}, {"MELY_STALL_SIGNAL", "SIG"},
 	};
 	struct mely_config config;
 	char line[512];

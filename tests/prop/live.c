@@ -75,7 +75,7 @@ open_without_descriptors(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
-/* A line tells of a socket that cannot be opened for whatever reason. */
+/* A line names each socket that cannot be opened, and why. */
 static void
 failures_are_told(void)
 {

@@ -198,7 +198,7 @@ listen_at(struct melyint_live *live, const char *path)
 	if (error == 0) {
 		error = melyint_socket_listen(&live->socket, path);
 		if (error != 0)
-			return error; /* its line has come */
+			return error; /* it has said why */
 		error = melyint_live_watch(live, EPOLL_CTL_ADD, live->socket.fd, EPOLLIN,
 		    MELYINT_SLOT_LISTENER);
 	}

@@ -3,9 +3,8 @@
  * work.c: blocking work. Each class has its own queue and its own helper threads, so that slow
  * name servers do not stop file reads. The library makes a helper when work waits and no helper is
  * idle, up to the class's limit. A helper blocks all signals but those that a fault raises, and
- * ends after IDLE_S without work.
- * When the program's function has returned, the helper posts the record's event to the program's
- * color.
+ * ends after IDLE_S without work. When the program's function has returned, the helper posts the
+ * record's event to the program's color.
  *
  * Locks: a record's guard before the lock of a class. A helper holds one of them at a time.
  */

@@ -138,7 +138,7 @@ row_totals(char *buf, int width, const struct sample *sample)
 		add(&row, "  in %.2f s", sample->seconds);
 	else
 		add(&row, "  since the start");
-	add(&row, "  posts between cores/s %s", posts);
+	add(&row, "  remote posts/s %s", posts);
 }
 
 void

@@ -135,11 +135,11 @@ count_rates(struct total_rates *to, const struct mely_counters *now,
 {
 	int d;
 
-#define MELY_COUNTER_TALLY(name, unit, help) to->name += (double)less(now->name, before->name) / s;
-#define MELY_COUNTER(name, unit, help) to->name += (double)less(now->name, before->name) / s;
+#define MELY_COUNTER_TALLY(name, unit, help) to->name = (double)less(now->name, before->name) / s;
+#define MELY_COUNTER(name, unit, help) to->name = (double)less(now->name, before->name) / s;
 #define MELY_COUNTER_AT(name, unit, help) \
 	for (d = 0; d < MELY_DISTANCES; d++) \
-		to->name[d] += (double)less(now->name[d], before->name[d]) / s;
+		to->name[d] = (double)less(now->name[d], before->name[d]) / s;
 #include <mely/counters.def>
 }
 
@@ -163,12 +163,12 @@ core_rates(struct sample *sample, uint32_t i)
 	t->steal += r->steal / sample->now->cores_count;
 	t->poll += r->poll / sample->now->cores_count;
 	t->sleep += r->sleep / sample->now->cores_count;
-	count_rates(t, &now->counters, &before->counters, s);
 }
 
 bool
 sample_make(struct sample *sample, const struct mely_stats *now, const struct mely_stats *before)
 {
+	static const struct mely_counters none;
 	uint32_t i;
 
 	memset(sample, 0, sizeof *sample);
@@ -189,8 +189,9 @@ sample_make(struct sample *sample, const struct mely_stats *now, const struct me
 	}
 	for (i = 0; i < now->cores_count; i++)
 		core_rates(sample, i);
-	sample->total.wakeups_sent += (double)less(now->outside_wakeups, sample->before != NULL ?
-	    before->outside_wakeups : 0) / sample->seconds;
+	/* Over the cores and the threads outside. */
+	count_rates(&sample->total, &now->total, sample->before != NULL ? &before->total : &none,
+	    sample->seconds);
 	all_handlers(sample);
 	sample_sort(sample, BY_SHARE);
 	return true;

@@ -148,7 +148,7 @@ MELY_API int mely_color_pin(struct mely_color *color, int core);
  * stands for this crossing, too). Both may be NULL: no event is posted. Otherwise both must stay
  * valid until the mark is changed or removed and the posted event has run. If a post was refused
  * and drained has not been posted since, it is still due: a call that removes the mark, or raises
- * it to twice what waits, posts it. The new drained is posted, or without one the one before.
+ * it to twice what waits, posts the new drained; a call without drained posts the one before.
  *
  * The library never refuses readiness, timers, completions and what the color's own handlers post
  * to it. events_max of 0 removes the mark. The mark counts what is posted from now on. 0, or

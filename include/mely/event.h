@@ -47,9 +47,10 @@ struct mely_handler {
 	MELY_ATOMIC(uint32_t) _number;
 	MELY_ATOMIC(uint32_t) _weight[6];
 	void *_reserved;
-	/** Called with the argument of an event that a stop drops, instead of fn: it frees what the
-	 *  argument owns. On the thread in mely_run or mely_runtime_free; NULL: the event owns
-	 *  nothing. A hand-back function (mely_config) gets the event instead. */
+	/** Called with the argument of an event or of work that a stop drops, instead of fn: it
+	 *  frees what the argument owns. On the thread in mely_run, mely_run_once_for or
+	 *  mely_runtime_free; NULL: the argument owns nothing. A hand-back function (mely_config)
+	 *  gets the event instead. */
 	void (*drop)(void *arg);
 };
 

@@ -4,7 +4,8 @@
  *
  *   threads   core 0 is the thread in mely_run or mely_run_once_for, and keeps its name; the
  *             threads of the other cores are named "mely/1", "mely/2" and so on. A runtime that
- *             reports stalls (mely_config.stall_ms) has one more while it runs, "mely/mon".
+ *             reports stalls or ages (mely_config.stall_ms, age_ms), or has a socket or a signal
+ *             for dumps, has one more while it runs, "mely/mon".
  *   signals   the threads of the library block every signal except the synchronous ones (SEGV, BUS,
  *             FPE, ILL, TRAP, SYS, ABRT) and, on cores, mely_config.stall_signal. The mask of the
  *             thread in mely_run is left alone.
@@ -154,16 +155,15 @@ struct mely_config {
 	int helpers_names;        /**< ... for name look-ups */
 	int helpers_user;         /**< ... for the program's own work */
 	mely_handback_fn *handback; /**< receives the events that a stop leaves over; NULL: the
-	                             *   library drops them */
+	                             *   library drops them (mely_handler.drop) */
 	void *handback_ctx;
 	const char *trace;        /**< file of a trace of the whole run; NULL: none */
 	uint32_t trace_events;    /**< records that each core keeps, rounded up to a power of two */
 	uint32_t trace_sample;    /**< trace one batch in N */
-	const char *socket;       /**< mely_socket_open: a path; "": the default path; NULL: none.
-	                           *   mely_runtime_new copies it */
+	const char *socket;       /**< mely_socket_open: a path; "": the default path; NULL: none */
 	int dump_signal;          /**< mely_dump_on_signal; 0: none */
 	const char *topology;     /**< hwloc synthetic description, or name of an XML file; NULL:
-	                           *   this machine. Read by mely_runtime_new */
+	                           *   this machine */
 };
 
 /**
@@ -190,8 +190,8 @@ MELY_API int mely_config_init_size(struct mely_config *config, size_t size);
 
 /**
  * Make a runtime. No thread is started yet, and posts are held until a run. config may be NULL, for
- * what mely_config_init gives; it is copied, but strings and functions in it must last as long as
- * the runtime, except where the setting says otherwise. *rt is the caller's, for mely_runtime_free.
+ * what mely_config_init gives; it is copied with its strings, but functions in it, and what they
+ * get as ctx, must last as long as the runtime. *rt is the caller's, for mely_runtime_free.
  *
  * Reads files of /proc and /sys, and what config names. 0, or
  *   -EINVAL   a setting is out of range; a line on stderr names it. Or config has a setting that
@@ -210,7 +210,7 @@ MELY_API int mely_runtime_new(struct mely_runtime **rt, const struct mely_config
  * and hands back what is left. NULL is allowed. The program frees its color objects afterwards.
  *
  * No other call on rt may be in progress or follow. 0, or -EBUSY while a thread is in mely_run or
- * mely_run_once_for.
+ * mely_run_once_for, or after a core of rt has called exit(3).
  *
  * Threads: any. Colors: not rt. Blocks: yes. Errors: -EBUSY.
  */
@@ -340,9 +340,10 @@ MELY_API int mely_cores(const struct mely_runtime *rt);
 MELY_API int mely_cores_usable(void);
 
 /**
- * Describe rt in one line: cores, processors, pinning and why, and the settings that differ from
- * the defaults. Returns the length without the terminating zero, like snprintf, also when it does
- * not fit into the size bytes of buf; or -EINVAL when rt is NULL, or buf is NULL and size is not 0.
+ * Describe rt in one line: the number of cores and why, pinning, pollers, and the settings that
+ * differed from the defaults when it was made. Returns the length without the terminating zero,
+ * like snprintf, also when it does not fit into the size bytes of buf; or -EINVAL when rt is NULL,
+ * or buf is NULL and size is not 0.
  *
  * Threads: any. Colors: any. Blocks: no. Errors: -EINVAL.
  */

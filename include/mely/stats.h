@@ -212,10 +212,10 @@ enum {
 
 /**
  * Take a snapshot of rt, which the caller frees with mely_stats_free. colors_max: colors to list,
- * 0 for none, at most MELY_STATS_COLORS_MAX. rt may run or not. Takes the lock of each core for a
- * moment, except with MELY_STATS_COUNTERS. Listing colors takes these locks for a few microseconds
- * at a time, and waits up to 2 ms, except in a handler, until the cores have counted the events
- * that they have taken to run. *stats is NULL after an error. 0, or
+ * 0 for none; more than MELY_STATS_COLORS_MAX count as that many. rt may run or not. Takes the lock
+ * of each core for a moment, except with MELY_STATS_COUNTERS. Listing colors takes these locks for
+ * a few microseconds at a time, and waits up to 2 ms, except in a handler, until the cores have
+ * counted the events that they have taken to run. *stats is NULL after an error. 0, or
  *   -EINVAL  an unknown flag, MELY_STATS_COUNTERS with colors, or rt or stats is NULL
  *   -ENOMEM  no memory
  *   -ECHILD  the process was forked and the runtime not renewed

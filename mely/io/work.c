@@ -2,9 +2,9 @@
 /*
  * work.c: blocking work. Each class has its own queue and its own helper threads, so that slow
  * name servers do not stop file reads. The library makes a helper when work waits and no helper is
- * idle, up to the class's limit. A helper blocks all signals and ends after IDLE_S without work.
- * When the program's function has returned, the helper posts the record's event to the program's
- * color.
+ * idle, up to the class's limit. A helper blocks all signals but those that a fault raises, and
+ * ends after IDLE_S without work. When the program's function has returned, the helper posts the
+ * record's event to the program's color.
  *
  * Locks: a record's guard before the lock of a class. A helper holds one of them at a time.
  */
@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/threadmask.h"
 #include "core/hooks.h"
 #include "io/poller.h"
 
@@ -203,13 +204,13 @@ static void
 add_helper(struct work_class *c)
 {
 	struct helper *h = spare_helper(c);
-	sigset_t all, before;
+	sigset_t mask, before;
 
 	MELY_ASSERT(c->alive < c->helpers_max || h == NULL);
 	if (h == NULL)
 		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	melyint_thread_mask(&mask);
+	pthread_sigmask(SIG_SETMASK, &mask, &before);
 	if (pthread_create(&h->thread, NULL, help, h) == 0) {
 		h->state = HELPER_ALIVE;
 		c->alive++;
@@ -361,11 +362,12 @@ hand_back(struct melyint_io *io, struct melyint_watch *w)
 	left.arg = w->arg;
 	forget(w);
 	melyint_watch_drop(w);
-	if (config->handback != NULL) {
-		melyint_check_out();
+	melyint_check_out();
+	if (config->handback != NULL)
 		config->handback(config->handback_ctx, &left);
-		melyint_check_in();
-	}
+	else if (left.handler->drop != NULL)
+		left.handler->drop(left.arg);
+	melyint_check_in();
 }
 
 /* Under the lock: wait until no function runs, or until then; 0: for ever. */

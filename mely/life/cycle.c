@@ -24,6 +24,7 @@
 #include "look/watchdog/age.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/threadmask.h"
 #include "core/handlers.h"
 #include "core/hooks.h"
 #include "sched/loop.h"
@@ -40,17 +41,6 @@
 MELY_TLS struct melyint_core *melyint_self;
 
 /* ---- threads --------------------------------------------------------------------------------- */
-
-void
-melyint_thread_mask(sigset_t *mask)
-{
-	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-	size_t i;
-
-	sigfillset(mask);
-	for (i = 0; i < sizeof own / sizeof own[0]; i++)
-		sigdelset(mask, own[i]);
-}
 
 /* This thread runs core from now on; NULL: none. */
 static void

@@ -128,6 +128,25 @@ settle(struct mely_runtime *rt, const struct mely_config *config)
 	rt->life.made_ns = melyint_now_ns();
 }
 
+/* The program may use the memory of its strings again. live.c copies config.socket. */
+static int
+copy_strings(struct mely_config *config)
+{
+	const char *trace = config->trace, *topology = config->topology;
+
+	config->trace = trace != NULL ? strdup(trace) : NULL;
+	config->topology = topology != NULL ? strdup(topology) : NULL;
+	return (trace != NULL) == (config->trace != NULL) &&
+	    (topology != NULL) == (config->topology != NULL) ? 0 : -ENOMEM;
+}
+
+static void
+free_strings(struct mely_config *config)
+{
+	free((char *)config->trace);
+	free((char *)config->topology);
+}
+
 /* What weighs on a color's worth to a thief. */
 static unsigned
 weighing_of(unsigned heuristics)
@@ -178,7 +197,9 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		return -ENOMEM;
 	memset(rt, 0, sizeof *rt);
 	settle(rt, &own);
-	error = melyint_topo_count(rt);
+	error = copy_strings(&rt->config);
+	if (error == 0)
+		error = melyint_topo_count(rt);
 	if (error == 0)
 		error = cores_new(rt);
 	if (error == 0)
@@ -213,6 +234,7 @@ mely_runtime_new(struct mely_runtime **out, const struct mely_config *config)
 		melyint_colortab_free(rt->colors);
 		melyint_runtime_unknown(rt);
 		cores_free(rt);
+		free_strings(&rt->config);
 		free(rt);
 		return error;
 	}
@@ -267,6 +289,7 @@ mely_runtime_free(struct mely_runtime *rt)
 	melyint_colortab_free(rt->colors);
 	melyint_runtime_unknown(rt);
 	cores_free(rt);
+	free_strings(&rt->config);
 	pthread_mutex_destroy(&rt->walks.lock);
 	pthread_mutex_destroy(&rt->life.lock);
 	free(rt);

@@ -150,16 +150,13 @@ is_no_choice(int64_t signo)
 static bool
 read_signal(const char *text, const struct knob *knob, int64_t *value)
 {
-	static const struct {
-		const char *name;
-		int signo;
-	} known[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP}, {"QUIT", SIGQUIT}};
-	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text;
-	size_t i;
+	const char *name = strncmp(text, "SIG", 3) == 0 ? text + 3 : text, *known;
+	int signo;
 
-	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-		if (strcmp(name, known[i].name) == 0) {
-			*value = known[i].signo;
+	for (signo = 1; signo <= knob->most; signo++) {
+		known = sigabbrev_np(signo); /* NULL: it has none */
+		if (known != NULL && strcmp(name, known) == 0) {
+			*value = signo;
 			return true;
 		}
 	}
@@ -217,6 +214,9 @@ read_variable(struct mely_config *config, const struct knob *knob, const char *t
 		set(config, knob, value);
 	else if (knob->form == WORDS)
 		say_words(knob->environment, text, knob->unit);
+	else if (knob->form == SIGNAL)
+		melyint_say("%s: '%s' is not the name or number of a signal", knob->environment,
+		    text);
 	else
 		say_range(knob->environment, text, least, knob->most);
 	return good;

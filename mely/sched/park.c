@@ -267,6 +267,16 @@ melyint_wake_all(struct mely_runtime *rt)
 
 /* ---- sleeping -------------------------------------------------------------------------------- */
 
+/* A spin would have paid: the next one is twice as long, within the limit. */
+static void
+spin_longer(struct melyint_core *core)
+{
+	uint32_t most = core->rt->limits.spin_ns_max, ns = core->pace.spin_ns * 2;
+
+	ns = ns < SPIN_NS_MIN ? SPIN_NS_MIN : ns;
+	core->pace.spin_ns = ns < most ? ns : most;
+}
+
 /* Spin until an event arrives. True: one has. */
 static bool
 spin(struct melyint_core *core)
@@ -274,15 +284,14 @@ spin(struct melyint_core *core)
 	uint64_t until;
 
 	MELY_DEBUG_ASSERT(melyint_self == core && core->batch.color == NULL);
+	MELY_DEBUG_ASSERT(core->pace.spin_ns <= core->rt->limits.spin_ns_max);
 	if (core->pace.spin_ns < SPIN_NS_MIN)
 		return false;
 	until = melyint_ticks() + melyint_ns_to_ticks(core->pace.spin_ns);
 	do {
 		/* relaxed: the lock of the next turn orders what this announces */
 		if (MELY_LOAD(&core->hint.waiting, relaxed) != 0) {
-			core->pace.spin_ns *= 2;
-			if (core->pace.spin_ns > core->rt->limits.spin_ns_max)
-				core->pace.spin_ns = core->rt->limits.spin_ns_max;
+			spin_longer(core);
 			return true;
 		}
 		melyint_cpu_relax();
@@ -508,10 +517,8 @@ melyint_park(struct melyint_core *core)
 	/* acquire: a stop is followed by a wake-up of all sleepers, which may come after this */
 	if (MELY_LOAD(&rt->phase, acquire) < MELYINT_STOPPED)
 		doze(core, sentry == SENTRY_KEPT);
-	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS) &&
-	    core->pace.spin_ns < rt->limits.spin_ns_max)
-		core->pace.spin_ns =
-		    core->pace.spin_ns < SPIN_NS_MIN ? SPIN_NS_MIN : core->pace.spin_ns * 2;
+	if (stand_up(core) && melyint_ticks() - began < melyint_ns_to_ticks(SHORT_SLEEP_NS))
+		spin_longer(core);
 	/* Take at once what we may have been woken for, so that the next core can be woken. */
 	if (core->batch.color == NULL && MELY_LOAD(&core->hint.waiting, relaxed) == 0) /* a hint */
 		melyint_steal(core);

@@ -5,6 +5,7 @@
  */
 #include <netdb.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include "test.h"
@@ -245,6 +246,37 @@ helpers_are_not_pinned(void)
 	}
 }
 
+/* A fault in fn reaches the program's handler; other signals go to the program's threads. */
+static void
+mask_fn(void *arg)
+{
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+	sigset_t mask;
+	size_t i;
+
+	(void)arg;
+	TEST_CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
+	for (i = 0; i < sizeof faults / sizeof faults[0]; i++)
+		TEST_EQ(sigismember(&mask, faults[i]), 0);
+	TEST_EQ(sigismember(&mask, SIGTERM), 1);
+	TEST_EQ(sigismember(&mask, SIGURG), 1);
+}
+
+static void
+helpers_take_faults(void)
+{
+	struct mely_color *color;
+
+	atomic_store(&finished, 0);
+	rt = test_runtime(1);
+	color = test_color(rt);
+	TEST_OK(mely_work(color, MELY_WORK_USER, mask_fn, &result_handler, NULL, NULL));
+	test_run_dry(rt);
+	TEST_EQ(test_get(&finished), 1);
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+}
+
 /* A class whose helpers are all busy delays neither the other classes nor the cores. */
 static void
 classes_are_apart(void)
@@ -317,6 +349,57 @@ discard_with_work(void)
 	}
 }
 
+static _Atomic uint64_t dropped;
+
+static void
+drop_job(void *arg)
+{
+	struct job *job = arg;
+
+	TEST_EQ(test_get(&job->finished), 0);
+	test_add(&job->finished, 1);
+	test_add(&dropped, 1);
+}
+
+/* Without a hand-back function, work whose handler does not run is dropped: its argument is freed,
+ * whether its function has run or not. */
+static void
+dropped_work(void)
+{
+	static struct mely_handler handler = {.fn = on_finished, .drop = drop_job};
+	enum { WORKS = 20 };
+	struct job jobs[WORKS];
+	_Atomic uint64_t hold;
+	struct mely_config config;
+	struct test_runner runner;
+	struct mely_color *color;
+	int i;
+
+	atomic_init(&hold, 0);
+	atomic_store(&dropped, 0);
+	memset(jobs, 0, sizeof jobs);
+	test_config(&config, 1);
+	config.helpers_user = 1;
+	config.drain_deadline_ns = 1; /* the stop does not wait for the first one */
+	rt = test_runtime_with(&config);
+	color = test_color(rt);
+	test_run_start(&runner, rt);
+	for (i = 0; i < WORKS; i++) {
+		jobs[i].hold = &hold;
+		TEST_OK(mely_work(color, MELY_WORK_USER, job_fn, &handler, &jobs[i], NULL));
+	}
+	test_await(&jobs[0].begun, 1);
+	test_run_stop(&runner, MELY_STOP_DISCARD);
+	TEST_EQ(test_get(&dropped), WORKS - 1);
+	TEST_EQ(test_get(&jobs[0].finished), 0);
+	test_add(&hold, 1);
+	TEST_OK(mely_runtime_free(rt));
+	TEST_EQ(test_get(&dropped), WORKS);
+	for (i = 0; i < WORKS; i++)
+		TEST_EQ(test_get(&jobs[i].begun), i == 0);
+	free(color);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -327,5 +410,7 @@ main(int argc, char **argv)
 	TEST_CASE(helpers_are_not_pinned);
 	TEST_CASE(classes_are_apart);
 	TEST_CASE(discard_with_work);
+	TEST_CASE(helpers_take_faults);
+	TEST_CASE(dropped_work);
 	return test_done();
 }

@@ -268,7 +268,13 @@ def once(run, program):
         check(core["busy"] > 0.9, "a core in a handler is busy", core)
     check(isinstance(told["stats"], dict), "the look in the JSON")
     result = top(run, "--once", "--json", "--interval", "0", program.path)
-    check(json.loads(result.stdout)["since_start"], "since the start", result)
+    told = json.loads(result.stdout)
+    check(told["since_start"], "since the start", result)
+    total, rates = told["stats"]["total"], told["rates"]["total"]
+    check(total["posts_remote"] > 0, "threads outside post", total)
+    for name in ("events", "posts_remote", "refused"):
+        check(abs(rates[name + "_per_s"] * told["seconds"] - total[name]) < 0.5,
+              "the rate of %s is that of the sum" % name, (rates, total))
     result = top(run, "--dump", str(program.pid))
     check(result.returncode == 0, "--dump", result)
     dump(program, result.stdout)

@@ -179,7 +179,7 @@ live_settings(void)
 		const char *text;
 		int signo;
 	} signals[] = {{"USR1", SIGUSR1}, {"SIGUSR2", SIGUSR2}, {"HUP", SIGHUP}, {"12", 12},
-	    {"0", 0}};
+	    {"URG", SIGURG}, {"SIGTERM", SIGTERM}, {"WINCH", SIGWINCH}, {"0", 0}};
 	struct mely_config config;
 	size_t i;
 
@@ -221,7 +221,9 @@ bad_environment(void)
 	    {"MELY_STUCK_MS", "-1"}, {"MELY_STUCK_MS", "4ms"}, {"MELY_STUCK_MS", "3600001"},
 	    {"MELY_DUMP_SIGNAL", "USR9"}, {"MELY_DUMP_SIGNAL", "65"}, {"MELY_DUMP_SIGNAL", "-1"},
 	    {"MELY_STALL_MS", "-1"}, {"MELY_STALL_MS", "3600001"}, {"MELY_AGE_MS", "1s"},
-	    {"MELY_STALL_SIGNAL", "65"}, {"MELY_STALL_SIGNAL", "URG"}, {"MELY_STALL_SIGNAL", "9"},
+	    {"MELY_STALL_SIGNAL", "65"}, {"MELY_STALL_SIGNAL", "URGE"},
+	    {"MELY_STALL_SIGNAL", "9"}, {"MELY_STALL_SIGNAL", "KILL"},
+	    {"MELY_STALL_SIGNAL", "urg"}, {"MELY_STALL_SIGNAL", "SIG"},
 	};
 	struct mely_config config;
 	char line[512];
@@ -374,6 +376,8 @@ lines(void)
 	    {"MELY_STEAL", "on", "mely: MELY_STEAL: 'on' is not a number between 0 and 1\n"},
 	    {"MELY_PIN", "perhaps", "mely: MELY_PIN: 'perhaps' is not auto, yes or no\n"},
 	    {"MELY_POLLERS", "2", "mely: MELY_POLLERS: '2' is not all or 1\n"},
+	    {"MELY_STALL_SIGNAL", "URGE",
+	        "mely: MELY_STALL_SIGNAL: 'URGE' is not the name or number of a signal\n"},
 	};
 	struct mely_config config;
 	struct mely_runtime *rt;
@@ -417,6 +421,30 @@ description(void)
 	TEST_OK(mely_runtime_new(&rt, &config));
 	TEST_CHECK(mely_runtime_describe(rt, line, sizeof line) > 0);
 	TEST_CHECK(strstr(line, "; stealing=55 batch_events=3") != NULL);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* The runtime has copies of the strings: the program may use their memory again. */
+static void
+strings_are_copied(void)
+{
+	char topology[] = "core:2 pu:1", trace[] = "no such folder/trace";
+	struct mely_config config;
+	struct mely_runtime *rt;
+	char line[512];
+
+	clear_environment();
+	TEST_OK(mely_config_init(&config));
+	config.topology = topology;
+	config.trace = trace;
+	capture();
+	TEST_OK(mely_runtime_new(&rt, &config));
+	captured(line, sizeof line);
+	TEST_CHECK(strstr(line, "nothing is traced") != NULL);
+	memset(topology, 'x', sizeof topology - 1);
+	memset(trace, 'x', sizeof trace - 1);
+	TEST_CHECK(mely_runtime_describe(rt, line, sizeof line) > 0);
+	TEST_CHECK(strstr(line, " trace=no such folder/trace topology=core:2 pu:1") != NULL);
 	TEST_OK(mely_runtime_free(rt));
 }
 
@@ -464,6 +492,7 @@ main(int argc, char **argv)
 	TEST_CASE(sizes);
 	TEST_CASE(lines);
 	TEST_CASE(description);
+	TEST_CASE(strings_are_copied);
 	TEST_CASE(topologies);
 	return test_done();
 }

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -60,6 +61,31 @@ calls(void)
 	TEST_CHECK(is_socket(in_base("a.sock")));
 	TEST_OK(mely_runtime_free(rt));
 	TEST_CHECK(!is_socket(in_base("a.sock")));
+}
+
+static void
+open_without_descriptors(void)
+{
+	struct mely_runtime *rt = test_runtime(1);
+	const struct rlimit none = {0, 0};
+
+	TEST_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	TEST_EQ(mely_socket_open(rt, in_base("c.sock")), -EMFILE);
+	TEST_EQ(mely_socket_open(rt, NULL), -EMFILE);
+	TEST_OK(mely_runtime_free(rt));
+}
+
+/* A line names each socket that cannot be opened, and why. */
+static void
+failures_are_told(void)
+{
+	char text[512], want[192];
+
+	TEST_EQ(test_child(open_without_descriptors, text, sizeof text), 0);
+	snprintf(want, sizeof want, "mely: socket %s: %s\nmely: socket of mely-top: %s\n",
+	    in_base("c.sock"), strerror(EMFILE), strerror(EMFILE));
+	if (strcmp(text, want) != 0)
+		test_fail(__FILE__, __LINE__, "the lines are '%s'", text);
 }
 
 /* ---- dumps ---------------------------------------------------------------------------------- */
@@ -414,6 +440,7 @@ main(int argc, char **argv)
 	test_init(argc, argv, 120);
 	TEST_CHECK(mkdtemp(base) != NULL);
 	TEST_CASE(calls);
+	TEST_CASE(failures_are_told);
 	TEST_CASE(dump_in_a_handler);
 	TEST_CASE(dump_to_a_full_pipe);
 	TEST_CASE(signals);

@@ -38,17 +38,26 @@ static struct mely_handler count = MELY_HANDLER(on_count);
 
 /* A runtime that runs, and has run some events. */
 static size_t
-begin(int cores)
+begin_with(const struct mely_config *config)
 {
 	unsigned i;
 
-	rt = test_runtime(cores);
+	rt = test_runtime_with(config);
 	atomic_store(&ran, 0);
 	test_run_start(&runner, rt);
 	for (i = 0; i < 1000; i++)
 		TEST_OK(mely_post_id(rt, i % 10, &count, NULL));
 	test_await(&ran, 1000);
 	return test_resident();
+}
+
+static size_t
+begin(int cores)
+{
+	struct mely_config config;
+
+	test_config(&config, cores);
+	return begin_with(&config);
 }
 
 static void
@@ -122,6 +131,59 @@ ids(void)
 	ids_of("scattered ids", 0x9e3779b1u, false);
 	ids_of("dense ids beside a timer", 1, true);
 	ids_of("scattered ids beside a timer", 0x9e3779b1u, true);
+}
+
+/* A core that never sleeps, and a limit for stalls that would have the monitor look once in a
+ * quarter of an hour. */
+static _Atomic bool busy;
+static void on_busy(void *arg);
+static struct mely_handler busy_handler = MELY_HANDLER(on_busy);
+
+static void
+on_busy(void *arg)
+{
+	if (atomic_load(&busy))
+		TEST_OK(mely_post_id(rt, 5, &busy_handler, arg));
+}
+
+static _Atomic uint64_t posted, measured;
+static unsigned wanted;
+
+static void
+on_burst(void *arg)
+{
+	unsigned i;
+
+	(void)arg;
+	for (i = 0; i < wanted; i++)
+		TEST_OK(mely_post_id(rt, 10 + i, &count, NULL));
+	test_add(&posted, 1);
+	test_await(&measured, 1);
+}
+
+static void
+ids_beside_work(void)
+{
+	static struct mely_handler handler = MELY_HANDLER(on_burst);
+	struct mely_config config;
+	size_t before, peak;
+
+	test_config(&config, 1);
+	config.stall_ms = 3600000;
+	before = begin_with(&config);
+	atomic_store(&busy, true);
+	TEST_OK(mely_post_id(rt, 5, &busy_handler, NULL));
+	test_nap_us(3000000); /* until the monitor has nothing to do: else little is tested */
+	atomic_store(&ran, 0);
+	wanted = test_many(300000);
+	TEST_OK(mely_post_id(rt, 6, &handler, NULL));
+	test_await(&posted, 1);
+	peak = test_resident();
+	test_add(&measured, 1);
+	test_await(&ran, wanted);
+	await_fall("ids beside work", before, peak);
+	atomic_store(&busy, false);
+	end();
 }
 
 /* ---- timers --------------------------------------------------------------------------------- */
@@ -222,6 +284,7 @@ main(int argc, char **argv)
 	test_init(argc, argv, 120);
 	TEST_CASE(events);
 	TEST_CASE(ids);
+	TEST_CASE(ids_beside_work);
 	TEST_CASE(timers);
 	return test_done();
 }

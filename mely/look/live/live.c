@@ -182,6 +182,33 @@ attend(struct melyint_live *live)
 	return error;
 }
 
+static void
+say_failed(const char *path, int error)
+{
+	melyint_say("socket %s: %s", path != NULL && path[0] != '\0' ? path : "of mely-top",
+	    strerror(-error));
+}
+
+/* Under the lock. A line says why it fails. */
+static int
+listen_at(struct melyint_live *live, const char *path)
+{
+	int error = prepare(live);
+
+	if (error == 0) {
+		error = melyint_socket_listen(&live->socket, path);
+		if (error != 0)
+			return error; /* it has said why */
+		error = melyint_live_watch(live, EPOLL_CTL_ADD, live->socket.fd, EPOLLIN,
+		    MELYINT_SLOT_LISTENER);
+	}
+	if (error != 0) {
+		say_failed(path, error);
+		melyint_socket_close(&live->socket);
+	}
+	return error;
+}
+
 int
 mely_socket_open(struct mely_runtime *rt, const char *path)
 {
@@ -199,21 +226,16 @@ mely_socket_open(struct mely_runtime *rt, const char *path)
 		melyint_say("socket %s: already open", live->socket.path);
 		error = -EALREADY;
 	} else {
-		error = prepare(live);
-		if (error == 0)
-			error = melyint_socket_listen(&live->socket, path);
-		if (error == 0)
-			error = melyint_live_watch(live, EPOLL_CTL_ADD, live->socket.fd, EPOLLIN,
-			    MELYINT_SLOT_LISTENER);
-		if (error != 0)
-			melyint_socket_close(&live->socket);
+		error = listen_at(live, path);
 	}
 	pthread_mutex_unlock(&live->lock);
 	if (error == 0) {
 		melyint_exit_prepare(); /* exit removes the socket */
 		error = attend(live);
-		if (error != 0)
+		if (error != 0) {
+			say_failed(path, error);
 			(void)mely_socket_close(rt);
+		}
 	}
 	return error;
 }

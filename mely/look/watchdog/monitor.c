@@ -37,6 +37,7 @@
 #include "base/assert.h"
 #include "base/descriptor.h"
 #include "base/clock.h"
+#include "base/threadmask.h"
 #include "core/hooks.h"
 
 enum {

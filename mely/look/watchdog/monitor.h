@@ -89,7 +89,4 @@ int melyint_monitor_renew(struct mely_runtime *rt);
 
 #endif
 
-/* The signal mask of the library's threads: blocks all but those that their own faults raise. */
-void melyint_thread_mask(sigset_t *mask);
-
 #endif

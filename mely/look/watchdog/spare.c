@@ -208,8 +208,11 @@ melyint_spare_new(struct mely_runtime *rt)
 	if (rt->look.spare == NULL)
 		return -ENOMEM;
 	rt->look.spare->rt = rt;
-	/* As long as that of stall.c, so that the monitor wakes no more often. */
+	/* As long as that of stall.c, so that the monitor wakes no more often; but a limit of an
+	 * hour must not keep a burst for as long. */
 	rt->look.spare->period_ns = (rt->config.stall_ms > 20 ? rt->config.stall_ms : 20) * MS / 4;
+	if (rt->look.spare->period_ns > QUIET_NS)
+		rt->look.spare->period_ns = QUIET_NS;
 	return add(rt);
 }
 

@@ -133,13 +133,13 @@ put_slice(struct writer *w, struct place *place, const struct gantt_raw_row *row
 	place->open = true;
 	place->from_ns = gantt_raw_ns(w->raw, record->ticks);
 	if (record->kind == RAW_RUN) {
-		put_run(w, place, record, to_ns, end != NULL);
+		put_run(w, place, record, to_ns, end != NULL && end->kind != RAW_GAP);
 		return;
 	}
 	kind = record->kind == RAW_SLEEP ? "sleep" : "poll";
 	begin_slice(w, place->row, place->from_ns, to_ns, kind);
 	fprintf(w->out, "\"%s\",\"args\":{", kind);
-	if (end == NULL)
+	if (end == NULL || end->kind == RAW_GAP)
 		fputs("\"unfinished\":true", w->out);
 	else if (end->kind == RAW_POLLED)
 		fprintf(w->out, "\"found\":%" PRIu32, end->number);
@@ -226,6 +226,7 @@ put_row(struct writer *w, size_t r)
 			break;
 		case RAW_POLLED:
 		case RAW_AWAKE:
+		case RAW_GAP:
 			place.open = false;
 			break;
 		case RAW_NONE:

@@ -320,16 +320,20 @@ gantt_raw_slice_end(const struct gantt_raw_row *row, size_t i)
 	return i < row->count ? i : row->count;
 }
 
-/* Posts to the running color at the beginning, whose slice was overwritten: their time is
- * unknown. */
+/* Posts to the running color at the beginning, or behind a gap, whose slice was overwritten: their
+ * time is unknown. */
 static void
 cut_row(struct gantt_raw_row *row)
 {
+	bool known = false;
 	size_t i;
 
-	for (i = 0; i < row->count && row->record[i].kind != RAW_RUN; i++) {
-		if (row->record[i].kind == RAW_OWN_POST)
-			row->record[i].kind = RAW_NONE;
+	for (i = 0; i < row->count; i++) {
+		struct gantt_raw_record *record = &row->record[i];
+
+		known = record->kind == RAW_RUN || (known && record->kind != RAW_GAP);
+		if (record->kind == RAW_OWN_POST && !known)
+			record->kind = RAW_NONE;
 	}
 }
 

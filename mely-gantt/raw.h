@@ -26,6 +26,7 @@ enum gantt_raw_kind {
 	RAW_SLEEP,      /**< begins */
 	RAW_AWAKE,      /**< ends */
 	RAW_WAKE,       /**< other: the core that is woken */
+	RAW_GAP,        /**< records after it were overwritten */
 	RAW_KINDS
 };
 

@@ -454,7 +454,7 @@ sleep_on(struct melyint_core *core, uint64_t timeout_ns)
 static void
 watch(struct melyint_core *core)
 {
-	MELY_DEBUG_ASSERT(melyint_self == core && MELY_PEEK(&core->hint.busy) == 0);
+	MELY_DEBUG_ASSERT(melyint_self == core && !core->pace.outside);
 	melyint_stuck_look(core, melyint_ticks(), true);
 	/* The busy cores may not come back before the deadline. acquire: as in longest_sleep */
 	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)

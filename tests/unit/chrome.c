@@ -219,6 +219,27 @@ own_posts_without_slice(void **state)
 	gantt_raw_free(&raw);
 }
 
+/* Behind a gap they could belong to a slice that is missing, and no slice goes over it. */
+static void
+nothing_goes_over_a_gap(void **state)
+{
+	struct gantt_raw raw;
+
+	(void)state;
+	put(0, 1000, RAW_RUN, 0x20);
+	put(0, 0, RAW_OWN_POST, 0x10);
+	put(0, 1000, RAW_GAP, 0);
+	put(0, 0, RAW_OWN_POST, 0x30);
+	put(0, 3000, RAW_BATCH, 0);
+	put(0, 4000, RAW_RUN, 0x10);
+	put(0, 5000, RAW_RUN, 0x30);
+	assert_int_equal(paired(&raw).pairs, 1);
+	assert_int_equal(gantt_raw_slice_end(&raw.row[0], 0), 2);
+	assert_int_equal(arrow_of(&raw, 0, 1), arrow_of(&raw, 0, 5));
+	assert_int_equal(arrow_of(&raw, 0, 6), 0);
+	gantt_raw_free(&raw);
+}
+
 /* A clock that steps back, or stands still, still gives slices one after another. */
 static void
 rows_are_in_order(void **state)
@@ -464,6 +485,7 @@ main(void)
 		cmocka_unit_test_setup(own_post_counts_at_the_end, setup),
 		cmocka_unit_test_setup(cancelled_stays_open, setup),
 		cmocka_unit_test_setup(own_posts_without_slice, setup),
+		cmocka_unit_test_setup(nothing_goes_over_a_gap, setup),
 		cmocka_unit_test_setup(rows_are_in_order, setup),
 		cmocka_unit_test_setup(names_have_their_time, setup),
 		cmocka_unit_test_setup(text_is_utf8, setup),

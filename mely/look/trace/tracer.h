@@ -31,7 +31,8 @@ enum melyint_trace_kind {
 	MELYINT_TRACE_POLLED,   /* ends. number: descriptors found */
 	MELYINT_TRACE_SLEEP,    /* begins */
 	MELYINT_TRACE_AWAKE,    /* ends */
-	MELYINT_TRACE_WAKE      /* other: the core that is woken */
+	MELYINT_TRACE_WAKE,     /* other: the core that is woken */
+	MELYINT_TRACE_GAP       /* records after it were overwritten while others were copied */
 };
 
 /* Flags of a record and of a name. */

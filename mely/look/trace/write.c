@@ -158,10 +158,30 @@ end_trace(struct melyint_trace_copy *copy, const struct melyint_tracer *tracer, 
 	set_text(head->program, sizeof head->program, program_invocation_short_name);
 }
 
+/* The time of the last of n records that has one; before them it was latest. */
+static uint64_t
+latest_of(const struct melyint_record *records, uint64_t n, uint64_t latest)
+{
+	while (n > 0 && records[n - 1].ticks == 0)
+		n--;
+	return n > 0 ? records[n - 1].ticks : latest;
+}
+
+/* The core goes on while its ring is copied, so records may be missing before the next ones. */
+static void
+put_gap(struct melyint_trace_copy *copy, int index, uint64_t latest)
+{
+	struct melyint_record gap = {
+		.ticks = latest, .rest = melyint_trace_rest(MELYINT_TRACE_GAP, 0, 0, 0)
+	};
+
+	put_part(copy, PART_RECORDS, index, &gap, sizeof gap);
+}
+
 static void
 put_ring(struct melyint_trace_copy *copy, const struct melyint_ring *ring, int index)
 {
-	uint64_t end = copy->rings[index].end, at = ring->from, copied = 0;
+	uint64_t end = copy->rings[index].end, at = ring->from, copied = 0, latest = 0;
 
 	MELY_ASSERT(at <= end);
 	if (end - at > ring->mask + 1)
@@ -170,6 +190,10 @@ put_ring(struct melyint_trace_copy *copy, const struct melyint_ring *ring, int i
 		uint64_t next = end - at < RECORDS_AT_ONCE ? end : at + RECORDS_AT_ONCE;
 		uint64_t n = melyint_ring_copy(ring, at, next, copy->as.records);
 
+		/* A shared ring has posts only: they stand alone. */
+		if (n < next - at && copied > 0 && ring->stamps == NULL)
+			put_gap(copy, index, latest);
+		latest = latest_of(copy->as.records, n, latest);
 		put_part(copy, PART_RECORDS, index, copy->as.records,
 		    (size_t)n * sizeof copy->as.records[0]);
 		copied += n;

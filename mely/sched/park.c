@@ -329,6 +329,10 @@ fall_asleep(struct melyint_core *core, uint8_t how)
 		MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->idle.sleepers) <= core->rt->cores_count);
 	}
 	melyint_lock_drop(&core->lock);
+	/* Others see the sleeper before it looks once more at their work and at which cores are
+	 * busy. Else a post just before could miss the sleeper, the sleeper the post, and no core
+	 * would be the sentry: C of NOTE(park). Posters have no fence. */
+	MELY_FENCE(seq_cst);
 	return empty;
 }
 

@@ -6,6 +6,7 @@
 # peer, a goal that is missed and one that is not, and peers that are missing.
 set -u
 here=${top_srcdir:-.}/microbench
+# It is right to skip: a plain make check needs no python3, and ./check, which CI runs, installs it.
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT

@@ -231,6 +231,12 @@ done
 for command in ./serve ./check; do
 	"$command" --help | grep -q "^usage: $command" || complain "$command --help"
 done
+# Options may stand on both sides of the directory.
+for arguments in "/no/such --port 1" "--port 1 /no/such" "--port 1 -- /no/such"; do
+	# shellcheck disable=SC2086 # words
+	./serve $arguments 2>&1 | grep -q "'/no/such' is not a directory" ||
+	    complain "./serve $arguments"
+done
 if [ -n "$build" ] && [ -e "$build/docs/html/index.html" ]; then
 	html_links "$build/docs/html" || complain "broken links between HTML pages"
 fi

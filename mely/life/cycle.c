@@ -64,7 +64,7 @@ attend(struct melyint_core *core, bool on)
 	melyint_observe_attend(core, on);
 	melyint_check_attend(on);
 	if (on) {
-		melyint_monitor_awake(core);
+		melyint_rise(core);
 		melyint_stuck_begin(core);
 	} else if (!core->pace.outside) { /* D of NOTE(outside) in sched/park.c */
 		MELY_STORE(&core->hint.busy, 0, relaxed); /* a hint to other cores */

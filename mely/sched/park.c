@@ -331,9 +331,20 @@ fall_asleep(struct melyint_core *core, uint8_t how)
 	melyint_lock_drop(&core->lock);
 	/* Others see the sleeper before it looks once more at their work and at which cores are
 	 * busy. Else a post just before could miss the sleeper, the sleeper the post, and no core
-	 * would be the sentry: C of NOTE(park). Posters have no fence. */
+	 * would be the sentry: C of NOTE(park). Pairs with the fence in melyint_rise. Posters have
+	 * none. */
 	MELY_FENCE(seq_cst);
 	return empty;
+}
+
+void
+melyint_rise(struct melyint_core *core)
+{
+	MELY_DEBUG_ASSERT(melyint_self == core && core->batch.color == NULL);
+	melyint_monitor_awake(core);
+	/* Others see a busy core before it looks for sleepers. Else it could miss one that has just
+	 * found no core busy and so is not the sentry. Pairs with the fence in fall_asleep. */
+	MELY_FENCE(seq_cst);
 }
 
 /* Back from a sleep. True: another thread had marked the core awake. */
@@ -477,7 +488,7 @@ doze(struct melyint_core *core, bool sentry)
 		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
 		sleep_on(core, longest_sleep(core, sentry));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
-		melyint_monitor_awake(core);
+		melyint_rise(core);
 		if (sentry)
 			watch(core);
 	} while (sentry && stays_sentry(core) && other_busy(core) &&
@@ -577,6 +588,6 @@ melyint_come_inside(struct melyint_core *core)
 	MELY_ASSERT(core->index == 0);
 	core->pace.outside = false;
 	(void)stand_up(core);
-	melyint_monitor_awake(core);
+	melyint_rise(core);
 	MELY_DEBUG_ASSERT(MELY_PEEK(&core->locked.sleep) == MELYINT_AWAKE);
 }

@@ -12,6 +12,9 @@
 /* Like melyint_offer, for work that waits behind a batch that begins now. */
 void melyint_offer_behind(struct melyint_core *self, struct melyint_core *core);
 
+/* Owner, which begins to attend the core or is back from a sleep: it counts as busy from now on. */
+void melyint_rise(struct melyint_core *core);
+
 /* Owner, with nothing to run: spin a little, then sleep until there may be work. */
 void melyint_park(struct melyint_core *core);
 

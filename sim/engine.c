@@ -215,6 +215,16 @@ linger(void)
 	next_hunt();
 }
 
+/* The thread pauses at this place for as long as another one can run. */
+static void
+dwell(const struct sim_site *site)
+{
+	if (!sim_strategy_dwells(&strategy, (size_t)(site - __start_sim_sites)))
+		return;
+	sim_self->relaxing = true;
+	next_hunt();
+}
+
 /* ---- PREDICT --------------------------------------------------------------------------------- */
 
 /* The calling thread is in the heap with its own time, or with its deadline when it is blocked. */
@@ -275,6 +285,8 @@ sim_access(struct sim_site *site, const void *p)
 		next_hunt();
 	else if (sim.buffered)
 		linger();
+	else if (strategy.dwelling)
+		dwell(site);
 	sim_self->relaxing = false;
 	step = (uint64_t)(site - __start_sim_sites) << 8 | (uint64_t)sim_self->id;
 	sim_history_note(step);

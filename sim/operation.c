@@ -160,9 +160,10 @@ do_release(const struct op *op)
 		if ((we->colors & 1u << op->color) && we->cancelling > 0)
 			return;
 	}
-	wc->released = true;
+	wc->released = wc->releasing = true;
 	if (mely_color_release(wc->color, color_is_free, wc) != 0)
 		sim_fail("mely_color_release failed");
+	wc->releasing = false;
 }
 
 static void

@@ -81,7 +81,8 @@ world_event_ended(struct world_event *we, const char *how)
 }
 
 /* Is the memory of all colors that the event may refer to there until the cancel returns? A color
- * that is released goes with its last event: no other event of it may end meanwhile. */
+ * that is released goes with its last event, or at once: no other event of it may end meanwhile,
+ * and the release must have returned. */
 static bool
 may_cancel(const struct doer *doer, struct world_event *we)
 {
@@ -94,6 +95,8 @@ may_cancel(const struct doer *doer, struct world_event *we)
 		if ((we->colors & 1u << i) == 0 || !wc->released)
 			continue;
 		gone |= wc->freed;
+		if (wc->releasing)
+			return false;
 		if (!before && doer->color != i && (doer->color < 0 ||
 		    world.color[doer->color].rt != wc->rt || wc->rt->cores_count > 1))
 			return false;
@@ -103,10 +106,11 @@ may_cancel(const struct doer *doer, struct world_event *we)
 	if (we->posting != 0 || we->cancelling != 0 || we->running != 0 ||
 	    check_outstanding(we) != 0)
 		return false;
-	/* Programs order this before later posts by other threads, which this one does not. */
-	sim_order_ignore(true);
+	/* Programs order this before later posts by other threads, which this one does not: those
+	 * come behind the end of the last post, as if the event were as it was. */
+	sim_looking(true);
 	mely_event_init(we->event, we->event->_handler, we);
-	sim_order_ignore(false);
+	sim_looking(false);
 	we->colors = 0;
 	return true;
 }

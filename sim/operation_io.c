@@ -115,8 +115,8 @@ watch(struct world_fd *wf, const struct op *op)
 		sim_fail("mely_fd_watch: error %d", error);
 }
 
-static void
-unwatch(const struct doer *doer, struct world_fd *wf)
+void
+world_do_fd_stop(const struct doer *doer, struct world_fd *wf)
 {
 	int error;
 
@@ -177,7 +177,7 @@ world_do_fd(const struct doer *doer, const struct op *op)
 	else if (op->kind == OP_FD_STOP && op->value % 5 >= 2)
 		reopen(doer, wf);
 	else if (op->kind == OP_FD_STOP)
-		unwatch(doer, wf);
+		world_do_fd_stop(doer, wf);
 	else
 		(void)sim_write(wf->fd, &one, sizeof one);
 }

@@ -192,6 +192,10 @@ make_about_cancels(struct program *p, uint32_t weights[OP_COUNT], struct sim_rng
 	p->threads = (int)sim_rng_between(rng, 2, PROGRAM_THREADS);
 	p->events = (int)sim_rng_between(rng, 1, 2);
 	p->cancels_left = sim_rng_percent(rng, 50);
+	if (sim_rng_percent(rng, 40)) { /* a stop hands events back that threads cancel */
+		p->early_ns = 1 + sim_rng_below(rng, 20000);
+		p->early_threads = true;
+	}
 }
 
 /* A program about pins: threads pin colors while a drain looks whether something is left. */

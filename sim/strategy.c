@@ -2,7 +2,14 @@
 /* strategy.c: see strategy.h. */
 #include "strategy.h"
 
-enum { FIRST_PRIORITY = 1 << 30, LOOKS = 1024, BUFFERED_PERCENT = 20 };
+enum {
+	FIRST_PRIORITY = 1 << 30,
+	LOOKS = 1024,
+	BUFFERED_PERCENT = 20,
+	DWELLING_PERCENT = 30, /* of the others */
+	DWELL_SHARE = 48,      /* one place of so many, on average */
+	DWELL_SHARE_LOW = 10
+};
 
 bool
 sim_strategy_buffered(uint64_t seed)
@@ -34,6 +41,10 @@ sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
 	sim_rng_init(&s->delays, seed, 4);
 	s->drains = drains[sim_rng_below(&s->delays, sizeof drains / sizeof drains[0])];
 	s->lingers = lingers[sim_rng_below(&s->delays, sizeof lingers / sizeof lingers[0])];
+	sim_rng_init(&s->dwells, seed, 5);
+	s->dwelling = !s->buffered && sim_rng_percent(&s->dwells, DWELLING_PERCENT);
+	s->places = sim_rng_next(&s->dwells) | 1;
+	s->share = sim_rng_percent(&s->dwells, 50) ? DWELL_SHARE : DWELL_SHARE_LOW;
 	*slice = 1;
 }
 
@@ -85,4 +96,13 @@ bool
 sim_strategy_lingers(struct sim_strategy *s)
 {
 	return (sim_rng_next(&s->delays) & 0xffff) < s->lingers;
+}
+
+bool
+sim_strategy_dwells(struct sim_strategy *s, size_t place)
+{
+	/* The upper bits of the product depend on all of its factors' bits. */
+	uint64_t mixed = (place + 1) * s->places >> 32;
+
+	return mixed % s->share == 0 && sim_rng_below(&s->dwells, 2) == 0;
 }

@@ -2,7 +2,9 @@
 /*
  * strategy.h: the next thread of a hunt. Each seed has a strategy: any thread after a few accesses,
  * any thread after many, or priorities that change at a few points (which finds faults that need
- * one thread to pause for long). Some seeds have store buffers, too (buffer.h).
+ * one thread to pause for long). Some seeds have store buffers, too (buffer.h). With some others,
+ * threads dwell at a few places of the source until no other thread can run, which finds faults
+ * that need much to happen between two accesses of one thread.
  */
 #ifndef SIM_STRATEGY_H
 #define SIM_STRATEGY_H
@@ -20,6 +22,10 @@ struct sim_strategy {
 	bool buffered;          /* store buffers: */
 	uint32_t drains;        /* of 65,536 buffers, those that drain at a choice */
 	uint32_t lingers;       /* of 65,536 accesses, those that come late: F of NOTE(buffers) */
+	struct sim_rng dwells;  /* as delays */
+	bool dwelling;          /* threads dwell at places: */
+	uint64_t places;        /* which ones: */
+	uint32_t share;         /* one of so many */
 	uint64_t step_ps, relax_ps, call_ps;
 };
 
@@ -34,5 +40,7 @@ struct sim_thread *sim_strategy_pick(struct sim_strategy *s, struct sim_thread *
 bool sim_strategy_jumps(struct sim_strategy *s);
 bool sim_strategy_looks(struct sim_strategy *s);
 bool sim_strategy_lingers(struct sim_strategy *s);
+/* Does the thread that comes to this place dwell there? Only if s->dwelling. */
+bool sim_strategy_dwells(struct sim_strategy *s, size_t place);
 
 #endif

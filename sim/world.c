@@ -128,11 +128,12 @@ make_events(const struct program *p)
 
 /* ---- the threads ----------------------------------------------------------------------------- */
 
-/* Between two runs, where nothing else moves: the stop has ended the watchers, and the next run
- * gets work, as the first did. */
+/* Between two runs, where nothing else moves: the stop has ended the watchers, except what a thread
+ * has started since, and the next run gets work, as the first did. */
 static void
 begin_again(struct world_runtime *wr)
 {
+	const struct doer doer = {-1, PROGRAM_COLORS, false};
 	int i;
 
 	if (world.program->runtimes != 1 || !world.threads_over)
@@ -142,11 +143,14 @@ begin_again(struct world_runtime *wr)
 	wr->drain_from_ps = wr->drain_to_ps = 0;
 	wr->idle_sleeps = 0;
 	for (i = 0; i < world.program->timers; i++) {
+		world_do_timer_stop(&doer, &world.timer[i]);
 		world.timer[i].started = world.timer[i].awaited = false;
 		world.timer[i].id = 0;
 	}
-	for (i = 0; i < PROGRAM_FDS; i++)
+	for (i = 0; i < PROGRAM_FDS; i++) {
+		world_do_fd_stop(&doer, &world.fd[i]);
 		world.fd[i].started = false;
+	}
 	world.posts_max += POSTS_AGAIN;
 	world_script(0, -1, PROGRAM_COLORS);
 }

@@ -72,6 +72,7 @@ struct world_color {
 	struct mely_runtime *rt;
 	uint32_t id;
 	bool running;
+	bool releasing;            /* mely_color_release has not returned */
 	bool released, freed;
 	struct mely_event *closed; /* of mely_color_close */
 	uint32_t closes;        /* calls of mely_color_close, ever begun */
@@ -265,6 +266,7 @@ void world_marks_probe(bool idle);
 
 void world_do_work(const struct doer *doer, const struct op *op);
 void world_do_fd(const struct doer *doer, const struct op *op);
+void world_do_fd_stop(const struct doer *doer, struct world_fd *wf);
 void world_do_spread(const struct doer *doer, const struct op *op);
 void world_fd_handler(void *arg);
 void world_spread_handler(void *arg);

@@ -90,7 +90,7 @@ take_next(struct melyint_core *core)
 	MELY_PREFETCH(core->ready.first);
 	melyint_color_become(color, MELYINT_COLOR_RUNNING);
 	if (!(ev->_flags & MELYINT_EV_POOLED))
-		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
+		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release); /* as in sched/turn.c */
 	core->batch.tails = melyint_evq_append(NULL, ev);
 	core->batch.color = color;
 	core->batch.direct = color;

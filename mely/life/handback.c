@@ -26,7 +26,7 @@ begin_color(struct melyint_core *core)
 	color = melyint_coreq_first(&core->ready);
 	if (color != NULL) {
 		melyint_core_unlink(core, color);
-		/* relaxed, all: under the lock */
+		/* relaxed, all but one: under the lock. release: as in sched/turn.c:take_some */
 		*left = melyint_evq_join(MELY_LOAD(&color->_heads, relaxed), color->_tails);
 		MELY_STORE(&color->_heads, NULL, relaxed);
 		color->_tails = NULL;
@@ -35,7 +35,7 @@ begin_color(struct melyint_core *core)
 		if ((ev = *left) != NULL) {
 			do {
 				if (!(ev->_flags & MELYINT_EV_POOLED))
-					MELY_STORE(&ev->_state, MELYINT_EV_LEFT, relaxed);
+					MELY_STORE(&ev->_state, MELYINT_EV_LEFT, release);
 				ev = ev->_next;
 			} while (ev != *left);
 		}

@@ -109,7 +109,8 @@ in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_ev
 
 	MELY_DEBUG_ASSERT(self->batch.color == color);
 	melyint_lock_take(&self->lock);
-	/* acquire: the state before the color, as in cancel; relaxed: published by the state */
+	/* acquire: the state before the color, as in cancel; relaxed: published by the state, by
+	 * whatever core stored it */
 	own = MELY_LOAD(&ev->_state, acquire) == MELYINT_EV_PRIVATE &&
 	    MELY_LOAD(&ev->_color, relaxed) == color;
 	melyint_lock_drop(&self->lock);

@@ -45,7 +45,8 @@ requeue(struct melyint_core *core, struct mely_event *first)
 			MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == core->batch.color);
 			/* relaxed: cancels on other cores hold the lock that we hold */
 			if (MELY_LOAD(&ev->_state, relaxed) == MELYINT_EV_PRIVATE) {
-				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, relaxed);
+				/* release: as in take_some */
+				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
 				kept = melyint_evq_append(kept, ev);
 			} else {
 				melyint_batch_lose(&core->batch, ev);
@@ -299,8 +300,9 @@ take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 		--*room;
 		if (!(ev->_flags & MELYINT_EV_POOLED)) {
 			melyint_examine_queued(ev);
-			/* relaxed: cancels read it under the lock, which we hold */
-			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, relaxed);
+			/* release: pairs with the acquires in cancel.c. Who finds this state must
+			 * find the event's last color with it, under the lock of another color. */
+			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
 		}
 		ev = ev->_next;
 	} while (ev != first);

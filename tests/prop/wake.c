@@ -274,6 +274,67 @@ busy_needs_no_wakeups(void)
 	TEST_OK(mely_runtime_free(rt));
 }
 
+/* ---- posts that a busy core holds back in its outbox ----------------------------------------- */
+
+enum { BUSY = 8, ROUNDS = 20, POSTS = 150 };
+
+static struct mely_color *busy[BUSY];
+
+static void
+on_slow_ping(void *arg)
+{
+	(void)arg;
+	test_spin_ns(20000);
+	test_add(&answers, 1);
+}
+
+static struct mely_handler slow_ping = MELY_HANDLER(on_slow_ping);
+
+/* The posts of each round end at another place of the outbox. The last of them are in it when the
+ * other core has run all that was delivered. */
+static void
+on_rounds(void *arg)
+{
+	uint64_t posted = 0;
+	unsigned i, j;
+
+	(void)arg;
+	for (i = 0; i < ROUNDS; i++) {
+		for (j = 0; j < POSTS + i; j++)
+			TEST_OK(mely_post(busy[j % BUSY], &slow_ping, NULL));
+		posted += j;
+		while (test_get(&answers) < posted)
+			sched_yield();
+	}
+}
+
+static struct mely_handler rounds = MELY_HANDLER(on_rounds);
+
+/* Without a steal and without stuck cores there is no sentry: an idle core must look itself. */
+static void
+idle_core_empties_outboxes(void)
+{
+	struct mely_config config;
+	struct mely_color *color;
+	int i;
+
+	test_config(&config, 2);
+	config.stealing = 0;
+	config.stuck_ms = 0;
+	atomic_store(&answers, 0);
+	rt = test_runtime_with(&config);
+	color = test_color_on(rt, 0);
+	for (i = 0; i < BUSY; i++)
+		busy[i] = test_color_on(rt, 1);
+	TEST_OK(mely_post(color, &rounds, NULL));
+	test_run_dry(rt);
+	TEST_EQ(test_get(&answers), ROUNDS * POSTS + ROUNDS * (ROUNDS - 1) / 2);
+	TEST_OK(mely_runtime_free(rt));
+	free(color);
+	for (i = 0; i < BUSY; i++)
+		free(busy[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -281,6 +342,7 @@ main(int argc, char **argv)
 	TEST_CASE(every_ping_is_answered);
 	TEST_CASE(balls_never_rest);
 	TEST_CASE(sleepers_are_woken);
+	TEST_CASE(idle_core_empties_outboxes);
 	TEST_CASE(idle_sleeps);
 	TEST_CASE(busy_needs_no_wakeups);
 	return test_done();

@@ -216,14 +216,21 @@ check_sleep(int runtime, const struct mely_runtime *rt, uint64_t until_ps)
 	}
 }
 
-/* A core without work looks at the deadline of a drain every other millisecond. */
+/* A core without work looks at the deadline of a drain every other millisecond. One that has looked
+ * just before may be slow to fall asleep. */
 static void
-check_deadline(const struct world_runtime *wr)
+check_deadline(struct world_runtime *wr)
 {
 	const struct mely_runtime *rt = wr->rt;
 	int i;
 
-	if (wr->drain_to_ps == 0 || sim_now_ps() < wr->drain_to_ps + LATE_MS * 3ull * MS)
+	if (wr->drain_to_ps == 0 || sim_now_ps() < wr->drain_to_ps) {
+		wr->drain_late_ps = 0;
+		return;
+	}
+	if (wr->drain_late_ps == 0)
+		wr->drain_late_ps = sim_now_ps();
+	if (sim_now_ps() < wr->drain_late_ps + LATE_MS * 3ull * MS)
 		return;
 	for (i = 0; i < rt->cores_count; i++) {
 		if (!rt->cores[i].hint.busy)
@@ -238,7 +245,7 @@ promise_still(uint64_t until_ps)
 	int i;
 
 	for (i = 0; i < world.program->runtimes; i++) {
-		const struct world_runtime *wr = &world.runtime[i];
+		struct world_runtime *wr = &world.runtime[i];
 
 		if (wr->rt != NULL && wr->rt->phase == MELYINT_DRAINING &&
 		    !world.program->runtime[i].once)

@@ -216,17 +216,30 @@ left_to_searcher(struct mely_runtime *rt)
 	return false;
 }
 
+/* Is there a sentry that will find what was posted before? Else it may have looked just before it
+ * gave its role up, and the post may still be in this processor's store buffer. */
+static bool
+left_to_sentry(struct mely_runtime *rt)
+{
+	/* relaxed, both: a count of 0 or 1 */
+	if (MELY_LOAD(&rt->idle.sentries, relaxed) == 0)
+		return false;
+	MELY_FENCE(seq_cst); /* pairs with the one in melyint_hand_over_sentry */
+	return MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
+}
+
 static MELY_NOINLINE void
 offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 {
 	struct mely_runtime *rt = core->rt;
 	/* relaxed, all: hints; the sentry sees what these loads miss: C of NOTE(park) */
 	uint32_t n = MELY_LOAD(&core->hint.stealable, relaxed);
-	bool sentry = MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
+	bool sentry;
 
 	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
 	if (n == 0 || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
+	sentry = left_to_sentry(rt);
 	if (sentry && (MELY_LOAD(&rt->idle.searching, relaxed) != MELYINT_SEARCH_NONE ||
 	    !melyint_victim_pays_wakeup(core, n, behind)))
 		return;
@@ -504,6 +517,7 @@ melyint_hand_over_sentry(struct melyint_core *core)
 	MELY_DEBUG_ASSERT(melyint_self == core);
 	core->others.owes_sentry = core->batch.color == NULL &&
 	    MELY_LOAD(&core->hint.waiting, relaxed) == 0; /* a hint */
+	MELY_FENCE(seq_cst); /* the role is given up before the look: see left_to_sentry */
 	for (i = 0; i < rt->cores_count - 1 && !core->others.owes_sentry; i++)
 		melyint_offer(core, &rt->cores[core->fixed.victims[i]]);
 }

@@ -483,6 +483,8 @@ check_idle(void)
 
 		if (wt->started && !wt->pushed && wt->ran == 0 && runs_on(wt->color))
 			sim_fail("timer %d never ran", i);
+		if (wt->done_out && runs_on(wt->color))
+			sim_fail("timer %d: the event of a stop never came", i);
 	}
 	for (i = 0; i < world.program->colors; i++) {
 		if (world.color[i].closing && runs_on(i))
@@ -518,6 +520,10 @@ check_over(void)
 			sim_fail("color %d was released and never given back", i);
 		if (world.color[i].closing)
 			sim_fail("the event of a close of color %d was lost", i);
+	}
+	for (i = 0; i < world.program->timers; i++) {
+		if (world.timer[i].done_out)
+			sim_fail("timer %d: the event of a stop was lost", i);
 	}
 	if (world.spread_posted != world.spread_ended)
 		sim_fail("%u events were posted to many ids, %u came to an end",

@@ -410,6 +410,8 @@ world_handback(void *ctx, const struct mely_handback *left)
 		world_event_ended(we, "was handed back");
 	} else if (handler->fn == world_spread_handler) {
 		world.spread_ended++;
+	} else if (handler->fn == world_stopped_handler) {
+		world_stopped_back(left->arg);
 	} else if (handler->fn == world_drained_handler) {
 		world_drained_back(left->arg);
 	} else if (handler->fn == world_closed_handler) {

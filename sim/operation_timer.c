@@ -17,7 +17,7 @@ world_do_timer_start(const struct doer *doer, const struct op *op)
 	int error;
 
 	(void)doer;
-	if (wt->started || wt->busy || wt->running || wc->released || wc->freed)
+	if (wt->started || wt->busy || wt->running || wt->done_out || wc->released || wc->freed)
 		return;
 	wt->busy = true;
 	wc->held++;
@@ -100,14 +100,26 @@ world_do_timer_again(const struct doer *doer, const struct op *op)
 void
 world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
 {
+	struct world_color *wc = &world.color[wt->color];
+	bool with_done = ++wt->stops % 2 != 0 && !wt->done_out && !doer->left;
 	int error;
 
 	if (!wt->started || wt->busy || wt->id == 0)
 		return;
 	wt->busy = true;
-	error = mely_watch_stop(world.color[wt->color].rt, wt->id, NULL, NULL);
+	if (with_done) {
+		wt->done_out = true;
+		error = mely_watch_stop(wc->rt, wt->id, world_color_of(wc), wt->done);
+	} else {
+		error = mely_watch_stop(wc->rt, wt->id, NULL, NULL);
+	}
 	check_left();
 	wt->busy = false;
+	if (with_done && error != -EINPROGRESS) {
+		if (!wt->done_out)
+			sim_fail("a stop of a timer says %d and posts its event", error);
+		wt->done_out = false;
+	}
 	if (error == 0 || error == -EINPROGRESS) {
 		if (error == 0 && wt->running && doer->color != wt->color)
 			sim_fail("a timer was stopped exactly while its handler ran");
@@ -118,6 +130,27 @@ world_do_timer_stop(const struct doer *doer, struct world_timer *wt)
 	} else {
 		sim_fail("mely_watch_stop: error %d", error);
 	}
+}
+
+/* The event of a stop that came while the handler ran. */
+void
+world_stopped_handler(void *arg)
+{
+	struct world_timer *wt = arg;
+
+	check_begin(wt->color, NULL);
+	world_stopped_back(wt);
+	check_end(wt->color);
+}
+
+void
+world_stopped_back(struct world_timer *wt)
+{
+	if (!wt->done_out)
+		sim_fail("a stopped timer says twice, or unasked, that it has ended");
+	if (wt->running)
+		sim_fail("a timer is said to have ended while its handler runs");
+	wt->done_out = false;
 }
 
 void

@@ -88,10 +88,10 @@ static void
 make_events(const struct program *p)
 {
 	static void (*const fns[HANDLER_KINDS])(void *) = {world_handler, world_event_handler,
-	    world_timer_handler, world_done_handler, world_fd_handler, world_spread_handler,
-	    world_closed_handler, world_drained_handler};
-	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "done",
-	    "descriptor", "spread", "closed", "drained"};
+	    world_timer_handler, world_stopped_handler, world_done_handler, world_fd_handler,
+	    world_spread_handler, world_closed_handler, world_drained_handler};
+	static const char *const names[HANDLER_KINDS] = {"script", "event", "timer", "stopped",
+	    "done", "descriptor", "spread", "closed", "drained"};
 	int i, j;
 
 	for (i = 0; i < HANDLER_KINDS; i++) {
@@ -114,8 +114,13 @@ make_events(const struct program *p)
 		mely_event_init(we->event, &world.handler[HANDLER_EVENT][handler], we);
 		mely_event_init(we->done, &world.handler[HANDLER_DONE][0], we);
 	}
-	for (i = 0; i < p->timers; i++)
-		world.timer[i].world = &world;
+	for (i = 0; i < p->timers; i++) {
+		struct world_timer *wt = &world.timer[i];
+
+		wt->world = &world;
+		wt->done = sim_malloc(sizeof *wt->done);
+		mely_event_init(wt->done, &world.handler[HANDLER_STOPPED][0], wt);
+	}
 	for (i = 0; i < p->colors; i++) {
 		struct world_color *wc = &world.color[i];
 
@@ -281,6 +286,8 @@ first_thread(void *arg)
 		sim_free(world.event[i].event);
 		sim_free(world.event[i].done);
 	}
+	for (i = 0; i < p->timers; i++)
+		sim_free(world.timer[i].done);
 	check_over();
 }
 

@@ -22,6 +22,7 @@ enum handler_kind {
 	HANDLER_POST,
 	HANDLER_EVENT,
 	HANDLER_TIMER,
+	HANDLER_STOPPED,
 	HANDLER_DONE,
 	HANDLER_FD,
 	HANDLER_SPREAD,
@@ -131,6 +132,9 @@ struct world_timer {
 	bool awaited;           /* it must run at late_ps or soon after */
 	uint64_t late_ps, looked_ps;
 	uint32_t looks;         /* checks that found it late behind a busy core */
+	struct mely_event *done; /* of a stop; in the timer's color */
+	bool done_out;          /* a stop has promised it, or is about to */
+	uint32_t stops;
 };
 
 /* An event counter of the program's, watched for reading. */
@@ -232,6 +236,8 @@ void world_event_ended(struct world_event *we, const char *how);
 void world_do_timer_start(const struct doer *doer, const struct op *op);
 void world_do_timer_again(const struct doer *doer, const struct op *op);
 void world_do_timer_stop(const struct doer *doer, struct world_timer *wt);
+void world_stopped_handler(void *arg);
+void world_stopped_back(struct world_timer *wt);
 
 /* ---- operation_close.c ----------------------------------------------------------------------- */
 

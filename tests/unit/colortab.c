@@ -10,6 +10,7 @@
 #include "base/pages.h"
 #include "color/slab.h"
 #include "color/table.h"
+#include "color/table_private.h"
 #include "color/trim.h"
 
 static struct mely_runtime *
@@ -175,6 +176,36 @@ unused_ones_go(void **state)
 	assert_int_equal(mely_runtime_free(rt), 0);
 }
 
+/* A reader that comes while a trim unlinks may be in buckets that were replaced. */
+static void
+buckets_outlast_readers(void **state)
+{
+	struct mely_runtime *rt = runtime();
+	enum melyint_trim_left left;
+	struct melyint_buckets *old;
+	struct melyint_trim trim;
+	struct mely_color *color;
+	uint32_t k;
+
+	(void)state;
+	for (k = 0; k < 1000; k++)
+		(void)look_up(rt, 0x80000000u + k * 0x10001u);
+	melyint_trim_begin(&trim, rt, false, 1);
+	while (trim.stage == MELYINT_TRIM_BEFORE)
+		assert_int_equal(melyint_trim_step(&trim), MELYINT_TRIM_MORE);
+	old = MELY_LOAD(&rt->colors->buckets, relaxed); /* no other thread */
+	assert_int_equal(melyint_colortab_enter(rt, NULL, 0x80000000u, &color), 0);
+	while ((left = melyint_trim_step(&trim)) == MELYINT_TRIM_MORE)
+		continue;
+	assert_int_equal(left, MELYINT_TRIM_WAITS);
+	assert_ptr_not_equal(MELY_LOAD(&rt->colors->buckets, relaxed), old); /* few ids are left */
+	assert_ptr_equal(trim.older, old);
+	melyint_colortab_leave(rt, NULL);
+	while (melyint_trim_step(&trim) != MELYINT_TRIM_OVER)
+		continue;
+	assert_int_equal(mely_runtime_free(rt), 0);
+}
+
 /* A trim that the end of the runtime cuts short leaves nothing behind. */
 static void
 trim_is_cut_short(void **state)
@@ -205,6 +236,7 @@ main(void)
 		cmocka_unit_test(exact_and_small),
 		cmocka_unit_test(held_ones_stay),
 		cmocka_unit_test(unused_ones_go),
+		cmocka_unit_test(buckets_outlast_readers),
 		cmocka_unit_test(trim_is_cut_short),
 	};
 

@@ -200,7 +200,7 @@ left_to_searcher(struct mely_runtime *rt)
 	int seen = MELY_LOAD(&rt->idle.searching, relaxed);
 
 	/* Another poster has recorded it already; to record it again would take the line from other
-	 * cores. seq_cst: pairs with the fence in end_search. If the word has not changed, then
+	 * cores. seq_cst: pairs with the fence in melyint_hand_over_sentry. If the word has not changed, then
 	 * what was posted before comes before the searcher's check. */
 	if (seen == MELYINT_SEARCH_MORE) {
 		MELY_FENCE(seq_cst);
@@ -436,9 +436,9 @@ end_search(struct melyint_core *core)
 	/* One core searches at a time, and it alone ends its search. */
 	MELY_DEBUG_ASSERT(!was || MELY_PEEK(&core->rt->idle.searching) != MELYINT_SEARCH_NONE);
 	if (was) {
-		/* acq_rel: as in wake_searcher; what follows sees what posters left to us */
+		/* acq_rel: as in wake_searcher; the caller hands over, which sees what posters left
+		 * to us */
 		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
-		MELY_FENCE(seq_cst); /* pairs with the one in left_to_searcher */
 	}
 	return was;
 }
@@ -517,7 +517,9 @@ melyint_hand_over_sentry(struct melyint_core *core)
 	MELY_DEBUG_ASSERT(melyint_self == core);
 	core->others.owes_sentry = core->batch.color == NULL &&
 	    MELY_LOAD(&core->hint.waiting, relaxed) == 0; /* a hint */
-	MELY_FENCE(seq_cst); /* the role is given up before the look: see left_to_sentry */
+	/* The search, or the watch, is over before the look. Pairs with the fences in
+	 * left_to_searcher and left_to_sentry. */
+	MELY_FENCE(seq_cst);
 	for (i = 0; i < rt->cores_count - 1 && !core->others.owes_sentry; i++)
 		melyint_offer(core, &rt->cores[core->fixed.victims[i]]);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search.pml: no post is left to a search that misses it. Mirrors left_to_searcher, wake_searcher
- * and end_search (sched/park.c): D of NOTE(park), in a runtime without a sentry.
+ * search.pml: no post is left to a search that misses it. Mirrors left_to_searcher, wake_searcher,
+ * end_search and melyint_hand_over_sentry (sched/park.c): D of NOTE(park), in a runtime without a
+ * sentry.
  *
  * One core searches. Posters make work wait, each behind another core, and leave it to the search
  * if there is one; else they begin one. The core ends its search and looks at all that waits.
@@ -14,8 +15,8 @@
  *   assert in the monitor   at rest, a search has seen all that waits
  *
  *   FAULT_1   left_to_searcher has no fence
- *   FAULT_2   end_search has no fence
- *   FAULT_3   the fence of end_search comes before the exchange
+ *   FAULT_2   the core that ends a search has no fence (melyint_hand_over_sentry)
+ *   FAULT_3   its fence comes before the exchange
  *   FAULT_4   left_to_searcher does not load the word again behind its fence
  */
 #define POSTERS 3

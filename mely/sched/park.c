@@ -200,8 +200,8 @@ left_to_searcher(struct mely_runtime *rt)
 	int seen = MELY_LOAD(&rt->idle.searching, relaxed);
 
 	/* Another poster has recorded it already; to record it again would take the line from other
-	 * cores. seq_cst: pairs with the fence in melyint_hand_over_sentry. If the word has not changed, then
-	 * what was posted before comes before the searcher's check. */
+	 * cores. Pairs with the fence in melyint_hand_over_sentry: if the word has not changed, the
+	 * searcher's check comes after what was posted before. */
 	if (seen == MELYINT_SEARCH_MORE) {
 		MELY_FENCE(seq_cst);
 		seen = MELY_LOAD(&rt->idle.searching, relaxed);
@@ -216,13 +216,11 @@ left_to_searcher(struct mely_runtime *rt)
 	return false;
 }
 
-/* Is there a sentry that will find what was posted before? Else it may have looked just before it
- * gave its role up, and the post may still be in this processor's store buffer. */
+/* Is there a sentry that finds what was posted before? It looks once more when it gives up. */
 static bool
 left_to_sentry(struct mely_runtime *rt)
 {
-	/* relaxed, both: a count of 0 or 1 */
-	if (MELY_LOAD(&rt->idle.sentries, relaxed) == 0)
+	if (MELY_LOAD(&rt->idle.sentries, relaxed) == 0) /* relaxed, both: 0 or 1 */
 		return false;
 	MELY_FENCE(seq_cst); /* pairs with the one in melyint_hand_over_sentry */
 	return MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
@@ -342,10 +340,8 @@ fall_asleep(struct melyint_core *core, uint8_t how)
 		MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->idle.sleepers) <= core->rt->cores_count);
 	}
 	melyint_lock_drop(&core->lock);
-	/* Others see the sleeper before it looks once more at their work and at which cores are
-	 * busy. Else a post just before could miss the sleeper, the sleeper the post, and no core
-	 * would be the sentry: C of NOTE(park). Pairs with the fence in melyint_rise. Posters have
-	 * none. */
+	/* The sleeper looks at the others' work, and for busy cores, only when they can see it: C
+	 * of NOTE(park). Pairs with the fence in melyint_rise. */
 	MELY_FENCE(seq_cst);
 	return empty;
 }
@@ -355,9 +351,7 @@ melyint_rise(struct melyint_core *core)
 {
 	MELY_DEBUG_ASSERT(melyint_self == core && core->batch.color == NULL);
 	melyint_monitor_awake(core);
-	/* Others see a busy core before it looks for sleepers. Else it could miss one that has just
-	 * found no core busy and so is not the sentry. Pairs with the fence in fall_asleep. */
-	MELY_FENCE(seq_cst);
+	MELY_FENCE(seq_cst); /* a busy core looks for sleepers: pairs with fall_asleep */
 }
 
 /* Back from a sleep. True: another thread had marked the core awake. */
@@ -436,8 +430,7 @@ end_search(struct melyint_core *core)
 	/* One core searches at a time, and it alone ends its search. */
 	MELY_DEBUG_ASSERT(!was || MELY_PEEK(&core->rt->idle.searching) != MELYINT_SEARCH_NONE);
 	if (was) {
-		/* acq_rel: as in wake_searcher; the caller hands over, which sees what posters left
-		 * to us */
+		/* acq_rel: as in wake_searcher. The caller looks for what posters left to it. */
 		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
 	}
 	return was;
@@ -517,9 +510,7 @@ melyint_hand_over_sentry(struct melyint_core *core)
 	MELY_DEBUG_ASSERT(melyint_self == core);
 	core->others.owes_sentry = core->batch.color == NULL &&
 	    MELY_LOAD(&core->hint.waiting, relaxed) == 0; /* a hint */
-	/* The search, or the watch, is over before the look. Pairs with the fences in
-	 * left_to_searcher and left_to_sentry. */
-	MELY_FENCE(seq_cst);
+	MELY_FENCE(seq_cst); /* it is over before the look: left_to_searcher, left_to_sentry */
 	for (i = 0; i < rt->cores_count - 1 && !core->others.owes_sentry; i++)
 		melyint_offer(core, &rt->cores[core->fixed.victims[i]]);
 }

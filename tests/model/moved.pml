@@ -14,9 +14,9 @@
  *   assert in cancel_own(), cancel_queued()   only an event that is there is taken out of the own
  *                                             batch, and of the queue of C: invariant 9
  *
- *   FAULT_1   the cancel takes the event without a second look
- *   FAULT_2   the second look does not read the state
- *   FAULT_3   the second look does not read the color
+ *   FAULT_1   the cancel takes the event without a second check
+ *   FAULT_2   the second check does not read the state
+ *   FAULT_3   the second check does not read the color
  *   FAULT_4   the core that takes the event says so relaxed: the color found with it is an old one
  *   FAULT_5   the core that puts it back says so relaxed: the same
  */
@@ -161,7 +161,7 @@ proctype core0()
 	byte state, color, looks;
 
 	take(CORE0, queue_c, batch0);
-	/* A handler of C. A look that finds the event on its way is repeated. */
+	/* A handler of C. A check that finds the event on its way is repeated. */
 	do
 	:: looks < 4 ->
 		looks++;

@@ -7,8 +7,9 @@ enum {
 	LOOKS = 1024,
 	BUFFERED_PERCENT = 20,
 	DWELLING_PERCENT = 30, /* of the others */
-	DWELL_SHARE = 48,      /* one place of so many, on average */
-	DWELL_SHARE_LOW = 10
+	DWELL_SHARE = 48,      /* places to one that is chosen, on average */
+	DWELL_SHARE_LOW = 10,
+	DWELLS_MAX = 400       /* of a schedule: a handler that dwells at each word has no end */
 };
 
 bool
@@ -44,6 +45,7 @@ sim_strategy_begin(struct sim_strategy *s, uint64_t seed, uint64_t *slice)
 	sim_rng_init(&s->dwells, seed, 5);
 	s->dwelling = !s->buffered && sim_rng_percent(&s->dwells, DWELLING_PERCENT);
 	s->places = sim_rng_next(&s->dwells) | 1;
+	s->dwells_left = DWELLS_MAX;
 	s->share = sim_rng_percent(&s->dwells, 50) ? DWELL_SHARE : DWELL_SHARE_LOW;
 	*slice = 1;
 }
@@ -104,5 +106,8 @@ sim_strategy_dwells(struct sim_strategy *s, size_t place)
 	/* The upper bits of the product depend on all of its factors' bits. */
 	uint64_t mixed = (place + 1) * s->places >> 32;
 
-	return mixed % s->share == 0 && sim_rng_below(&s->dwells, 2) == 0;
+	if (mixed % s->share != 0 || s->dwells_left == 0 || sim_rng_below(&s->dwells, 2) == 0)
+		return false;
+	s->dwells_left--;
+	return true;
 }

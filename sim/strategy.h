@@ -25,7 +25,8 @@ struct sim_strategy {
 	struct sim_rng dwells;  /* as delays */
 	bool dwelling;          /* threads dwell at places: */
 	uint64_t places;        /* which ones: */
-	uint32_t share;         /* one of so many */
+	uint32_t share;         /* places to one of them */
+	uint32_t dwells_left;
 	uint64_t step_ps, relax_ps, call_ps;
 };
 

@@ -145,7 +145,7 @@ begin_again(struct world_runtime *wr)
 		return;
 	/* A stop that has not returned stops this run, too, if it did not stop the one before. */
 	wr->stopping = wr->lenient = wr->stops != 0;
-	wr->drain_from_ps = wr->drain_to_ps = 0;
+	wr->drain_from_ps = wr->drain_to_ps = wr->drain_late_ps = 0;
 	wr->idle_sleeps = 0;
 	for (i = 0; i < world.program->timers; i++) {
 		world_do_timer_stop(&doer, &world.timer[i]);

@@ -300,8 +300,8 @@ take_some(struct mely_event *first, uint32_t *room, struct mely_event **rest)
 		--*room;
 		if (!(ev->_flags & MELYINT_EV_POOLED)) {
 			melyint_examine_queued(ev);
-			/* release: pairs with the acquires in cancel.c. Who finds this state must
-			 * find the event's last color with it, under the lock of another color. */
+			/* release: pairs with the acquires in cancel.c. A canceller that finds this
+			 * state must find the event's last color, too, without this lock. */
 			MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);
 		}
 		ev = ev->_next;

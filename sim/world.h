@@ -175,6 +175,7 @@ struct world {
 	struct world_timer timer[PROGRAM_TIMERS];
 	struct world_fd fd[PROGRAM_FDS];
 	uint64_t worked_ns;
+	uint32_t snapshots;
 	uint32_t spread_posted, spread_ended; /* events to many ids */
 	int answers, answer[PROGRAM_ANSWERS]; /* virtual threads */
 	bool threads_over;      /* those that are not cores have ended */

@@ -25,8 +25,8 @@ struct sim_strategy {
 	struct sim_rng dwells;  /* as delays */
 	bool dwelling;          /* threads dwell at places: */
 	uint64_t places;        /* which ones: */
-	uint32_t share;         /* places to one of them */
-	uint32_t dwells_left;
+	uint32_t share;         /* of all places, one in this number, on average */
+	uint32_t dwells_left;   /* then no thread dwells any more */
 	uint64_t step_ps, relax_ps, call_ps;
 };
 

@@ -47,7 +47,6 @@
 /* Where the event is, for the assertions: under the lock of the core, or in a batch. */
 mtype = {batch0, batch1, queue_c, queue_e, nowhere};
 mtype place = batch1;
-bool found;        /* the cancel took it out of the own batch */
 
 /* owner: the core of the color, whose lock has its number */
 inline post(t, color, owner, to)
@@ -134,7 +133,6 @@ inline cancel_own()
 {
 	assert(place == batch0);
 	place = nowhere;
-	found = true;
 	STORE_release(CORE0, STATE, IDLE);
 	break
 }

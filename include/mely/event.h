@@ -220,7 +220,9 @@ MELY_API int mely_event_post_id(struct mely_runtime *rt, uint32_t color, struct 
  *                 done's handler is entered; without done, the program must learn otherwise when
  *                 ev is free.
  *   -EALREADY     done is queued already; nothing was cancelled.
- *   -EBUSY        ev is itself the done of another cancel, which the library has yet to post.
+ *   -EBUSY        ev is itself the done of another cancel, which the library has yet to post; or
+ *                 a core was about to run it when the process forked, and this is the child:
+ *                 initialise it again.
  *   -EINVAL       ev is NULL, or done is given without done_color.
  *
  * done may be NULL. The library touches done and done_color only after -EINPROGRESS. An event that

@@ -256,7 +256,8 @@ melyint_examine_init(const struct mely_event *ev)
 
 	/* In another batch than this core's the mark may remain from before a fork. */
 	if (state == MELYINT_EV_QUEUED || (state == MELYINT_EV_PRIVATE && self != NULL &&
-	    self->batch.color != NULL && MELY_PEEK(&ev->_color) == self->batch.color))
+	    self->batch.color != NULL &&
+	    melyint_ev_color(MELY_PEEK(&ev->_color)) == self->batch.color))
 		melyint_misuse("event %p of handler '%s' is initialised while it is queued",
 		    (const void *)ev, ev->_handler->name != NULL ? ev->_handler->name : "");
 }

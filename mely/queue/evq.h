@@ -42,6 +42,25 @@ enum {
 	/* the upper four bits: a shift, A of NOTE(weight) */
 };
 
+/*
+ * ev->_color: a color, or NULL before the first post. What a thread stores there without the lock
+ * of the color's owner has the lowest bit set: then the event is in no queue of that color, and a
+ * cancel under that lock must not mistake it for one that is (sched/cancel.c).
+ */
+MELY_INLINE struct mely_color *
+melyint_ev_color_unlocked(struct mely_color *color)
+{
+	MELY_DEBUG_ASSERT(((uintptr_t)color & 1) == 0);
+	return (struct mely_color *)((uintptr_t)color | 1);
+}
+
+/* The color, however it was stored. */
+MELY_INLINE struct mely_color *
+melyint_ev_color(struct mely_color *stored)
+{
+	return (struct mely_color *)((uintptr_t)stored & ~(uintptr_t)1);
+}
+
 enum { MELYINT_EVQ_WALK = 8 }; /* events that an assertion walks */
 
 enum melyint_evq_found { MELYINT_EVQ_ABSENT, MELYINT_EVQ_PRESENT, MELYINT_EVQ_TOO_LONG };

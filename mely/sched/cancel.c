@@ -93,7 +93,7 @@ cancel_own(struct melyint_core *self, struct mely_color *color, struct mely_even
 	struct mely_event **lists[] = {&batch->heads, &batch->tails, &batch->own};
 
 	MELY_DEBUG_ASSERT(melyint_self == self && batch->color == color);
-	MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == color);
+	MELY_DEBUG_ASSERT(melyint_ev_color(MELY_PEEK(&ev->_color)) == color);
 	melyint_evq_remove_from(lists, 3, ev);
 	melyint_batch_lose(batch, ev);
 	free_again(self, color, ev);
@@ -112,7 +112,7 @@ in_own_batch(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	/* acquire: the state before the color, as in cancel; relaxed: published by the state, by
 	 * whatever core stored it */
 	own = MELY_LOAD(&ev->_state, acquire) == MELYINT_EV_PRIVATE &&
-	    MELY_LOAD(&ev->_color, relaxed) == color;
+	    melyint_ev_color(MELY_LOAD(&ev->_color, relaxed)) == color;
 	melyint_lock_drop(&self->lock);
 	return own;
 }
@@ -133,7 +133,8 @@ hang_completion(struct melyint_core *owner, struct mely_color *done_color,
 	if (!MELY_CAS(&done->_state, &idle, MELYINT_EV_PROMISED, acquire))
 		return -EALREADY;
 	melyint_check_promise(done);
-	MELY_STORE(&done->_color, done_color, relaxed); /* read by the owner, under the lock */
+	/* relaxed: read by the owner, under the lock */
+	MELY_STORE(&done->_color, melyint_ev_color_unlocked(done_color), relaxed);
 	done->_next = owner->locked.waiters;
 	owner->locked.waiters = done;
 	return -EINPROGRESS;
@@ -153,6 +154,29 @@ cancel_taken(struct melyint_core *owner, struct mely_event *ev, struct mely_colo
 	return result;
 }
 
+/*
+ * Under the lock of the color's owner: is this the event's color? It may have moved meanwhile; then
+ * the caller looks again.
+ */
+static bool
+is_color_of(struct melyint_core *owner, struct mely_color *color, struct mely_event *ev,
+    uint16_t *state)
+{
+	struct mely_color *stored;
+
+	MELY_DEBUG_ASSERT(melyint_lock_held(&owner->lock));
+	/* acquire: as in cancel; relaxed: published by the state, by whatever core stored it */
+	*state = MELY_LOAD(&ev->_state, acquire);
+	stored = MELY_LOAD(&ev->_color, relaxed);
+	if (*state == MELYINT_EV_CLAIMED || *state == MELYINT_EV_PROMISED)
+		return false;
+	/* Stored without the lock, the color is younger than these states, which are then of
+	 * another color. Else neither changes until the lock is dropped. */
+	if (*state == MELYINT_EV_QUEUED || *state == MELYINT_EV_LEFT)
+		return stored == color;
+	return melyint_ev_color(stored) == color;
+}
+
 /* plead: also mark an event that another core has taken. */
 static int
 cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *done, bool plead)
@@ -164,7 +188,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		uint16_t state = MELY_LOAD(&ev->_state, acquire);
 		/* acquire: pairs with the release of a post that may follow the load of the state:
 		 * the color can be one that this post has made */
-		struct mely_color *color = MELY_LOAD(&ev->_color, acquire);
+		struct mely_color *color = melyint_ev_color(MELY_LOAD(&ev->_color, acquire));
 		struct melyint_core *owner;
 		bool taken;
 		int result;
@@ -185,10 +209,7 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		if (self != NULL && self->batch.color == color && state == MELYINT_EV_IDLE)
 			return -ENOENT;
 		owner = melyint_color_lock(color);
-		/* acquire: as above; under the lock QUEUED cannot change */
-		state = MELY_LOAD(&ev->_state, acquire);
-		if (MELY_LOAD(&ev->_color, relaxed) != color || state == MELYINT_EV_CLAIMED ||
-		    state == MELYINT_EV_PROMISED) {
+		if (!is_color_of(owner, color, ev, &state)) {
 			melyint_lock_drop(&owner->lock);
 			continue;
 		}
@@ -206,6 +227,11 @@ cancel(struct mely_event *ev, struct mely_color *done_color, struct mely_event *
 		taken = state != MELYINT_EV_IDLE;
 		if (!taken && MELY_LOAD(&owner->shown.current, acquire) != ev) {
 			result = -ENOENT;
+		} else if (taken && MELY_LOAD(&owner->shown.running, relaxed) != color) {
+			/* It has run, and has been promised to this color since; or the core that
+			 * had it was left in the parent of a fork. relaxed: a core shows its batch
+			 * under its lock, or before it owns the color */
+			result = -EBUSY;
 		} else if (done != NULL && !melyint_color_stays(done_color)) {
 			/* The completion keeps its color's address. */
 			melyint_lock_drop(&owner->lock);
@@ -251,7 +277,7 @@ melyint_cancel_complete(struct mely_event *waiters)
 	while (waiters != NULL) {
 		struct mely_event *next = waiters->_next;
 		/* relaxed: set under the lock */
-		struct mely_color *color = MELY_LOAD(&waiters->_color, relaxed);
+		struct mely_color *color = melyint_ev_color(MELY_LOAD(&waiters->_color, relaxed));
 
 		MELY_DEBUG_ASSERT(MELY_PEEK(&waiters->_state) == MELYINT_EV_PROMISED);
 		/* release: pairs with the acquire of melyint_post's claim */

@@ -60,7 +60,7 @@ melyint_event_enter(struct melyint_core *core, struct mely_event *ev, unsigned f
 			melyint_event_drop(core, ev);
 			return false;
 		}
-		MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == core->batch.color);
+		MELY_DEBUG_ASSERT(melyint_ev_color(MELY_PEEK(&ev->_color)) == core->batch.color);
 		/* release: pairs with the acquire in cancel.c: the handler before has ended */
 		MELY_STORE(&core->shown.current, ev, release);
 		/* release: pairs with the acquire of the post that claims the event next, and of a

@@ -220,7 +220,7 @@ append_own(struct melyint_batch *batch, struct mely_color *color, struct mely_ev
 	MELY_DEBUG_ASSERT(melyint_event_claimed(ev));
 	if (!(ev->_flags & MELYINT_EV_POOLED)) {
 		/* release: as in append */
-		MELY_STORE(&ev->_color, color, release);
+		MELY_STORE(&ev->_color, melyint_ev_color_unlocked(color), release);
 		batch->own_embedded = true;
 		/* release: as in append */
 		MELY_STORE(&ev->_state, MELYINT_EV_PRIVATE, release);

@@ -42,9 +42,13 @@ requeue(struct melyint_core *core, struct mely_event *first)
 		if (ev->_flags & MELYINT_EV_POOLED) {
 			kept = melyint_evq_append(kept, ev);
 		} else {
-			MELY_DEBUG_ASSERT(MELY_PEEK(&ev->_color) == core->batch.color);
+			struct mely_color *color = core->batch.color;
+
+			MELY_DEBUG_ASSERT(melyint_ev_color(MELY_PEEK(&ev->_color)) == color);
 			/* relaxed: cancels on other cores hold the lock that we hold */
 			if (MELY_LOAD(&ev->_state, relaxed) == MELYINT_EV_PRIVATE) {
+				/* with the lock now; relaxed: published by the state */
+				MELY_STORE(&ev->_color, color, relaxed);
 				/* release: as in take_some */
 				MELY_STORE(&ev->_state, MELYINT_EV_QUEUED, release);
 				kept = melyint_evq_append(kept, ev);

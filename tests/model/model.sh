@@ -26,7 +26,7 @@ END
 # early does not pass.
 models="lock:3:100000 owner:6:100000 park:5:20000 outbox:7:20000 row:2:1000
 	heads:5:10000 cancel:8:20000 monitor:5:100000 colortab:6:100000 slots:5:10000
-	search:4:100000 moved:5:2000"
+	search:4:100000 moved:7:100000"
 
 here=$(cd "$(dirname "$0")" && pwd)
 wanted=

@@ -191,6 +191,7 @@ MELY_API int mely_post_head_id(struct mely_runtime *rt, uint32_t color,
  * Post an embedded event to a color, at the tail or at the head. When two threads post the same
  * event at the same time, one of them wins. Errors as mely_post, but never ENOMEM, and
  *   -EALREADY   the event is queued already; it stays where it is
+ *   -EINVAL     also for an event of zeroes, which was never initialised
  *
  * Threads: any. Colors: any. Blocks: no. Errors: -EALREADY, -EAGAIN, -ESHUTDOWN, -EINVAL, -ECHILD.
  */

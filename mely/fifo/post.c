@@ -128,6 +128,10 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 
 	if (MELY_UNLIKELY(!melyint_event_claim(ev)))
 		return -EALREADY;
+	if (MELY_UNLIKELY(ev->_handler == NULL)) { /* zeroed, and never initialised */
+		melyint_event_unclaim(ev);
+		return -EINVAL;
+	}
 	/* A handler's posts to its own color are never refused. */
 	if (self == NULL || self->batch.color != color)
 		error = melyint_post_rules(self, color, ev, flags);

@@ -356,6 +356,10 @@ melyint_post(struct mely_color *color, struct mely_event *ev, unsigned flags)
 
 	if (MELY_UNLIKELY(!melyint_event_claim(ev)))
 		return -EALREADY;
+	if (MELY_UNLIKELY(ev->_handler == NULL)) { /* zeroed, and never initialised */
+		melyint_event_unclaim(ev);
+		return -EINVAL;
+	}
 	if (MELY_LIKELY(self != NULL && self->batch.direct == color))
 		return enqueue(self, color, ev, flags);
 	error = post_ruled(self, color, ev, flags);

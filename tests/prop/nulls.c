@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * nulls.c: NULL where a public function takes a pointer, row by row of nulls.def; handlers without
- * a function; and posts of NULL from handlers, which take other ways. Each in a child. Developer
- * builds end the program with one line, "mely: misuse: ...", where release builds return a value;
- * a handler without a function ends it in every build.
+ * nulls.c: NULL where a public function takes a pointer, row by row of nulls.def; events of zeroes;
+ * handlers without a function; and posts of NULL from handlers, which take other ways. Each in a
+ * child. Developer builds end the program with one line, "mely: misuse: ...", where release builds
+ * return a value; a handler without a function ends it in every build.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -164,6 +164,47 @@ inside(void)
 
 	if (DEVELOPER)
 		is_line("inside", status, line, "mely_post_id: the handler is NULL");
+	else
+		TEST_EQ(status, 0);
+}
+
+/* ---- events of zeroes ------------------------------------------------------------------------ */
+
+static struct mely_event zeroed;
+
+static void
+on_zeroed_inside(void *arg)
+{
+	struct mely_join last;
+
+	TEST_EQ(mely_event_post(arg, &zeroed), -EINVAL);
+	TEST_EQ(mely_event_post_id(rt, 1, &zeroed), -EINVAL);
+	TEST_OK(mely_join_init(&last, 1, arg, &zeroed));
+	TEST_EQ(mely_join_done(&last), -EINVAL);
+}
+
+static void
+posts_zeroed(void)
+{
+	static struct mely_handler handler = MELY_HANDLER(on_zeroed_inside);
+
+	prepare();
+	TEST_EQ(mely_event_post(color, &zeroed), -EINVAL);
+	TEST_EQ(mely_event_post_head(color, &zeroed), -EINVAL);
+	TEST_EQ(mely_event_post_id(rt, 1, &zeroed), -EINVAL);
+	TEST_EQ(mely_event_pending(&zeroed), 0);
+	TEST_OK(mely_post(color, &handler, color));
+	test_run_dry(rt);
+}
+
+static void
+zeroed_events(void)
+{
+	char line[4096];
+	int status = test_child(posts_zeroed, line, sizeof line);
+
+	if (DEVELOPER)
+		is_line("zeroed", status, line, "is not initialised");
 	else
 		TEST_EQ(status, 0);
 }
@@ -329,6 +370,7 @@ main(int argc, char **argv)
 	test_init(argc, argv, 60);
 	TEST_CASE(every_pointer);
 	TEST_CASE(inside);
+	TEST_CASE(zeroed_events);
 	TEST_CASE(no_function);
 	TEST_CASE(no_function_to_watch);
 	return test_done();

@@ -21,7 +21,9 @@
  *      with an odd number. The trampoline of a level-triggered watcher, after its handler, notes
  *      the round that its descriptor's poller is in. If a report comes in that round, the next
  *      trampoline polls before its handler. Rounds that begin later take from the kernel what is
- *      ready after the handler. Edge-triggered handlers are not protected: their read says EAGAIN.
+ *      ready after the handler. So with a thread that resumes the watcher: if the handler has run
+ *      while that thread polled, what it found is stale. Edge-triggered handlers are not
+ *      protected: their read says EAGAIN.
  */
 #include "io/kinds.h"
 
@@ -150,8 +152,10 @@ note_round(struct melyint_watch *w)
 {
 	struct melyint_watch_fd *f = &w->u.fd;
 
-	if (!f->edge)
-		f->round = melyint_poller_round(melyint_fd_poller(w->io, f->record));
+	if (f->edge)
+		return;
+	f->round = melyint_poller_round(melyint_fd_poller(w->io, f->record));
+	f->runs++;
 }
 
 /* E of NOTE(readiness), before the handler. Under the guard, which this drops while it polls.
@@ -409,6 +413,7 @@ int
 melyint_fd_enable(struct melyint_watch *w, bool on)
 {
 	struct melyint_watch_fd *f = &w->u.fd;
+	uint32_t runs = f->runs;
 
 	MELY_DEBUG_ASSERT(melyint_watch_guarded(w) && w->refs < UINT8_MAX);
 	if (f->ended)
@@ -422,6 +427,7 @@ melyint_fd_enable(struct melyint_watch *w, bool on)
 		w->refs++;
 		if (w->stage == MELYINT_STAGE_REST && !f->edge)
 			check_again(w);
+		f->stale |= f->runs != runs; /* E of NOTE(readiness) */
 		w->refs--;
 		if (w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off && f->ready != 0)
 			post_ready(w);

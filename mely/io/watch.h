@@ -53,6 +53,7 @@ struct melyint_watch_fd {
 	bool ended;                 /* the child has: its handler runs, and no descriptor refers to
 	                             * the record any more */
 	uint32_t round;             /* of its poller when the handler last ended; even: none */
+	uint32_t runs;              /* of the handler, when it is level-triggered */
 	pid_t pid;                  /* of a child */
 };
 

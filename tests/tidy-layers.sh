@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The rooms of mely/: each file includes only its own room and lower ones, and each function that a
-# header declares is defined in the header's room, or in the room that mely/layers names for it.
+# The rooms of mely/ and of webserver/: each file includes only its own room and lower ones, and
+# each function that a header declares is defined in the header's room, or in the room that the
+# file "layers" of the tree names for it.
 set -u
 top=${top_srcdir:-$(cd "$(dirname "$0")/.." && pwd)}
 scratch=$(mktemp -d) || exit 1
@@ -14,11 +15,22 @@ complain()
 	failures=$((failures + 1))
 }
 
+# The functions of a tree begin so.
+prefix_of()
+{
+	case $1 in
+	*/webserver) echo '(sws|http|mime)_' ;;
+	*) echo 'melyint_' ;;
+	esac
+}
+
 # Every function that a header declares: "HEADER FUNCTION". Bodies and structs are left out.
 declared()
 {
+	local prefix
+	prefix=$(prefix_of "$1")
 	(cd "$1" && find . -name '*.h' | sed 's,^\./,,' | sort) | while read -r header; do
-		awk -v header="$header" '
+		awk -v header="$header" -v prefix="$prefix" '
 		/\\$/ && (/^[ \t]*#/ || skip) { skip = 1; next }
 		/^[ \t]*#/ || skip { skip = 0; next }
 		{ text = text $0 "\n" }
@@ -37,7 +49,7 @@ declared()
 					chunk = ""
 				else if (c == ";" && depth == 0) {
 					if (chunk !~ /@/ && chunk !~ /typedef|^[ \t\n]*extern/ &&
-					    match(chunk, /melyint_[a-z0-9_]+\(/))
+					    match(chunk, prefix "[a-z0-9_]+\\("))
 						print header, substr(chunk, RSTART, RLENGTH - 1)
 					chunk = ""
 				} else if (depth == 0)
@@ -50,7 +62,7 @@ declared()
 # Every function that a source defines: "SOURCE FUNCTION", by the house style of its first line.
 defined()
 {
-	(cd "$1" && find . -name '*.c' -exec grep -Ho '^melyint_[a-z0-9_]*(' {} +) |
+	(cd "$1" && find . -name '*.c' -exec grep -EHo "^$(prefix_of "$1")[a-z0-9_]*\(" {} +) |
 	    sed 's,^\./,,; s/:/ /; s/($//'
 }
 
@@ -61,7 +73,7 @@ included()
 	    sed 's,^\./,,; s/:[^"]*"/ /; s/".*//'
 }
 
-# check MELY: what is wrong with that tree, a line each.
+# check TREE LEAST: what is wrong with that tree, a line each; it has LEAST declarations or more.
 check()
 {
 	{
@@ -69,7 +81,7 @@ check()
 		included "$1" | sed 's/^/include /'
 		defined "$1" | sed 's/^/define /'
 		declared "$1" | sed 's/^/declare /'
-	} | awk '
+	} | awk -v least="$2" '
 	function room_of(path,   folder)
 	{
 		folder = path
@@ -79,16 +91,17 @@ check()
 			if (folder in rank)
 				return folder
 		}
-		return ""
+		return path ~ /\// ? "" : top
 	}
 	$1 == "layer" && $2 == "room" { rank[$3] = ++rooms; empty[$3] = 1 }
+	$1 == "layer" && $2 == "top" { rank[$3] = ++rooms; empty[$3] = 1; top = $3 }
 	$1 == "layer" && $2 == "part" { part[$3] = $4 }
 	$1 == "layer" && $2 == "seam" {
 		seams[$3] = ""
 		for (i = 4; i <= NF; i++)
 			seams[$3] = seams[$3] " " $i " "
 	}
-	$1 == "layer" && $2 !~ /^(room|part|seam|#.*|)$/ { print "layers: what is \"" $2 "\"?" }
+	$1 == "layer" && $2 !~ /^(room|top|part|seam|#.*|)$/ { print "layers: what is \"" $2 "\"?" }
 	$1 == "include" {
 		from = room_of($2)
 		to = room_of($3)
@@ -126,21 +139,24 @@ check()
 				print "layers: the seam " header " declares no function"
 		for (room in empty)
 			print "layers: no file is in room " room
-		if (n < 100)
+		if (n < least)
 			print "only " n + 0 " declarations were found"
 	}'
 }
 
-said=$(check "$top/mely")
+said=$(check "$top/mely" 100)
 [ -z "$said" ] || complain "$said"
+said=$(check "$top/webserver" 60)
+[ -z "$said" ] || complain "webserver: $said"
 
 # Canaries: each of these must be refused, with a line that names the file.
-canary() # NAME FILE SED
+canary() # NAME FILE SED WORDS [TREE]
 {
-	rm -rf "$scratch/mely"
-	cp -r "$top/mely" "$scratch/mely" && chmod -R u+w "$scratch/mely"
-	sed -i "$3" "$scratch/mely/$2"
-	check "$scratch/mely" | grep -q "$4" || complain "canary: $1 is not refused"
+	local tree=${5:-mely}
+	rm -rf "${scratch:?}/$tree"
+	cp -r "$top/$tree" "$scratch/$tree" && chmod -R u+w "$scratch/$tree"
+	sed -i "$3" "$scratch/$tree/$2"
+	check "$scratch/$tree" 1 | grep -q "$4" || complain "canary: $1 is not refused"
 }
 canary "an arrow up" color/table.h '/^#include "core/a #include "sched/post.h"' \
     'color/table.h includes sched/post.h'
@@ -155,6 +171,11 @@ canary "a seam that layers does not list" layers '/^seam sched\/wait.h/d' \
     'sched/wait.h declares melyint_poller_look,'
 canary "a seam that does not exist" layers '$a seam sched/nothing.h io' 'seam sched/nothing.h'
 canary "a room without files" layers '$a room attic' 'room attic'
+canary "an arrow up in webserver" site/file.c '/^#include "base/a #include "conn.h"' \
+    'site/file.c includes conn.h: room serve is above room site' webserver
+canary "a function of another room in webserver" site/file.h \
+    '/^#include <sys/a void sws_notice(enum sws_notice_kind kind, int error);' \
+    'site/file.h declares sws_notice, which room base' webserver
 
 [ "$failures" -eq 0 ] || exit 1
 echo "tidy-layers: ok"

@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
+#include "http/parse.h"
+#include "site/index.h"
 #include "core.h"
-#include "http_parse.h"
-#include "index.h"
 
 /** Most requests that one burst answers. */
 #define SWS_BURST_MAX 64

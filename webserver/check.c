@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
+#include "http/cond.h"
+#include "http/path.h"
+#include "site/file.h"
 #include "conn.h"
 #include "disk.h"
-#include "file.h"
-#include "http_cond.h"
-#include "http_path.h"
 #include "stages.h"
 
 static void check_in_cache_fn(void *arg);
@@ -80,7 +80,7 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 
 	/* Only pages of the store are checked: it hands out their replacements. */
 	SWS_DEBUG_ASSERT(page->account == &core->server->store.bytes);
-	/* acquire pairs with store.c:take_out. */
+	/* acquire pairs with site/store.c:take_out. */
 	if (atomic_load_explicit(&page->dead, memory_order_acquire))
 		return false;
 	if (checked == core->now_s)
@@ -162,7 +162,7 @@ resolve(struct sws_conn *conn, struct sws_core *core, const struct sws_path *pat
 	if (e != NULL) {
 		SWS_ASSERT(e->core == core->number);
 		if (is_fresh(core, e->page)) {
-			/* relaxed: a hint for store.c:make_room; written only while not set. */
+			/* relaxed: a hint for the store's make_room; written only while not set. */
 			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
 				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
 			sws_entry_ref(e);

@@ -6,15 +6,15 @@
  * computes how long the connection has been quiet and sets the timer to the time that is left.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
+#include "base/notice.h"
 #include "conn.h"
 #include "disk.h"
-#include "listener.h"
-#include "notice.h"
 #include "stages.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -65,52 +65,6 @@ sws_conn_close(struct sws_conn *conn)
 	conn->state = SWS_CONN_CLOSED;
 }
 
-struct sws_conn *
-sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd)
-{
-	uint64_t wait = server->options.header_timeout_ns;
-	struct sws_conn *conn = aligned_alloc(64, (sizeof *conn + 63) & ~(size_t)63);
-	int status = -ENOMEM;
-
-	SWS_ASSERT(fd >= 0);
-	SWS_DEBUG_ASSERT(mely_current_color() == sws_listener_color(listener));
-	if (conn == NULL)
-		goto fail;
-	memset(conn, 0, sizeof *conn);
-	conn->server = server;
-	conn->listener = listener;
-	conn->fd = fd;
-	conn->since_ns = mely_now_ns();
-	mely_event_init(&conn->event, &sws_read_request, conn);
-	mely_event_init(&conn->drain, &drain_handler, conn);
-	mely_event_init(&conn->gone, &sws_dec_client_accepted, conn);
-	status = mely_color_init(&conn->color, server->rt);
-	if (status != 0)
-		goto fail_free;
-	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);
-	if (status != 0)
-		goto fail_color;
-	status = mely_fd_watch(&conn->color, fd, MELY_FD_READ | MELY_FD_EDGE, &sws_readable, conn,
-	    &conn->readable);
-	if (status != 0)
-		goto fail_timer;
-	return conn;
-
-fail_timer:
-	/* The timer has not expired, so its event is not posted: the stop is exact although it
-	 * comes from another color. */
-	mely_watch_stop(server->rt, conn->timer, NULL, NULL);
-fail_color:
-	mely_color_release(&conn->color, free, conn);
-	conn = NULL;
-fail_free:
-	free(conn);
-fail:
-	close(fd);
-	sws_notice(SWS_NOTICE_CONNECTION, -status);
-	return NULL;
-}
-
 static void
 close_fn(void *arg)
 {
@@ -130,8 +84,7 @@ close_fn(void *arg)
 		sws_burst_put(core, conn->burst);
 		conn->burst = NULL;
 	}
-	/* The listener's color unlinks and releases the connection. */
-	status = mely_event_post(sws_listener_color(conn->listener), &conn->gone);
+	status = sws_peer_leave(&conn->peer);
 	if (status != 0)
 		sws_notice(SWS_NOTICE_CONNECTION, -status);
 }
@@ -273,9 +226,82 @@ drain_fn(void *arg)
 		sws_conn_drain(conn);
 }
 
-void
-sws_conn_destroy(struct sws_conn *conn)
+/* ---- for the listener ----------------------------------------------------------------------- */
+
+static struct sws_conn *
+conn_of(struct sws_peer *peer)
 {
+	return (struct sws_conn *)((char *)peer - offsetof(struct sws_conn, peer));
+}
+
+static struct sws_peer *
+begin(void *arg, struct sws_listener *listener, int fd)
+{
+	struct sws_server *server = arg;
+	uint64_t wait = server->options.header_timeout_ns;
+	struct sws_conn *conn = aligned_alloc(64, (sizeof *conn + 63) & ~(size_t)63);
+	int status = -ENOMEM;
+
+	SWS_ASSERT(fd >= 0);
+	if (conn == NULL)
+		goto fail;
+	memset(conn, 0, sizeof *conn);
+	conn->server = server;
+	conn->fd = fd;
+	conn->since_ns = mely_now_ns();
+	mely_event_init(&conn->event, &sws_read_request, conn);
+	mely_event_init(&conn->drain, &drain_handler, conn);
+	sws_peer_init(&conn->peer, listener);
+	status = mely_color_init(&conn->color, server->rt);
+	if (status != 0)
+		goto fail_free;
+	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);
+	if (status != 0)
+		goto fail_color;
+	status = mely_fd_watch(&conn->color, fd, MELY_FD_READ | MELY_FD_EDGE, &sws_readable, conn,
+	    &conn->readable);
+	if (status != 0)
+		goto fail_timer;
+	return &conn->peer;
+
+fail_timer:
+	/* The timer has not expired, so its event is not posted: the stop is exact although it
+	 * comes from another color. */
+	mely_watch_stop(server->rt, conn->timer, NULL, NULL);
+fail_color:
+	mely_color_release(&conn->color, free, conn);
+	conn = NULL;
+fail_free:
+	free(conn);
+fail:
+	close(fd);
+	sws_notice(SWS_NOTICE_CONNECTION, -status);
+	return NULL;
+}
+
+static void
+post_drain(struct sws_peer *peer)
+{
+	struct sws_conn *conn = conn_of(peer);
+	int status = mely_event_post(&conn->color, &conn->drain);
+
+	SWS_ASSERT(status == 0);
+}
+
+static void
+end(struct sws_peer *peer)
+{
+	struct sws_conn *conn = conn_of(peer);
+
+	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd < 0 && conn->burst == NULL);
+	mely_color_release(&conn->color, free, conn);
+}
+
+static void
+destroy(struct sws_peer *peer)
+{
+	struct sws_conn *conn = conn_of(peer);
+
 	SWS_ASSERT(mely_current_core() < 0);
 	if (conn->burst != NULL) {
 		sws_disk_abandon(conn->burst);
@@ -286,3 +312,14 @@ sws_conn_destroy(struct sws_conn *conn)
 		close(conn->fd);
 	free(conn);
 }
+
+static void
+check_empty(void *server)
+{
+	sws_server_check_drained(server);
+}
+
+const struct sws_peer_ops sws_conn_ops = {
+	.begin = begin, .drain = post_drain, .end = end, .destroy = destroy,
+	.check_empty = check_empty
+};

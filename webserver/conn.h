@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * conn.h: a connection. Each connection is a color: everything done for it runs in that color,
- * except for the last five fields, which belong to the color of its listener.
+ * except for the last two fields, which belong to the color of its listener.
  *
  *   idle      no stage is queued; the watcher reports input
  *   busy      conn->event is queued with the next stage (stages.c, write.c), or a helper reads a
@@ -17,8 +17,9 @@
 
 #include <mely/mely.h>
 
+#include "http/parse.h"
+#include "net/listener.h"
 #include "burst.h"
-#include "http_parse.h"
 #include "server.h"
 
 enum sws_conn_state {
@@ -52,10 +53,8 @@ struct sws_conn {
 	mely_watch writable;
 	mely_watch timer;
 
-	struct sws_listener *listener;
-	struct sws_conn *prev, *next;
 	struct mely_event drain;
-	struct mely_event gone;
+	struct sws_peer peer;
 };
 
 /**
@@ -87,8 +86,8 @@ sws_conn_assert(const struct sws_conn *conn)
 	}
 }
 
-/** Make a connection of an accepted socket; on failure close it. In the listener's color. */
-struct sws_conn *sws_conn_new(struct sws_server *server, struct sws_listener *listener, int fd);
+/** How listeners begin and end connections. */
+extern const struct sws_peer_ops sws_conn_ops;
 
 /** Queue Close. In its color; no stage may be queued. */
 void sws_conn_close(struct sws_conn *conn);
@@ -102,9 +101,6 @@ void sws_conn_finish(struct sws_conn *conn);
 /** Input of a lingering connection. */
 void sws_conn_linger_read(struct sws_conn *conn);
 
-/** Free a connection and all it holds, after the runtime has ended. */
-void sws_conn_destroy(struct sws_conn *conn);
-
 /* The stages: stages.c and write.c. */
 extern struct mely_handler sws_read_request;
 extern struct mely_handler sws_parse_request;
@@ -116,7 +112,5 @@ extern struct mely_handler sws_bad_request;
 extern struct mely_handler sws_not_found;
 /* The watcher of input. */
 extern struct mely_handler sws_readable;
-/* listener.c */
-extern struct mely_handler sws_dec_client_accepted;
 
 #endif

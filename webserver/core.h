@@ -10,10 +10,10 @@
 #include <mely/mely.h>
 #include <time.h>
 
-#include "assertion.h"
-#include "http_date.h"
-#include "http_parse.h"
-#include "index.h"
+#include "base/assertion.h"
+#include "http/date.h"
+#include "http/parse.h"
+#include "site/index.h"
 #include "server.h"
 
 /** Size of the buffer in which heads and small bodies are gathered for one send. */

@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
 #include "disk.h"
 
 /* Files up to this size are copied by the core if the page cache has them. */

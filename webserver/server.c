@@ -21,10 +21,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
+#include "site/file.h"
+#include "conn.h"
 #include "core.h"
-#include "file.h"
-#include "listener.h"
 #include "server.h"
 
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
@@ -59,11 +59,9 @@ void
 sws_server_check_drained(struct sws_server *server)
 {
 	SWS_ASSERT(mely_current_core() >= 0);
-	/* acquire pairs with listener.c:drain_fn and give_place: the last of them sees the writes
-	 * of the others. */
+	/* acquire pairs with the release in signal_fn. */
 	if (atomic_load_explicit(&server->draining, memory_order_acquire)
-	    && atomic_load_explicit(&server->listeners_open, memory_order_acquire) == 0
-	    && atomic_load_explicit(&server->clients, memory_order_acquire) == 0)
+	    && sws_net_is_empty(&server->net))
 		mely_stop(server->rt, MELY_STOP_DISCARD);
 }
 
@@ -82,8 +80,7 @@ signal_fn(void *arg)
 	if (mely_timer_start(server->control, server->options.drain_timeout_ns, 0, 0,
 	    &deadline_handler, server, &server->deadline) != 0)
 		deadline_fn(server);
-	for (int i = 0; i < server->listeners_count; i++)
-		sws_listener_drain(server->listeners[i]);
+	sws_net_drain(&server->net);
 }
 
 static void
@@ -201,9 +198,9 @@ listen_all(struct sws_server *server)
 		return -1;
 	}
 	snprintf(where, sizeof where, "%.60s port %d", o->bind, o->port);
-	for (int i = 0; i < server->listeners_count; i++) {
+	for (int i = 0; i < server->net.listeners_count; i++) {
 		fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
-		    server->listeners_count > 1);
+		    server->net.listeners_count > 1);
 		if (fd == -EAFNOSUPPORT && strcmp(o->bind, "*") == 0) {
 			/* A kernel without IPv6. */
 			memset(&addr, 0, sizeof addr);
@@ -211,7 +208,7 @@ listen_all(struct sws_server *server)
 			len = sizeof(struct sockaddr_in);
 			set_port(&addr, o->port);
 			fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
-			    server->listeners_count > 1);
+			    server->net.listeners_count > 1);
 		}
 		if (fd < 0)
 			return complain("cannot listen on", where, fd);
@@ -223,13 +220,13 @@ listen_all(struct sws_server *server)
 			}
 			set_port(&addr, server->port);
 		}
-		status = sws_listener_new(&server->listeners[i], server, i, fd);
+		status = sws_listener_new(&server->net, i, fd);
 		if (status != 0)
 			return complain("cannot listen on", where, status);
 	}
 	/* relaxed: the runtime does not run yet. The drain ends when they are all closed. */
-	SWS_ASSERT(atomic_load_explicit(&server->listeners_open, memory_order_relaxed)
-	    == server->listeners_count);
+	SWS_ASSERT(atomic_load_explicit(&server->net.listeners_open, memory_order_relaxed)
+	    == server->net.listeners_count);
 	return 0;
 }
 
@@ -261,11 +258,14 @@ init_runtime(struct sws_server *server)
 		return status;
 	server->cores_count = mely_cores(server->rt);
 	SWS_ASSERT(server->cores_count > 0);
-	server->listeners_count = config.pollers == 1 ? 1 : server->cores_count;
 	server->cores = calloc((size_t)server->cores_count, sizeof server->cores[0]);
-	server->listeners = calloc((size_t)server->listeners_count, sizeof server->listeners[0]);
-	if (server->cores == NULL || server->listeners == NULL)
+	if (server->cores == NULL)
 		return -ENOMEM;
+	server->net.rt = server->rt;
+	server->net.ops = &sws_conn_ops;
+	server->net.server = server;
+	server->net.clients_max = clients_max(server->options.clients_max);
+	status = sws_net_init(&server->net, config.pollers == 1 ? 1 : server->cores_count);
 	for (int i = 0; status == 0 && i < server->cores_count; i++)
 		status = sws_core_new(&server->cores[i], server, i);
 	return status;
@@ -297,7 +297,6 @@ sws_server_init(struct sws_server *server, const struct sws_options *options)
 	status = sws_root_open(options->root, &server->root_fd);
 	if (status != 0)
 		return complain("cannot serve", options->root, status);
-	server->clients_max = clients_max(options->clients_max);
 	if (getrandom(&server->hash_seed, sizeof server->hash_seed, 0) < 0)
 		server->hash_seed = mely_now_ns();
 	status = init_pages(server);
@@ -326,8 +325,7 @@ sws_server_fini(struct sws_server *server)
 	SWS_ASSERT(mely_current_core() < 0);
 	/* The runtime first: its events are parts of the connections. */
 	mely_runtime_free(server->rt);
-	for (int i = 0; server->listeners != NULL && i < server->listeners_count; i++)
-		sws_listener_free(server->listeners[i]);
+	sws_net_fini(&server->net);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
 	for (int i = 0; i < SWS_ERRORS; i++)
@@ -336,7 +334,6 @@ sws_server_fini(struct sws_server *server)
 	if (server->store.buckets != NULL)
 		sws_store_fini(&server->store);
 	mime_free(server->mime);
-	free(server->listeners);
 	free(server->cores);
 	if (server->root_fd >= 0)
 		close(server->root_fd);

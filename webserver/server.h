@@ -2,20 +2,20 @@
 /*
  * server.h: one running sws and its life: start, drain, end.
  *
- * Read-only while the runtime runs, except for the atomic words and the data of cores
- * (struct sws_core) and of listeners' colors (struct sws_listener).
+ * Read-only while the runtime runs, except for the atomic words, the data of cores
+ * (struct sws_core), and the listeners (struct sws_net).
  */
 #ifndef SWS_SERVER_H
 #define SWS_SERVER_H
 
 #include <mely/mely.h>
 
-#include "mime.h"
-#include "options.h"
-#include "store.h"
+#include "net/listener.h"
+#include "ops/options.h"
+#include "site/mime.h"
+#include "site/store.h"
 
 struct sws_core;
-struct sws_listener;
 
 /** Statuses that have a prebuilt page. */
 enum sws_error {
@@ -30,21 +30,15 @@ struct sws_server {
 	struct sws_store store;
 	struct sws_page *errors[SWS_ERRORS];
 	struct sws_core **cores;
-	struct sws_listener **listeners;
 	int cores_count;
-	int listeners_count;
 	int root_fd;
 	int port;
 	uint64_t hash_seed;
-	long clients_max;
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
 
 	_Atomic(bool) draining;
-	/* Connections of all listeners. Written when a connection begins or ends, not for a
-	 * request. */
-	_Alignas(64) _Atomic(long) clients;
-	_Atomic(int) listeners_open;
+	struct sws_net net;
 };
 
 /** Prepare everything, including listening sockets and watchers; 0, or -1 and a line on stderr. */

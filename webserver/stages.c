@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
+#include "net/sys.h"
 #include "conn.h"
 #include "stages.h"
-#include "sys.h"
 
 static void readable_fn(void *arg);
 static void read_request_fn(void *arg);

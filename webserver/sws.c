@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
 #include "server.h"
 
 /* Print a URL that a browser accepts. */

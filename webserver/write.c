@@ -17,11 +17,11 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
+#include "net/sys.h"
 #include "conn.h"
 #include "disk.h"
 #include "stages.h"
-#include "sys.h"
 
 /* Bodies up to this size are copied. */
 #define COPY_MAX 4096

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../webserver/http_cond.h"
-#include "../../webserver/http_date.h"
-#include "../../webserver/http_parse.h"
-#include "../../webserver/http_path.h"
+#include "../../webserver/http/cond.h"
+#include "../../webserver/http/date.h"
+#include "../../webserver/http/parse.h"
+#include "../../webserver/http/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "../../webserver/http_cond.h"
+#include "../../webserver/http/cond.h"
 
 static bool
 listed(const char *list, const char *etag)

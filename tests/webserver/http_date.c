@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "unit.h"
-#include "../../webserver/http_date.h"
+#include "../../webserver/http/date.h"
 
 static void
 dates(void **state)

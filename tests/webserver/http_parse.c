@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "../../webserver/http_parse.h"
+#include "../../webserver/http/parse.h"
 
 #define WHOLE 1 /* the head is complete */
 

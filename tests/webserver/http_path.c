@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "../../webserver/http_path.h"
+#include "../../webserver/http/path.h"
 
 static void
 check_path(const char *raw, int status, const char *expected)

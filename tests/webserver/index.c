@@ -8,7 +8,7 @@
 #include "pages.h"
 #define malloc failing_malloc
 #define calloc failing_calloc
-#include "../../webserver/index.c"
+#include "../../webserver/site/index.c"
 #undef malloc
 #undef calloc
 

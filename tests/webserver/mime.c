@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "../../webserver/mime.h"
+#include "../../webserver/site/mime.h"
 
 static void
 check_type(struct mime_table *table, const char *path, const char *type)

@@ -9,7 +9,8 @@ build=${top_builddir:-$src/build}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DMELY_DEVELOPER -O1 -g -I$src/include -I$src"
-parts="assertion burst http_cond http_date http_parse http_path index mime page store"
+parts="base/assertion burst http/cond http/date http/parse http/path site/index site/mime site/page
+	site/store"
 tried=0
 failed=0
 
@@ -24,22 +25,23 @@ unit()
 	done
 	# The module that the test includes is in the archive as well: only what is missing counts.
 	for part in "${objects[@]}"; do
-		$cc -c "$part" -o "${part%.c}.o" || return
+		$cc -I"$scratch/webserver" -c "$part" -o "${part%.c}.o" || return
 	done
 	rm -f "$scratch/lib.a"
 	ar rc "$scratch/lib.a" "${objects[@]/%.c/.o}"
-	$cc -o "$scratch/test" "$scratch/tests/webserver/$1.c" "$scratch/lib.a" -lcmocka \
-	    -lpthread && timeout 60 "$scratch/test"
+	$cc -I"$scratch/webserver" -o "$scratch/test" "$scratch/tests/webserver/$1.c" \
+	    "$scratch/lib.a" -lcmocka -lpthread && timeout 60 "$scratch/test"
 }
 
 # serve: build sws with the copy, ask it for a page, and end it.
 serve()
 {
-	local port pid
+	local port pid sources
 	rm -f "$scratch/ready"
+	mapfile -t sources < <(find "$scratch/webserver" -name '*.c')
 	# shellcheck disable=SC2086 # words
-	bash "$build/libtool" --quiet --tag=CC --mode=link $cc -o "$scratch/sws" \
-	    "$scratch"/webserver/*.c "$build/mely/libmely.la" || return
+	bash "$build/libtool" --quiet --tag=CC --mode=link $cc -I"$scratch/webserver" \
+	    -o "$scratch/sws" "${sources[@]}" "$build/mely/libmely.la" || return
 	echo page >"$scratch/index.html"
 	timeout 60 "$scratch/sws" --port 0 --cores 2 "$scratch" >"$scratch/ready" &
 	pid=$!
@@ -83,7 +85,7 @@ mutant()
 }
 
 # The account of bytes: pages that do not fit.
-mutant store.c '+ need <= store->cap)' '+ need / 2 <= store->cap)' \
+mutant site/store.c '+ need <= store->cap)' '+ need / 2 <= store->cap)' \
     'before + page->size <= store->cap' unit store
 # A reference given up twice.
 mutant burst.h 'sws_entry_unref(a->entry, core);' \
@@ -93,33 +95,33 @@ mutant burst.h 'sws_entry_unref(a->entry, core);' \
 mutant stages.c '(burst->in_at + n);' '(burst->in_at + n + 1);' \
     'burst->in_at <= burst->in_len' unit stages
 # The place of the parser among the control characters.
-mutant http_scan.h 'it->mask &= it->mask - 1;' 'it->mask = 0;' \
+mutant http/scan.h 'it->mask &= it->mask - 1;' 'it->mask = 0;' \
     'line_feed == end + 1' unit http_parse
 # Where a request ends: a body of unknown length.
-mutant http_parse.c ' || req->minor == 0 || req->method <= HTTP_HEAD)' ' || req->minor == 0)' \
+mutant http/parse.c ' || req->minor == 0 || req->method <= HTTP_HEAD)' ' || req->minor == 0)' \
     '!(seen & SEEN_CODING)' unit http_parse
 # The normal form of a path.
-mutant http_path.c 'c < 0x20 || c == 0x7f' 'c < 0x20' \
+mutant http/path.c 'c < 0x20 || c == 0x7f' 'c < 0x20' \
     'http_path_is_normal(out, to)' unit http_path
 # A division that has to round down.
-mutant http_date.c '(year >= 0 ? year : year - 399) / 400' 'year / 400' \
+mutant http/date.c '(year >= 0 ? year : year - 399) / 400' 'year / 400' \
     'of_era >= 0 && of_era < 400' unit http_date
 # A lock that has to be held.
-mutant store.c $'pthread_mutex_lock(&store->lock);\n\tlink = find' 'link = find' \
+mutant site/store.c $'pthread_mutex_lock(&store->lock);\n\tlink = find' 'link = find' \
     'is_locked(store)' unit store
 # The links of a ring.
-mutant store.c 'page->newer->older = page->older;' 'page->newer->older = page;' \
+mutant site/store.c 'page->newer->older = page->older;' 'page->newer->older = page;' \
     'page->newer->older == page && page->older->newer == page' unit store
 # A count against what it counts.
-mutant index.c 'index->entries--;' ';' 'adds_up(index)' unit index
+mutant site/index.c 'index->entries--;' ';' 'adds_up(index)' unit index
 # Freed while an answer uses it.
-mutant index.c 'if (is_idle(entry)) {' 'if (true) {' 'is_idle(e)' unit index
+mutant site/index.c 'if (is_idle(entry)) {' 'if (true) {' 'is_idle(e)' unit index
 # Returned twice.
 mutant stages.c $'sws_burst_put(core, burst);\n\t\tconn->burst = NULL;' \
     'sws_burst_put(core, burst);' 'burst != core->bursts' unit stages
 # The parts of a page.
-mutant page.c 'h->etag_at = (uint16_t)n;' 'h->etag_at = (uint16_t)(n + 1);' \
-    'page->validators_at == 0 || ' unit page
+mutant site/page.c 'h->etag_at = (uint16_t)n;' 'h->etag_at = (uint16_t)(n + 1);' \
+    'page->etag_len == 0 || ' unit page
 # Lengths that have to add up.
 mutant write.c 'head_len = g->used - from;' 'head_len = g->used - from + 1;' \
     'g->total > 0 && bytes_of(g) == g->total' serve
@@ -134,9 +136,9 @@ mutant write.c 'while (burst->out < burst->count) {' 'while (burst->out + 1 < bu
 mutant conn.c 'conn->state = SWS_CONN_CLOSED;' 'conn->state = SWS_CONN_IDLE;' \
     'conn->state == SWS_CONN_CLOSED && conn->fd >= 0' serve
 # The color a handler runs in.
-mutant conn.c 'mely_event_post(sws_listener_color(conn->listener), &conn->gone)' \
-    'mely_event_post(&conn->color, &conn->gone)' \
-    'mely_current_color() == l->color' serve
+mutant net/listener.c 'mely_event_post(peer->listener->color, &peer->gone)' \
+    'mely_event_post(mely_current_color(), &peer->gone)' \
+    'mely_current_color() == peer->listener->color' serve
 
 echo "mutants: $((tried - failed)) of $tried caught"
 [ "$failed" -eq 0 ]

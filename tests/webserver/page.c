@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "../../webserver/http_parse.h"
+#include "../../webserver/http/parse.h"
 #define malloc failing_malloc
 static ssize_t pieces_preadv2(int fd, const struct iovec *iov, int count, off_t at, int flags);
 #define preadv2 pieces_preadv2
 static int later_clock_gettime(clockid_t clock, struct timespec *t);
 #define clock_gettime later_clock_gettime
-#include "../../webserver/page.c"
+#include "../../webserver/site/page.c"
 #undef malloc
 #undef preadv2
 #undef clock_gettime

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "../../webserver/page.h"
+#include "../../webserver/site/page.h"
 
 /* A page with room bytes beside its path, and one reference: the caller's. */
 static inline struct sws_page *

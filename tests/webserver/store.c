@@ -8,7 +8,7 @@
 
 #include "pages.h"
 #define calloc failing_calloc
-#include "../../webserver/store.c"
+#include "../../webserver/site/store.c"
 #undef calloc
 
 #define ROOM 1000

@@ -5,7 +5,7 @@
  * that are to fail:
  *
  *     #define malloc failing_malloc
- *     #include "../../webserver/store.c"
+ *     #include "../../webserver/site/store.c"
  */
 #ifndef SWS_UNIT_H
 #define SWS_UNIT_H

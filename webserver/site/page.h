@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
 
 struct mime_table;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_path.c: the path is decoded once, before its segments are examined, so that an escaped dot
+ * path.c: the path is decoded once, before its segments are examined, so that an escaped dot
  * or slash has the effect of a plain one.
  */
 #include <string.h>
 
-#include "assertion.h"
-#include "http_path.h"
+#include "base/assertion.h"
+#include "http/path.h"
 
 static int
 hex(char c)

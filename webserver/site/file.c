@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "assertion.h"
-#include "file.h"
-#include "http_path.h"
-#include "notice.h"
+#include "base/assertion.h"
+#include "base/notice.h"
+#include "http/path.h"
+#include "site/file.h"
 
 #define INDEX "index.html"
 

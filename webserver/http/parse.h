@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_parse.h: the head of an HTTP/1.x request.
+ * parse.h: the head of an HTTP/1.x request.
  *
  * The parser is incremental: it resumes a head that arrives in pieces at the line that was cut, so
  * each piece costs at most one line again. Framing is strict: input that another server could
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "http_scan.h"
+#include "http/scan.h"
 
 /** Longest head, request line and fields together; longer ones are 431. */
 #define HTTP_HEAD_MAX 16384
@@ -61,7 +61,7 @@ struct http_request {
 struct http_parser {
 	uint16_t line;   /* offset of the next line to parse */
 	uint8_t fields;
-	uint8_t seen;    /* enum seen in http_parse.c */
+	uint8_t seen;    /* enum seen in http/parse.c */
 	uint8_t stage;
 	uint64_t content_length;
 };

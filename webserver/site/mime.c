@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assertion.h"
-#include "mime.h"
+#include "base/assertion.h"
+#include "site/mime.h"
 
 #define BUCKETS 1024
 #define SUFFIX_MAX 31

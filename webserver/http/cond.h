@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_cond.h: entity tags and conditional requests (RFC 9110, 8.8 and 13). Pure functions.
+ * cond.h: entity tags and conditional requests (RFC 9110, 8.8 and 13). Pure functions.
  */
 #ifndef SWS_HTTP_COND_H
 #define SWS_HTTP_COND_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_cond.c: entity tags from file attributes, and lists of tags.
+ * cond.c: entity tags from file attributes, and lists of tags.
  */
 #include <string.h>
 
-#include "assertion.h"
-#include "http_cond.h"
+#include "base/assertion.h"
+#include "http/cond.h"
 
 static uint64_t
 mix(uint64_t hash, uint64_t value)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assertion.h"
-#include "store.h"
+#include "base/assertion.h"
+#include "site/store.h"
 
 /* Most steps of the hand for one new page; bounds the time of a put. */
 #define HAND_STEPS_MAX 256

@@ -10,8 +10,8 @@
 
 #include <mely/mely.h>
 
-#include "assertion.h"
-#include "notice.h"
+#include "base/assertion.h"
+#include "base/notice.h"
 
 #define QUIET_NS UINT64_C(10000000000)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_date.h: HTTP dates, without the time zones and locales of the C library.
+ * date.h: HTTP dates, without the time zones and locales of the C library.
  * Pure functions, any thread.
  */
 #ifndef SWS_HTTP_DATE_H

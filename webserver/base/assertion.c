@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
 
 _Noreturn __attribute__((cold)) void
 sws_assertion_failed(const char *file, int line, const char *what)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_parse.c: parses the request line and each field line once, in blocks of sixteen bytes, and
+ * parse.c: parses the request line and each field line once, in blocks of sixteen bytes, and
  * compares only field names that the server acts on.
  */
 #include <string.h>
 
-#include "assertion.h"
-#include "http_parse.h"
+#include "base/assertion.h"
+#include "http/parse.h"
 
 enum stage {
 	STAGE_LINE,

@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-#include "assertion.h"
-#include "local.h"
-#include "page.h"
+#include "base/assertion.h"
+#include "base/local.h"
+#include "site/page.h"
 
 struct sws_entry {
 	struct sws_entry *next;

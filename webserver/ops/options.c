@@ -11,8 +11,8 @@
 
 #include <mely/mely.h>
 
-#include "assertion.h"
-#include "options.h"
+#include "base/assertion.h"
+#include "ops/options.h"
 
 static const char help[] =
     "usage: sws [options] DIR\n"

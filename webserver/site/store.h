@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "page.h"
+#include "site/page.h"
 
 struct sws_store {
 	pthread_mutex_t lock;

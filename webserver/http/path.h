@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_path.h: from the path of a request to the name of a file, and back to a Location.
+ * path.h: from the path of a request to the name of a file, and back to a Location.
  * Pure functions, any thread.
  */
 #ifndef SWS_HTTP_PATH_H

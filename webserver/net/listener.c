@@ -19,10 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "assertion.h"
-#include "conn.h"
-#include "listener.h"
-#include "notice.h"
+#include "base/assertion.h"
+#include "base/notice.h"
+#include "net/listener.h"
 
 /* Most connections accepted in one event; other colors run in between. */
 #define ACCEPT_MAX 64
@@ -30,9 +29,9 @@
 #define RETRY_NS UINT64_C(100000000)
 
 struct sws_listener {
-	struct sws_server *server;
+	struct sws_net *net;
 	struct mely_color *color;
-	struct sws_conn *conns;     /* in this color only */
+	struct sws_peer *peers;     /* in this color only */
 	int fd;                     /* -1: closed */
 	bool suspended;
 	mely_watch watch;
@@ -55,7 +54,7 @@ static struct mely_handler resume_handler = {
 static struct mely_handler drain_handler = {
 	.fn = drain_fn, .name = "StopAccepting", .time_ns = 10000
 };
-struct mely_handler sws_dec_client_accepted = {
+static struct mely_handler gone_handler = {
 	.fn = dec_client_accepted_fn, .name = "DecClientAccepted", .time_ns = 500
 };
 
@@ -86,42 +85,45 @@ sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool
 	return fd;
 }
 
-struct mely_color *
-sws_listener_color(struct sws_listener *listener)
+int
+sws_net_init(struct sws_net *net, int listeners_count)
 {
-	return listener->color;
+	SWS_ASSERT(listeners_count > 0 && net->listeners == NULL);
+	net->listeners = calloc((size_t)listeners_count, sizeof net->listeners[0]);
+	net->listeners_count = net->listeners != NULL ? listeners_count : 0;
+	return net->listeners != NULL ? 0 : -ENOMEM;
 }
 
 int
-sws_listener_new(struct sws_listener **out, struct sws_server *server, int i, int fd)
+sws_listener_new(struct sws_net *net, int i, int fd)
 {
 	struct sws_listener *l = calloc(1, sizeof *l);
 	int status = -ENOMEM;
 
-	SWS_ASSERT(fd >= 0 && i >= 0 && i < server->listeners_count);
+	SWS_ASSERT(fd >= 0 && i >= 0 && i < net->listeners_count);
 	/* The watcher may fire at once if the runtime runs, before the listener is complete. */
 	SWS_ASSERT(mely_current_core() < 0);
 	if (l == NULL)
 		goto fail;
-	l->server = server;
+	l->net = net;
 	l->fd = fd;
 	mely_event_init(&l->resume, &resume_handler, l);
 	mely_event_init(&l->drain, &drain_handler, l);
-	status = mely_color_of_id(server->rt, (uint32_t)i + 1, &l->color);
+	status = mely_color_of_id(net->rt, (uint32_t)i + 1, &l->color);
 	if (status != 0)
 		goto fail;
 	mely_color_set_name(l->color, "accept");
 	/* With one listener for each core, connections begin on the core that accepts them. A
 	 * single listener is not pinned, as in the paper. */
-	if (server->listeners_count > 1)
+	if (net->listeners_count > 1)
 		status = mely_color_pin(l->color, i);
 	if (status == 0)
 		status = mely_fd_watch(l->color, fd, MELY_FD_READ, &accept_handler, l, &l->watch);
 	if (status != 0)
 		goto fail;
 	/* relaxed: the runtime does not run yet. */
-	atomic_fetch_add_explicit(&server->listeners_open, 1, memory_order_relaxed);
-	*out = l;
+	atomic_fetch_add_explicit(&net->listeners_open, 1, memory_order_relaxed);
+	net->listeners[i] = l;
 	return 0;
 
 fail:
@@ -137,19 +139,19 @@ suspend(struct sws_listener *l, bool on)
 	if (l->suspended == on || l->fd < 0)
 		return;
 	l->suspended = on;
-	mely_watch_enable(l->server->rt, l->watch, !on);
+	mely_watch_enable(l->net->rt, l->watch, !on);
 }
 
 static bool
-try_place(struct sws_server *server)
+try_place(struct sws_net *net)
 {
 	/* seq_cst: NOTE(client limit), step b. The number never exceeds the limit, not even
 	 * briefly: that could make another listener wait that nothing wakes. */
-	long clients = atomic_load_explicit(&server->clients, memory_order_seq_cst);
+	long clients = atomic_load_explicit(&net->clients, memory_order_seq_cst);
 
-	SWS_ASSERT(clients >= 0 && clients <= server->clients_max);
-	while (clients < server->clients_max)
-		if (atomic_compare_exchange_weak_explicit(&server->clients, &clients, clients + 1,
+	SWS_ASSERT(clients >= 0 && clients <= net->clients_max);
+	while (clients < net->clients_max)
+		if (atomic_compare_exchange_weak_explicit(&net->clients, &clients, clients + 1,
 		    memory_order_seq_cst, memory_order_seq_cst))
 			return true;
 	return false;
@@ -159,22 +161,22 @@ try_place(struct sws_server *server)
 static bool
 take_place(struct sws_listener *l)
 {
-	if (try_place(l->server))
+	if (try_place(l->net))
 		return true;
 	/* seq_cst: NOTE(client limit), step a. */
 	atomic_store_explicit(&l->waiting, true, memory_order_seq_cst);
-	return try_place(l->server);
+	return try_place(l->net);
 }
 
 static void
-give_place(struct sws_server *server)
+give_place(struct sws_net *net)
 {
 	/* seq_cst: NOTE(client limit), steps d and e. */
-	long before = atomic_fetch_sub_explicit(&server->clients, 1, memory_order_seq_cst);
+	long before = atomic_fetch_sub_explicit(&net->clients, 1, memory_order_seq_cst);
 
-	SWS_ASSERT(before > 0 && before <= server->clients_max);
-	for (int i = 0; i < server->listeners_count; i++) {
-		struct sws_listener *l = server->listeners[i];
+	SWS_ASSERT(before > 0 && before <= net->clients_max);
+	for (int i = 0; i < net->listeners_count; i++) {
+		struct sws_listener *l = net->listeners[i];
 		bool waits = true;
 
 		if (!atomic_load_explicit(&l->waiting, memory_order_seq_cst)
@@ -188,28 +190,28 @@ give_place(struct sws_server *server)
 }
 
 static void
-link_conn(struct sws_listener *l, struct sws_conn *conn)
+link_peer(struct sws_listener *l, struct sws_peer *peer)
 {
-	SWS_ASSERT(conn->listener == l && conn->prev == NULL && conn->next == NULL);
-	conn->next = l->conns;
-	if (l->conns != NULL) {
-		SWS_ASSERT(l->conns->prev == NULL);
-		l->conns->prev = conn;
+	SWS_ASSERT(peer->listener == l && peer->prev == NULL && peer->next == NULL);
+	peer->next = l->peers;
+	if (l->peers != NULL) {
+		SWS_ASSERT(l->peers->prev == NULL);
+		l->peers->prev = peer;
 	}
-	l->conns = conn;
+	l->peers = peer;
 }
 
 static void
-unlink_conn(struct sws_listener *l, struct sws_conn *conn)
+unlink_peer(struct sws_listener *l, struct sws_peer *peer)
 {
-	SWS_ASSERT(conn->prev != NULL ? conn->prev->next == conn : l->conns == conn);
-	SWS_ASSERT(conn->next == NULL || conn->next->prev == conn);
-	if (conn->prev != NULL)
-		conn->prev->next = conn->next;
+	SWS_ASSERT(peer->prev != NULL ? peer->prev->next == peer : l->peers == peer);
+	SWS_ASSERT(peer->next == NULL || peer->next->prev == peer);
+	if (peer->prev != NULL)
+		peer->prev->next = peer->next;
 	else
-		l->conns = conn->next;
-	if (conn->next != NULL)
-		conn->next->prev = conn->prev;
+		l->peers = peer->next;
+	if (peer->next != NULL)
+		peer->next->prev = peer->prev;
 }
 
 /* accept4 failed. True: the next one may succeed. */
@@ -243,7 +245,7 @@ static void
 accept_fn(void *arg)
 {
 	struct sws_listener *l = arg;
-	struct sws_conn *conn;
+	struct sws_peer *peer;
 	int fd, error;
 
 	SWS_ASSERT(mely_current_color() == l->color);
@@ -254,12 +256,12 @@ accept_fn(void *arg)
 		}
 		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		error = fd < 0 ? errno : 0;
-		conn = fd >= 0 ? sws_conn_new(l->server, l, fd) : NULL;
-		if (conn != NULL) {
-			link_conn(l, conn);
+		peer = fd >= 0 ? l->net->ops->begin(l->net->server, l, fd) : NULL;
+		if (peer != NULL) {
+			link_peer(l, peer);
 			continue;
 		}
-		give_place(l->server);
+		give_place(l->net);
 		if (fd < 0 && !accept_failed(l, error))
 			return;
 	}
@@ -275,29 +277,52 @@ resume_fn(void *arg)
 	accept_fn(l);
 }
 
+void
+sws_peer_init(struct sws_peer *peer, struct sws_listener *l)
+{
+	*peer = (struct sws_peer){.listener = l};
+	mely_event_init(&peer->gone, &gone_handler, peer);
+}
+
+int
+sws_peer_leave(struct sws_peer *peer)
+{
+	return mely_event_post(peer->listener->color, &peer->gone);
+}
+
 static void
 dec_client_accepted_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
-	struct sws_listener *l = conn->listener;
+	struct sws_peer *peer = arg;
+	struct sws_net *net = peer->listener->net;
 
-	SWS_ASSERT(mely_current_color() == l->color);
-	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd < 0 && conn->burst == NULL);
-	unlink_conn(l, conn);
-	give_place(l->server);
-	mely_color_release(&conn->color, free, conn);
-	sws_server_check_drained(l->server);
+	SWS_ASSERT(mely_current_color() == peer->listener->color);
+	unlink_peer(peer->listener, peer);
+	give_place(net);
+	net->ops->end(peer);
+	net->ops->check_empty(net->server);
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
-void
-sws_listener_drain(struct sws_listener *l)
+bool
+sws_net_is_empty(const struct sws_net *net)
 {
-	int status = mely_event_post(l->color, &l->drain);
+	/* acquire pairs with drain_fn and give_place: the last of them sees the writes of the
+	 * others. */
+	return atomic_load_explicit(&net->listeners_open, memory_order_acquire) == 0
+	    && atomic_load_explicit(&net->clients, memory_order_acquire) == 0;
+}
 
-	/* Only the first signal posts it, from a handler. */
-	SWS_ASSERT(status == 0);
+void
+sws_net_drain(struct sws_net *net)
+{
+	for (int i = 0; i < net->listeners_count; i++) {
+		struct sws_listener *l = net->listeners[i];
+		int status = mely_event_post(l->color, &l->drain);
+
+		SWS_ASSERT(status == 0);
+	}
 }
 
 static void
@@ -306,42 +331,47 @@ drain_fn(void *arg)
 	struct sws_listener *l = arg;
 	int before;
 
-	/* relaxed: the poster has set it. */
-	SWS_ASSERT(atomic_load_explicit(&l->server->draining, memory_order_relaxed));
 	/* Closing the listener would reset connections that it has not accepted. */
 	accept_fn(l);
 	if (l->fd >= 0) {
-		mely_fd_close(l->server->rt, l->fd);
+		mely_fd_close(l->net->rt, l->fd);
 		l->fd = -1;
-		/* release pairs with server.c:sws_server_check_drained. */
-		before = atomic_fetch_sub_explicit(&l->server->listeners_open, 1,
+		/* release pairs with sws_net_is_empty. */
+		before = atomic_fetch_sub_explicit(&l->net->listeners_open, 1,
 		    memory_order_release);
 		SWS_ASSERT(before > 0);
 	}
-	/* The color and the event of a connection on this list are valid: DecClientAccepted, which
-	 * unlinks and releases it, runs in this color. */
-	for (struct sws_conn *conn = l->conns; conn != NULL; conn = conn->next) {
-		int status = mely_event_post(&conn->color, &conn->drain);
-
-		SWS_ASSERT(status == 0);
-	}
-	sws_server_check_drained(l->server);
+	/* A connection on this list is valid: DecClientAccepted, which unlinks and ends it, runs
+	 * in this color. */
+	for (struct sws_peer *peer = l->peers; peer != NULL; peer = peer->next)
+		l->net->ops->drain(peer);
+	l->net->ops->check_empty(l->net->server);
 }
 
-void
-sws_listener_free(struct sws_listener *l)
+static void
+free_listener(struct sws_listener *l)
 {
 	if (l == NULL)
 		return;
-	SWS_ASSERT(mely_current_core() < 0);
-	while (l->conns != NULL) {
-		struct sws_conn *conn = l->conns;
+	while (l->peers != NULL) {
+		struct sws_peer *peer = l->peers;
 
-		SWS_ASSERT(conn->listener == l);
-		l->conns = conn->next;
-		sws_conn_destroy(conn);
+		SWS_ASSERT(peer->listener == l);
+		l->peers = peer->next;
+		l->net->ops->destroy(peer);
 	}
 	if (l->fd >= 0)
 		close(l->fd);
 	free(l);
+}
+
+void
+sws_net_fini(struct sws_net *net)
+{
+	SWS_ASSERT(mely_current_core() < 0);
+	for (int i = 0; i < net->listeners_count; i++)
+		free_listener(net->listeners[i]);
+	free(net->listeners);
+	net->listeners = NULL;
+	net->listeners_count = 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_date.c: calendar arithmetic with years that begin in March, so that a leap day is the last
+ * date.c: calendar arithmetic with years that begin in March, so that a leap day is the last
  * day of its year.
  */
 #include <string.h>
 
-#include "assertion.h"
-#include "http_date.h"
+#include "base/assertion.h"
+#include "http/date.h"
 
 #define DAY 86400
 #define YEAR_9999 INT64_C(253402300799)

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "index.h"
+#include "site/index.h"
 
 int
 sws_index_init(struct sws_index *index, int core)

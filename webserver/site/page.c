@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "http_cond.h"
-#include "http_date.h"
-#include "http_path.h"
-#include "mime.h"
-#include "page.h"
+#include "http/cond.h"
+#include "http/date.h"
+#include "http/path.h"
+#include "site/mime.h"
+#include "site/page.h"
 
 /* Long enough for every head except that of a redirection. */
 #define HEAD_ROOM 1024

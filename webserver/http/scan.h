@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_scan.h: finds the delimiters of a request head, a block at a time.
+ * scan.h: finds the delimiters of a request head, a block at a time.
  *
  * Every function reads whole blocks, so up to HTTP_PAD bytes after the given end must be readable;
  * their values do not matter. Pure functions, any thread.
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "assertion.h"
+#include "base/assertion.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

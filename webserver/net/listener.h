@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * listener.h: listening sockets, each with its accepting color (the paper's color 1; colors 1, 2,
+ * ... when each core has its own poller, and so its own listener). Accept and DecClientAccepted run
+ * in that color and own the list of the listener's connections.
+ *
+ * A listener knows of a connection only its struct sws_peer, and what to do with it.
+ */
+#ifndef SWS_NET_LISTENER_H
+#define SWS_NET_LISTENER_H
+
+#include <mely/mely.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+struct sws_listener;
+
+/** The part of a connection that belongs to the color of its listener. */
+struct sws_peer {
+	struct sws_listener *listener;
+	struct sws_peer *prev, *next;
+	struct mely_event gone;
+};
+
+/** What becomes of connections. All but destroy run in the color of the listener. */
+struct sws_peer_ops {
+	/** Make a connection of an accepted socket, beginning with sws_peer_init. NULL: failed, and
+	 *  the socket is closed. */
+	struct sws_peer *(*begin)(void *server, struct sws_listener *listener, int fd);
+	/** The server drains: tell the connection. Its color is valid. */
+	void (*drain)(struct sws_peer *peer);
+	/** The connection has left: release it. */
+	void (*end)(struct sws_peer *peer);
+	/** Free the connection, after the runtime has ended. */
+	void (*destroy)(struct sws_peer *peer);
+	/** A connection or a listener has ended: sws_net_is_empty may hold now. */
+	void (*check_empty)(void *server);
+};
+
+/**
+ * The listeners of a server, and how many clients they may accept. Read-only while the runtime
+ * runs, except for the atomic words.
+ */
+struct sws_net {
+	struct mely_runtime *rt;
+	const struct sws_peer_ops *ops;
+	void *server;                    /* handed to ops */
+	struct sws_listener **listeners;
+	int listeners_count;
+	long clients_max;
+	/* Connections of all listeners. Written when a connection begins or ends, not for a
+	 * request. */
+	_Alignas(64) _Atomic(long) clients;
+	_Atomic(int) listeners_open;
+};
+
+/**
+ * Make a socket that listens on addr; the descriptor or a negative errno. The first of several
+ * binds the port exclusively, which detects a port in use, and shares it afterwards.
+ */
+int sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool shared);
+
+/** Make room for this many listeners; 0 or -ENOMEM. The other fields are the caller's to fill. */
+int sws_net_init(struct sws_net *net, int listeners_count);
+
+/** Make listener number i, which takes over the socket fd; before the runtime runs. 0 or -errno. */
+int sws_listener_new(struct sws_net *net, int i, int fd);
+
+/** Free the listeners and their connections, after the runtime has ended. */
+void sws_net_fini(struct sws_net *net);
+
+/** Accept what has connected, close the sockets and drain all connections. Any handler, once. */
+void sws_net_drain(struct sws_net *net);
+
+/** Are all listeners closed, and all connections gone? Any handler. */
+bool sws_net_is_empty(const struct sws_net *net);
+
+/** Prepare the peer of a new connection, before any of its handlers can run. */
+void sws_peer_init(struct sws_peer *peer, struct sws_listener *listener);
+
+/** The connection is over; its end follows. In its color, once. 0 or -errno. */
+int sws_peer_leave(struct sws_peer *peer);
+
+#endif

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/assertion.h"
+#include "base/policy.h"
 #include "http/cond.h"
 #include "http/path.h"
-#include "site/file.h"
 #include "conn.h"
 #include "disk.h"
 #include "stages.h"
@@ -22,55 +22,11 @@ static void check_in_cache_fn(void *arg);
 static void page_built_fn(void *arg);
 static void not_found_fn(void *arg);
 
-struct mely_handler sws_check_in_cache = {
-	.fn = check_in_cache_fn, .name = "CheckInCache", .time_ns = 300
-};
-struct mely_handler sws_page_built = {
-	.fn = page_built_fn, .name = "ReadFile", .time_ns = 1000
-};
-struct mely_handler sws_not_found = {
-	.fn = not_found_fn, .name = "404", .time_ns = 200
-};
-
-/* Hash eight bytes at a time. The seed keeps clients from constructing collisions. */
-static uint64_t
-hash_path(uint64_t seed, const char *p, size_t len)
-{
-	const uint64_t k = UINT64_C(0x9fb21c651e98df25);
-	uint64_t hash = seed ^ len * k, word;
-	__uint128_t product;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		memcpy(&word, p, 8);
-		product = (__uint128_t)(hash ^ word) * k;
-		hash = (uint64_t)product ^ (uint64_t)(product >> 64);
-	}
-	word = 0;
-	memcpy(&word, p, len);
-	product = (__uint128_t)(hash ^ word) * k;
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
+struct mely_handler sws_check_in_cache = SWS_CHECK_IN_CACHE(check_in_cache_fn);
+struct mely_handler sws_page_built = SWS_READ_FILE(page_built_fn);
+struct mely_handler sws_not_found = SWS_NOT_FOUND(not_found_fn);
 
 /* ---- from the path to a page --------------------------------------------------------------- */
-
-/* Compare a page with its file; if they differ, remove the page from the store. */
-static bool
-revalidate(struct sws_server *server, struct sws_page *page)
-{
-	struct stat st;
-	int fd, kind = sws_file_open(server->root_fd, page->key, page->key_len, &fd, &st);
-	/* Without descriptors or memory for the comparison, the page is still the best there is:
-	 * compare again in a second. */
-	bool same = kind == -503
-	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st));
-
-	SWS_ASSERT((kind == SWS_FILE_REGULAR) == (fd >= 0));
-	if (fd >= 0)
-		close(fd);
-	if (!same)
-		sws_store_remove(&server->store, page);
-	return same;
-}
 
 /* May the page be served? One core a second checks; the others serve it meanwhile. */
 static inline bool
@@ -79,7 +35,7 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 	uint32_t checked = atomic_load_explicit(&page->checked_s, memory_order_relaxed);
 
 	/* Only pages of the store are checked: it hands out their replacements. */
-	SWS_DEBUG_ASSERT(page->account == &core->server->store.bytes);
+	SWS_DEBUG_ASSERT(page->account == &core->server->site.store.bytes);
 	/* acquire pairs with site/store.c:take_out. */
 	if (atomic_load_explicit(&page->dead, memory_order_acquire))
 		return false;
@@ -91,7 +47,7 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 	    || !atomic_compare_exchange_strong_explicit(&page->checked_s, &checked, core->now_s,
 	    memory_order_relaxed, memory_order_relaxed))
 		return true;
-	return revalidate(core->server, page);
+	return sws_site_revalidate(&core->server->site, page);
 }
 
 /* Add a new page to the store, unless its body is sent from a file. */
@@ -100,7 +56,7 @@ store(struct sws_core *core, struct sws_page *page, int body_fd)
 {
 	bool crowded = false;
 
-	if (body_fd < 0 && !sws_store_put(&core->server->store, page, &crowded) && crowded)
+	if (body_fd < 0 && !sws_store_put(&core->server->site.store, page, &crowded) && crowded)
 		sws_cores_sweep(core->server);
 }
 
@@ -125,8 +81,8 @@ static int
 resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path *path,
     const struct http_span *query, const char *head, struct sws_answer *a)
 {
-	struct sws_server *server = core->server;
-	struct sws_page *page = sws_store_get(&server->store, path->hash, path->text, path->len);
+	struct sws_site *site = &core->server->site;
+	struct sws_page *page = sws_store_get(&site->store, path->hash, path->text, path->len);
 	struct stat st;
 	int status, fd;
 
@@ -135,7 +91,7 @@ resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path
 		page = NULL;
 	}
 	if (page == NULL) {
-		status = sws_file_open(server->root_fd, path->text, path->len, &fd, &st);
+		status = sws_file_open(site->root_fd, path->text, path->len, &fd, &st);
 		if (status < 0)
 			return status;
 		if (status == SWS_FILE_DIRECTORY) {
@@ -245,7 +201,7 @@ check_one(struct sws_conn *conn, struct sws_core *core, struct sws_burst *burst,
 	}
 	/* The scanner has found it plain, or it is decoded. */
 	SWS_DEBUG_ASSERT(http_path_is_normal(path.text, path.len));
-	path.hash = hash_path(core->server->hash_seed, path.text, path.len);
+	sws_site_hash(&core->server->site, &path);
 	a->fd = -1;
 	a->file_at = 0;
 	a->flags = answer_flags(req);
@@ -312,7 +268,7 @@ check_in_cache_fn(void *arg)
 static struct sws_page *
 store_late(struct sws_core *core, struct sws_page *page, int *body_fd)
 {
-	struct sws_page *other = sws_store_get(&core->server->store, page->hash, page->key,
+	struct sws_page *other = sws_store_get(&core->server->site.store, page->hash, page->key,
 	    page->key_len);
 
 	if (other == NULL || !is_fresh(core, other)) {
@@ -366,7 +322,7 @@ not_found_fn(void *arg)
 	SWS_ASSERT(burst->checked < burst->count && burst->bad_path != 0);
 	sws_burst_assert(burst);
 	*a = (struct sws_answer){
-		.page = sws_server_error(conn->server, burst->bad_path),
+		.page = sws_site_error(&conn->server->site, burst->bad_path),
 		.fd = -1, .flags = answer_flags(&burst->asked[burst->checked].request)
 	};
 	sws_page_ref(a->page);

@@ -13,6 +13,7 @@
 
 #include "base/assertion.h"
 #include "base/notice.h"
+#include "base/policy.h"
 #include "conn.h"
 #include "disk.h"
 #include "stages.h"
@@ -31,15 +32,9 @@ static void close_fn(void *arg);
 static void timer_fn(void *arg);
 static void drain_fn(void *arg);
 
-static struct mely_handler close_handler = {
-	.fn = close_fn, .name = "Close", .time_ns = 5000
-};
-static struct mely_handler timer_handler = {
-	.fn = timer_fn, .name = "Deadline", .time_ns = 1000
-};
-static struct mely_handler drain_handler = {
-	.fn = drain_fn, .name = "Drain", .time_ns = 1000
-};
+static struct mely_handler close_handler = SWS_CLOSE(close_fn);
+static struct mely_handler timer_handler = SWS_DEADLINE(timer_fn);
+static struct mely_handler drain_handler = SWS_DRAIN(drain_fn);
 
 void
 sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)

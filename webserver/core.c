@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/policy.h"
 #include "burst.h"
 #include "core.h"
 
@@ -19,9 +20,7 @@ sweep(void *arg)
 	sws_index_sweep(&core->index);
 }
 
-static struct mely_handler sweep_handler = {
-	.fn = sweep, .name = "Sweep", .time_ns = 50000
-};
+static struct mely_handler sweep_handler = SWS_SWEEP(sweep);
 
 int
 sws_core_new(struct sws_core **out, struct sws_server *server, int number)

@@ -21,7 +21,7 @@
 #define AHEAD 4
 
 struct sws_job {
-	struct sws_server *server;
+	struct sws_site *site;
 	struct sws_page *page;
 	int status;
 	int fd;
@@ -33,30 +33,6 @@ struct sws_job {
 	char text[];             /* of the path */
 };
 
-/* Build the page of an open file. *fd stays open if the body is to be sent from it, or to be
- * read by a helper: -EAGAIN. */
-static int
-build(struct sws_server *server, const struct sws_path *path, int *fd, struct stat *st,
-    enum sws_body body, struct sws_page **page)
-{
-	int status = sws_page_build(page, server->mime, path->text, path->len, path->hash, *fd, st,
-	    body);
-
-	if (status == -EAGAIN)
-		return status;
-	if (status == -ESTALE && fstat(*fd, st) == 0) {
-		/* The file is being written. Send it from the descriptor, with a fixed size. */
-		body = SWS_BODY_NONE;
-		status = sws_page_build(page, server->mime, path->text, path->len, path->hash, *fd,
-		    st, body);
-	}
-	if (status != 0 || body != SWS_BODY_NONE) {
-		close(*fd);
-		*fd = -1;
-	}
-	return status;
-}
-
 /* ---- on a helper thread -------------------------------------------------------------------- */
 
 static void
@@ -67,7 +43,7 @@ build_fn(void *arg)
 	const struct sws_path *path = &job->path;
 
 	/* Of many that wait for the same file, the first one builds its page. */
-	job->page = sws_store_get(&job->server->store, path->hash, path->text, path->len);
+	job->page = sws_store_get(&job->site->store, path->hash, path->text, path->len);
 	if (job->page != NULL && sws_page_matches(job->page, &job->st)) {
 		close(job->fd);
 		job->fd = -1;
@@ -76,7 +52,8 @@ build_fn(void *arg)
 	if (job->page != NULL)
 		sws_page_unref(job->page);
 	job->page = NULL;
-	job->status = build(job->server, path, &job->fd, &job->st, SWS_BODY_READ, &job->page);
+	job->status = sws_site_build(job->site, path, &job->fd, &job->st, SWS_BODY_READ,
+	    &job->page);
 	SWS_ASSERT((job->status == 0) == (job->page != NULL));
 }
 
@@ -108,7 +85,7 @@ new_job(struct sws_conn *conn, int fd, size_t text_len)
 	/* One stage, or one job, at a time. */
 	SWS_ASSERT(conn->burst->job == NULL && !mely_event_pending(&conn->event));
 	if (job != NULL) {
-		job->server = conn->server;
+		job->site = &conn->server->site;
 		job->fd = fd;
 		conn->burst->job = job;
 	}
@@ -145,24 +122,22 @@ int
 sws_disk_page(struct sws_conn *conn, const struct sws_path *path, int fd, struct stat *st,
     struct sws_page **page, int *body_fd)
 {
-	const struct sws_options *o = &conn->server->options;
+	struct sws_site *site = &conn->server->site;
 	uint64_t size = (uint64_t)st->st_size;
-	enum sws_body body = SWS_BODY_CACHED;
+	enum sws_body body = sws_site_body_of(site, size);
 	int status = -EAGAIN;
 
 	SWS_ASSERT(fd >= 0 && S_ISREG(st->st_mode));
 	*body_fd = fd;
-	if (size > o->cache_file_size || size > SWS_BODY_MAX || size >= o->cache_size)
-		body = SWS_BODY_NONE;
 	if (body == SWS_BODY_NONE || size <= HERE_MAX)
-		status = build(conn->server, path, body_fd, st, body, page);
+		status = sws_site_build(site, path, body_fd, st, body, page);
 	if (status != -EAGAIN)
 		return status;
 	if (start_build(conn, path, fd, st)) {
 		*body_fd = -1;
 		return SWS_DISK_AWAY;
 	}
-	return build(conn->server, path, body_fd, st, SWS_BODY_READ, page);
+	return sws_site_build(site, path, body_fd, st, SWS_BODY_READ, page);
 }
 
 int

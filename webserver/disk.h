@@ -7,16 +7,8 @@
 #ifndef SWS_DISK_H
 #define SWS_DISK_H
 
+#include "site/site.h"
 #include "conn.h"
-
-struct stat;
-
-/** A path in normal form and its hash. */
-struct sws_path {
-	const char *text;
-	size_t len;
-	uint64_t hash;
-};
 
 /** A helper has taken over; its end is the next stage. */
 #define SWS_DISK_AWAY 1

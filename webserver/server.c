@@ -17,12 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/assertion.h"
-#include "site/file.h"
+#include "base/policy.h"
 #include "conn.h"
 #include "core.h"
 #include "server.h"
@@ -30,28 +29,11 @@
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
 #define OTHER_DESCRIPTORS 64
 
-static const int statuses[SWS_ERRORS] = {
-	[SWS_400] = 400, [SWS_403] = 403, [SWS_404] = 404, [SWS_405] = 405, [SWS_408] = 408,
-	[SWS_413] = 413, [SWS_414] = 414, [SWS_431] = 431, [SWS_500] = 500, [SWS_501] = 501,
-	[SWS_503] = 503, [SWS_505] = 505
-};
-
 static void signal_fn(void *arg);
 static void deadline_fn(void *arg);
 
-static struct mely_handler signal_handler = {.fn = signal_fn, .name = "Signal"};
-static struct mely_handler deadline_handler = {.fn = deadline_fn, .name = "DrainDeadline"};
-
-struct sws_page *
-sws_server_error(const struct sws_server *server, int status)
-{
-	/* Other errors get the page for 500; anything else here is a mistake of the caller. */
-	SWS_DEBUG_ASSERT(status >= 400 && status < 600);
-	for (int i = 0; i < SWS_ERRORS; i++)
-		if (statuses[i] == status)
-			return server->errors[i];
-	return server->errors[SWS_500];
-}
+static struct mely_handler signal_handler = SWS_SIGNAL(signal_fn);
+static struct mely_handler deadline_handler = SWS_DRAIN_DEADLINE(deadline_fn);
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
@@ -231,18 +213,6 @@ listen_all(struct sws_server *server)
 }
 
 static int
-init_pages(struct sws_server *server)
-{
-	int status = mime_new(&server->mime, "/etc/mime.types");
-
-	if (status == 0)
-		status = sws_store_init(&server->store, server->options.cache_size);
-	for (int i = 0; status == 0 && i < SWS_ERRORS; i++)
-		status = sws_page_error(&server->errors[i], statuses[i]);
-	return status;
-}
-
-static int
 init_runtime(struct sws_server *server)
 {
 	struct mely_config config;
@@ -289,19 +259,15 @@ init_signals(struct sws_server *server)
 int
 sws_server_init(struct sws_server *server, const struct sws_options *options)
 {
+	const char *what;
 	int status;
 
 	memset(server, 0, sizeof *server);
 	server->options = *options;
-	server->root_fd = -1;
-	status = sws_root_open(options->root, &server->root_fd);
+	status = sws_site_init(&server->site, options->root, options->cache_size,
+	    options->cache_file_size, &what);
 	if (status != 0)
-		return complain("cannot serve", options->root, status);
-	if (getrandom(&server->hash_seed, sizeof server->hash_seed, 0) < 0)
-		server->hash_seed = mely_now_ns();
-	status = init_pages(server);
-	if (status != 0)
-		return complain("cannot start", "", status);
+		return complain(what, options->root, status);
 	status = init_runtime(server);
 	if (status != 0)
 		return complain("cannot start", "", status);
@@ -328,13 +294,6 @@ sws_server_fini(struct sws_server *server)
 	sws_net_fini(&server->net);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
-	for (int i = 0; i < SWS_ERRORS; i++)
-		if (server->errors[i] != NULL)
-			sws_page_unref(server->errors[i]);
-	if (server->store.buckets != NULL)
-		sws_store_fini(&server->store);
-	mime_free(server->mime);
+	sws_site_fini(&server->site);
 	free(server->cores);
-	if (server->root_fd >= 0)
-		close(server->root_fd);
 }

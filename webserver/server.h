@@ -12,28 +12,17 @@
 
 #include "net/listener.h"
 #include "ops/options.h"
-#include "site/mime.h"
-#include "site/store.h"
+#include "site/site.h"
 
 struct sws_core;
-
-/** Statuses that have a prebuilt page. */
-enum sws_error {
-	SWS_400, SWS_403, SWS_404, SWS_405, SWS_408, SWS_413, SWS_414, SWS_431, SWS_500, SWS_501,
-	SWS_503, SWS_505, SWS_ERRORS
-};
 
 struct sws_server {
 	struct mely_runtime *rt;
 	struct sws_options options;
-	struct mime_table *mime;
-	struct sws_store store;
-	struct sws_page *errors[SWS_ERRORS];
+	struct sws_site site;
 	struct sws_core **cores;
 	int cores_count;
-	int root_fd;
 	int port;
-	uint64_t hash_seed;
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
 
@@ -49,8 +38,5 @@ void sws_server_fini(struct sws_server *server);
 
 /** Stop the runtime if it drains and no connection or listener is left. Any handler. */
 void sws_server_check_drained(struct sws_server *server);
-
-/** The page for a status; the one for 500 if the status has none. */
-struct sws_page *sws_server_error(const struct sws_server *server, int status);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/assertion.h"
+#include "base/policy.h"
 #include "net/sys.h"
 #include "conn.h"
 #include "stages.h"
@@ -21,18 +22,10 @@ static void read_request_fn(void *arg);
 static void parse_request_fn(void *arg);
 static void bad_request_fn(void *arg);
 
-struct mely_handler sws_readable = {
-	.fn = readable_fn, .name = "ReadRequest", .time_ns = 2000
-};
-struct mely_handler sws_read_request = {
-	.fn = read_request_fn, .name = "ReadRequest", .time_ns = 2000
-};
-struct mely_handler sws_parse_request = {
-	.fn = parse_request_fn, .name = "ParseRequest", .time_ns = 200
-};
-struct mely_handler sws_bad_request = {
-	.fn = bad_request_fn, .name = "BadRequest", .time_ns = 200
-};
+struct mely_handler sws_readable = SWS_READ_REQUEST(readable_fn);
+struct mely_handler sws_read_request = SWS_READ_REQUEST(read_request_fn);
+struct mely_handler sws_parse_request = SWS_PARSE_REQUEST(parse_request_fn);
+struct mely_handler sws_bad_request = SWS_BAD_REQUEST(bad_request_fn);
 
 /* ---- ReadRequest --------------------------------------------------------------------------- */
 
@@ -248,7 +241,7 @@ bad_request_fn(void *arg)
 	/* An error before the last answer would answer the wrong request. */
 	SWS_ASSERT(burst->checked == burst->count + 1);
 	*a = (struct sws_answer){
-		.page = sws_server_error(conn->server, burst->bad),
+		.page = sws_site_error(&conn->server->site, burst->bad),
 		.fd = -1, .flags = SWS_SAY_CLOSE | (head_only ? SWS_HEAD_ONLY : 0)
 	};
 	sws_page_ref(a->page);

@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 
 #include "base/assertion.h"
+#include "base/policy.h"
 #include "net/sys.h"
 #include "conn.h"
 #include "disk.h"
@@ -33,15 +34,9 @@ static void write_response_fn(void *arg);
 static void writable_fn(void *arg);
 static void file_warm_fn(void *arg);
 
-struct mely_handler sws_write_response = {
-	.fn = write_response_fn, .name = "WriteResponse", .time_ns = 5000
-};
-struct mely_handler sws_file_warm = {
-	.fn = file_warm_fn, .name = "WriteResponse", .time_ns = 5000
-};
-static struct mely_handler writable = {
-	.fn = writable_fn, .name = "WriteResponse", .time_ns = 5000
-};
+struct mely_handler sws_write_response = SWS_WRITE_RESPONSE(write_response_fn);
+struct mely_handler sws_file_warm = SWS_WRITE_RESPONSE(file_warm_fn);
+static struct mely_handler writable = SWS_WRITE_RESPONSE(writable_fn);
 
 /* The data of one call of send or sendmsg. */
 struct gather {

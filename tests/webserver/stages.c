@@ -99,9 +99,9 @@ sws_core_date(struct sws_core *c)
 }
 
 struct sws_page *
-sws_server_error(const struct sws_server *s, int status)
+sws_site_error(const struct sws_site *site, int status)
 {
-	(void)s;
+	(void)site;
 	error_status = status;
 	return error_page;
 }

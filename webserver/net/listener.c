@@ -21,6 +21,7 @@
 
 #include "base/assertion.h"
 #include "base/notice.h"
+#include "base/policy.h"
 #include "net/listener.h"
 
 /* Most connections accepted in one event; other colors run in between. */
@@ -45,18 +46,10 @@ static void resume_fn(void *arg);
 static void drain_fn(void *arg);
 static void dec_client_accepted_fn(void *arg);
 
-static struct mely_handler accept_handler = {
-	.fn = accept_fn, .name = "Accept", .time_ns = 10000
-};
-static struct mely_handler resume_handler = {
-	.fn = resume_fn, .name = "Accept", .time_ns = 10000
-};
-static struct mely_handler drain_handler = {
-	.fn = drain_fn, .name = "StopAccepting", .time_ns = 10000
-};
-static struct mely_handler gone_handler = {
-	.fn = dec_client_accepted_fn, .name = "DecClientAccepted", .time_ns = 500
-};
+static struct mely_handler accept_handler = SWS_ACCEPT(accept_fn);
+static struct mely_handler resume_handler = SWS_ACCEPT(resume_fn);
+static struct mely_handler drain_handler = SWS_STOP_ACCEPTING(drain_fn);
+static struct mely_handler gone_handler = SWS_DEC_CLIENT_ACCEPTED(dec_client_accepted_fn);
 
 int
 sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool shared)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * policy.h: what runs in which color, and how long each handler usually takes: all that the
+ * scheduler knows of sws.
+ *
+ *   color              handlers
+ *   of a connection    ReadRequest to WriteResponse, Deadline, Drain, Close. Any core; a thief may
+ *                      take it with all that waits in it
+ *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
+ *   sweep, one a core  Sweep. Pinned: it uses the data of its core
+ *   0                  Signal, DrainDeadline
+ *
+ * Times are in ns, of one event for a burst of one request. No handler has a penalty: what a stage
+ * touches is the connection's, and moves with it. A stage that has two handlers has one name.
+ */
+#ifndef SWS_BASE_POLICY_H
+#define SWS_BASE_POLICY_H
+
+#include <mely/mely.h>
+
+#define SWS_HANDLER(function, stage, ns) {.fn = (function), .name = (stage), .time_ns = (ns)}
+
+#define SWS_READ_REQUEST(f) SWS_HANDLER(f, "ReadRequest", 2000)
+#define SWS_PARSE_REQUEST(f) SWS_HANDLER(f, "ParseRequest", 200)
+#define SWS_BAD_REQUEST(f) SWS_HANDLER(f, "BadRequest", 200)
+#define SWS_CHECK_IN_CACHE(f) SWS_HANDLER(f, "CheckInCache", 300)
+#define SWS_READ_FILE(f) SWS_HANDLER(f, "ReadFile", 1000)
+#define SWS_NOT_FOUND(f) SWS_HANDLER(f, "404", 200)
+#define SWS_WRITE_RESPONSE(f) SWS_HANDLER(f, "WriteResponse", 5000)
+#define SWS_DEADLINE(f) SWS_HANDLER(f, "Deadline", 1000)
+#define SWS_DRAIN(f) SWS_HANDLER(f, "Drain", 1000)
+#define SWS_CLOSE(f) SWS_HANDLER(f, "Close", 5000)
+
+#define SWS_ACCEPT(f) SWS_HANDLER(f, "Accept", 10000)
+#define SWS_DEC_CLIENT_ACCEPTED(f) SWS_HANDLER(f, "DecClientAccepted", 500)
+#define SWS_STOP_ACCEPTING(f) SWS_HANDLER(f, "StopAccepting", 10000)
+
+#define SWS_SWEEP(f) SWS_HANDLER(f, "Sweep", 50000)
+
+/* Too rare for an annotation. */
+#define SWS_SIGNAL(f) SWS_HANDLER(f, "Signal", 0)
+#define SWS_DRAIN_DEADLINE(f) SWS_HANDLER(f, "DrainDeadline", 0)
+
+#endif

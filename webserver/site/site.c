@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * site.c: making and freeing a site, and from its files to pages.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <mely/mely.h>
+
+#include "base/assertion.h"
+#include "site/mime.h"
+#include "site/site.h"
+
+static const int statuses[SWS_ERRORS] = {
+	[SWS_400] = 400, [SWS_403] = 403, [SWS_404] = 404, [SWS_405] = 405, [SWS_408] = 408,
+	[SWS_413] = 413, [SWS_414] = 414, [SWS_431] = 431, [SWS_500] = 500, [SWS_501] = 501,
+	[SWS_503] = 503, [SWS_505] = 505
+};
+
+int
+sws_site_init(struct sws_site *site, const char *root, size_t cache_size, size_t cache_file_size,
+    const char **what)
+{
+	int status;
+
+	memset(site, 0, sizeof *site);
+	site->root_fd = -1;
+	site->cache_file_size = cache_file_size;
+	*what = "cannot serve";
+	status = sws_root_open(root, &site->root_fd);
+	if (status != 0)
+		return status;
+	*what = "cannot start";
+	if (getrandom(&site->hash_seed, sizeof site->hash_seed, 0) < 0)
+		site->hash_seed = mely_now_ns();
+	status = mime_new(&site->mime, "/etc/mime.types");
+	if (status == 0)
+		status = sws_store_init(&site->store, cache_size);
+	for (int i = 0; status == 0 && i < SWS_ERRORS; i++)
+		status = sws_page_error(&site->errors[i], statuses[i]);
+	return status;
+}
+
+void
+sws_site_fini(struct sws_site *site)
+{
+	for (int i = 0; i < SWS_ERRORS; i++)
+		if (site->errors[i] != NULL)
+			sws_page_unref(site->errors[i]);
+	if (site->store.buckets != NULL)
+		sws_store_fini(&site->store);
+	mime_free(site->mime);
+	if (site->root_fd >= 0)
+		close(site->root_fd);
+}
+
+struct sws_page *
+sws_site_error(const struct sws_site *site, int status)
+{
+	/* Other errors get the page for 500; anything else here is a mistake of the caller. */
+	SWS_DEBUG_ASSERT(status >= 400 && status < 600);
+	for (int i = 0; i < SWS_ERRORS; i++)
+		if (statuses[i] == status)
+			return site->errors[i];
+	return site->errors[SWS_500];
+}
+
+/* Eight bytes at a time. The seed keeps clients from constructing collisions. */
+void
+sws_site_hash(const struct sws_site *site, struct sws_path *path)
+{
+	const uint64_t k = UINT64_C(0x9fb21c651e98df25);
+	const char *p = path->text;
+	size_t len = path->len;
+	uint64_t hash = site->hash_seed ^ len * k, word;
+	__uint128_t product;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		memcpy(&word, p, 8);
+		product = (__uint128_t)(hash ^ word) * k;
+		hash = (uint64_t)product ^ (uint64_t)(product >> 64);
+	}
+	word = 0;
+	memcpy(&word, p, len);
+	product = (__uint128_t)(hash ^ word) * k;
+	path->hash = (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+bool
+sws_site_revalidate(struct sws_site *site, struct sws_page *page)
+{
+	struct stat st;
+	int fd, kind = sws_file_open(site->root_fd, page->key, page->key_len, &fd, &st);
+	/* Without descriptors or memory for the comparison, the page is still the best there is:
+	 * compare again in a second. */
+	bool same = kind == -503
+	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st));
+
+	SWS_ASSERT((kind == SWS_FILE_REGULAR) == (fd >= 0));
+	if (fd >= 0)
+		close(fd);
+	if (!same)
+		sws_store_remove(&site->store, page);
+	return same;
+}
+
+enum sws_body
+sws_site_body_of(const struct sws_site *site, uint64_t size)
+{
+	return size > site->cache_file_size || size > SWS_BODY_MAX || size >= site->store.cap
+	    ? SWS_BODY_NONE : SWS_BODY_CACHED;
+}
+
+int
+sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, struct stat *st,
+    enum sws_body body, struct sws_page **page)
+{
+	int status = sws_page_build(page, site->mime, path->text, path->len, path->hash, *fd, st,
+	    body);
+
+	if (status == -EAGAIN)
+		return status;
+	if (status == -ESTALE && fstat(*fd, st) == 0) {
+		/* The file is being written. Send it from the descriptor, with a fixed size. */
+		body = SWS_BODY_NONE;
+		status = sws_page_build(page, site->mime, path->text, path->len, path->hash, *fd,
+		    st, body);
+	}
+	if (status != 0 || body != SWS_BODY_NONE) {
+		close(*fd);
+		*fd = -1;
+	}
+	return status;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * site.h: a site: the files beneath a root, their media types, the pages made of them, and the
+ * pages of errors. Read-only while the runtime runs, except for the store. Any thread.
+ */
+#ifndef SWS_SITE_SITE_H
+#define SWS_SITE_SITE_H
+
+#include <stdint.h>
+
+#include "site/file.h"
+#include "site/page.h"
+#include "site/store.h"
+
+/** Statuses that have a prebuilt page. */
+enum sws_error {
+	SWS_400, SWS_403, SWS_404, SWS_405, SWS_408, SWS_413, SWS_414, SWS_431, SWS_500, SWS_501,
+	SWS_503, SWS_505, SWS_ERRORS
+};
+
+/** A path in normal form and its hash. */
+struct sws_path {
+	const char *text;
+	size_t len;
+	uint64_t hash;
+};
+
+struct sws_site {
+	int root_fd;              /* -1: not open */
+	struct mime_table *mime;
+	struct sws_store store;
+	struct sws_page *errors[SWS_ERRORS];
+	size_t cache_file_size;   /* largest file that is prebuilt */
+	uint64_t hash_seed;
+};
+
+/**
+ * Open the root and make what the site needs. 0 or a negative errno; *what then says what failed.
+ * In either case sws_site_fini follows.
+ */
+int sws_site_init(struct sws_site *site, const char *root, size_t cache_size,
+    size_t cache_file_size, const char **what);
+void sws_site_fini(struct sws_site *site);
+
+/** The page for a status; the one for 500 if the status has none. */
+struct sws_page *sws_site_error(const struct sws_site *site, int status);
+
+/** Fill in the hash of a path. */
+void sws_site_hash(const struct sws_site *site, struct sws_path *path);
+
+/** Compare a page of the store with its file; if they differ, remove the page. */
+bool sws_site_revalidate(struct sws_site *site, struct sws_page *page);
+
+/** What is held in memory of a file of this size. */
+enum sws_body sws_site_body_of(const struct sws_site *site, uint64_t size);
+
+/**
+ * Build the page of an open file, whose *st this may renew. *fd stays open if the body is to be
+ * sent from it, or to be read by a helper: -EAGAIN; otherwise it becomes -1. 0 or a negative errno.
+ */
+int sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, struct stat *st,
+    enum sws_body body, struct sws_page **page);
+
+#endif

@@ -27,7 +27,7 @@ sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 {
 	SWS_DEBUG_ASSERT(burst->out == burst->checked);
 	/* A helper would write to it. */
-	SWS_DEBUG_ASSERT(burst->job == NULL);
+	SWS_DEBUG_ASSERT(burst->job == NULL && burst->rest == NULL);
 	/* Two connections would share a burst that is returned twice. */
 	SWS_DEBUG_ASSERT(burst != core->bursts);
 	SWS_DEBUG_ASSERT(core->bursts_count <= SPARE_MAX);
@@ -47,4 +47,5 @@ sws_burst_drop_answers(struct sws_burst *burst, int core)
 	SWS_ASSERT(burst->out <= burst->checked && burst->checked <= SWS_BURST_MAX + 1);
 	while (burst->out < burst->checked)
 		sws_answer_release(&burst->answers[burst->out++], core);
+	sws_burst_drop_rest(burst);
 }

@@ -8,6 +8,7 @@
 #ifndef SWS_BURST_H
 #define SWS_BURST_H
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "http/parse.h"
@@ -31,6 +32,7 @@ struct sws_answer {
 	struct sws_entry *entry; /* holds the page; NULL: the answer has its own reference */
 	uint64_t file_at;        /* next byte of a body that is sent from its file */
 	uint32_t len;            /* bytes of head and body in memory, set by write.c */
+	uint32_t head_len;       /* of these, the head's */
 	int fd;                  /* the file of a body that is sent from it, or -1 */
 	uint8_t flags;
 };
@@ -53,7 +55,8 @@ struct sws_burst {
 	int bad_path;            /* error status for request number checked; for the 404 stage */
 	uint32_t out_at;         /* bytes sent of answer number out */
 	uint64_t warm_until;     /* up to here its file is in memory, as far as is known */
-	char date[HTTP_DATE_LEN];/* the date in an answer that is partly sent */
+	char *rest;              /* what is left of the head of answer number out, or NULL */
+	uint32_t rest_at;        /* the offset of rest in that head */
 	struct sws_asked asked[SWS_BURST_MAX + 1];
 	struct sws_answer answers[SWS_BURST_MAX + 1];
 	char in[HTTP_HEAD_MAX + HTTP_PAD];
@@ -99,11 +102,20 @@ sws_burst_get(struct sws_core *core)
 	burst->out_at = 0;
 	burst->warm_until = 0;
 	burst->job = NULL;
+	burst->rest = NULL;
 	return burst;
 }
 
 /** Return a burst without unsent answers to the spare ones of the current core. */
 void sws_burst_put(struct sws_core *core, struct sws_burst *burst);
+/** Forget the rest of a head: it is sent, or given up. */
+static inline void
+sws_burst_drop_rest(struct sws_burst *burst)
+{
+	free(burst->rest);
+	burst->rest = NULL;
+}
+
 /** Release the unsent answers. core: the current one, or -1 when nothing runs. */
 void sws_burst_drop_answers(struct sws_burst *burst, int core);
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/assertion.h"
@@ -67,11 +66,11 @@ close_fn(void *arg)
 	int status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
-	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd >= 0);
+	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->transport.fd >= 0);
 	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
-	mely_fd_close(conn->server->rt, conn->fd);
-	conn->fd = -1;
+	mely_fd_close(conn->server->rt, conn->transport.fd);
+	conn->transport.fd = -1;
 	if (conn->burst != NULL) {
 		struct sws_core *core = sws_core_here(conn->server);
 
@@ -89,7 +88,7 @@ sws_conn_finish(struct sws_conn *conn)
 {
 	SWS_ASSERT(conn->closing && conn->burst->out == conn->burst->count);
 	SWS_DEBUG_ASSERT(conn->state != SWS_CONN_LINGER);
-	if (!(conn->linger || conn->unread) || shutdown(conn->fd, SHUT_WR) != 0) {
+	if (!(conn->linger || conn->unread) || sws_transport_end(&conn->transport) != 0) {
 		sws_conn_close(conn);
 		return;
 	}
@@ -107,7 +106,7 @@ sws_conn_linger_read(struct sws_conn *conn)
 
 	SWS_ASSERT(conn->state == SWS_CONN_LINGER);
 	for (int i = 0; i < LINGER_READS; i++) {
-		ssize_t n = recv(conn->fd, waste, SWS_SCRATCH, 0);
+		ssize_t n = sws_transport_read(&conn->transport, waste, SWS_SCRATCH);
 
 		if (n < 0 && errno == EAGAIN)
 			return;
@@ -242,7 +241,7 @@ begin(void *arg, struct sws_listener *listener, int fd)
 		goto fail;
 	memset(conn, 0, sizeof *conn);
 	conn->server = server;
-	conn->fd = fd;
+	conn->transport.fd = fd;
 	conn->since_ns = mely_now_ns();
 	mely_event_init(&conn->event, &sws_read_request, conn);
 	mely_event_init(&conn->drain, &drain_handler, conn);
@@ -288,7 +287,7 @@ end(struct sws_peer *peer)
 {
 	struct sws_conn *conn = conn_of(peer);
 
-	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->fd < 0 && conn->burst == NULL);
+	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->transport.fd < 0 && conn->burst == NULL);
 	mely_color_release(&conn->color, free, conn);
 }
 
@@ -303,8 +302,8 @@ destroy(struct sws_peer *peer)
 		sws_burst_drop_answers(conn->burst, -1);
 		free(conn->burst);
 	}
-	if (conn->fd >= 0)
-		close(conn->fd);
+	if (conn->transport.fd >= 0)
+		close(conn->transport.fd);
 	free(conn);
 }
 

@@ -19,6 +19,7 @@
 
 #include "http/parse.h"
 #include "net/listener.h"
+#include "net/transport.h"
 #include "burst.h"
 #include "server.h"
 
@@ -35,7 +36,7 @@ struct sws_conn {
 	struct mely_event event;
 	struct sws_server *server;
 	struct sws_burst *burst;
-	int fd;
+	struct sws_transport transport;
 	uint8_t state;
 	bool unread;               /* there may be input that the watcher does not report again */
 	bool hung_up;              /* the client sends no more; the watcher reports it once */
@@ -67,7 +68,7 @@ sws_conn_assert(const struct sws_conn *conn)
 {
 	const struct sws_burst *burst = conn->burst;
 
-	SWS_DEBUG_ASSERT(conn->fd >= 0 || conn->state == SWS_CONN_CLOSED);
+	SWS_DEBUG_ASSERT(conn->transport.fd >= 0 || conn->state == SWS_CONN_CLOSED);
 	switch (conn->state) {
 	case SWS_CONN_IDLE:
 		SWS_DEBUG_ASSERT(!conn->closing && !mely_event_pending(&conn->event));

@@ -13,7 +13,6 @@
 
 #include "base/assertion.h"
 #include "base/policy.h"
-#include "net/sys.h"
 #include "conn.h"
 #include "stages.h"
 
@@ -92,7 +91,7 @@ read_request_fn(void *arg)
 	/* Without room recv would return 0, as it does at the end of the stream. */
 	SWS_ASSERT(burst->in_len < HTTP_HEAD_MAX);
 	room = HTTP_HEAD_MAX - (size_t)burst->in_len;
-	n = sws_recv(conn->fd, burst->in + burst->in_len, room);
+	n = sws_transport_read(&conn->transport, burst->in + burst->in_len, room);
 	if (n <= 0) {
 		if (n < 0 && errno == EAGAIN) {
 			conn->unread = false;

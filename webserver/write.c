@@ -4,22 +4,20 @@
  * possible.
  *
  * Heads, with the current date, and small bodies are gathered in the core's scratch buffer; larger
- * bodies are sent from the page. When the client does not take everything, the burst records
- * only a position: the answer, and how many of its bytes are sent. The next call builds that
- * answer again, with the same date, and skips its first bytes.
+ * bodies are sent from the page. When the client does not take everything, the burst records a
+ * position: the answer, and how many of its bytes are sent. If that is inside its head, the burst
+ * keeps the rest of the head; an answer that is not begun is gathered again, with a newer date.
  *
  * A body that is not in memory is sent from the descriptor that the head was built from. If the
  * file has become shorter, the connection is closed; sws never pads a body.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "base/assertion.h"
 #include "base/policy.h"
-#include "net/sys.h"
 #include "conn.h"
 #include "disk.h"
 #include "stages.h"
@@ -112,32 +110,16 @@ close_piece(struct gather *g)
 	g->piece_from = g->used;
 }
 
-/* Add an answer without its first skip bytes. */
-static inline void
-add_answer(struct gather *g, struct sws_answer *a, size_t skip)
+/* Bytes of the body that follow the head from memory. */
+static inline size_t
+body_len_of(const struct sws_answer *a)
 {
-	const char *body = a->page->body;
-	size_t from = g->used, body_len = a->page->body_len, head_len;
+	return a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED) ? 0 : a->page->body_len;
+}
 
-	if (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))
-		body_len = 0;
-	add_head(g, a);
-	head_len = g->used - from;
-	/* The rest of an answer fits its beginning only if both are of one length. */
-	SWS_DEBUG_ASSERT(skip == 0 || a->len == head_len + body_len);
-	SWS_DEBUG_ASSERT(skip < head_len + body_len);
-	a->len = (uint32_t)(head_len + body_len);
-	g->total += a->len - skip;
-	if (skip > 0) {
-		if (skip < head_len) {
-			memmove(g->scratch + from, g->scratch + from + skip, head_len - skip);
-			g->used -= skip;
-		} else {
-			g->used = from;
-			body += skip - head_len;
-			body_len -= skip - head_len;
-		}
-	}
+static inline void
+add_body(struct gather *g, const char *body, size_t body_len)
+{
 	if (body_len <= COPY_MAX) {
 		add(g, body, body_len);
 	} else {
@@ -146,6 +128,33 @@ add_answer(struct gather *g, struct sws_answer *a, size_t skip)
 		g->iov[g->pieces++].iov_len = body_len;
 	}
 	SWS_ASSERT(g->used <= SWS_SCRATCH);
+}
+
+static inline void
+add_answer(struct gather *g, struct sws_answer *a)
+{
+	size_t from = g->used;
+
+	add_head(g, a);
+	a->head_len = (uint32_t)(g->used - from);
+	a->len = a->head_len + (uint32_t)body_len_of(a);
+	g->total += a->len;
+	add_body(g, a->page->body, body_len_of(a));
+}
+
+/* Add what is left of the answer that is partly sent. */
+static void
+add_rest(struct gather *g, const struct sws_burst *burst, const struct sws_answer *a)
+{
+	size_t skip = burst->out_at, body_skip = 0;
+
+	SWS_ASSERT(skip < a->len && (skip < a->head_len) == (burst->rest != NULL));
+	if (skip < a->head_len)
+		add(g, burst->rest + (skip - burst->rest_at), a->head_len - skip);
+	else
+		body_skip = skip - a->head_len;
+	g->total += a->len - skip;
+	add_body(g, a->page->body + body_skip, body_len_of(a) - body_skip);
 }
 
 /* Is there room for one more answer? The first one always fits. */
@@ -163,14 +172,15 @@ has_room(const struct gather *g, const struct sws_answer *a)
 static unsigned
 gather(struct gather *g, struct sws_burst *burst)
 {
-	size_t skip = burst->out_at;
 	unsigned i = burst->out;
 
 	while (i < burst->count && has_room(g, &burst->answers[i])) {
 		struct sws_answer *a = &burst->answers[i++];
 
-		add_answer(g, a, skip);
-		skip = 0;
+		if (g->total == 0 && burst->out_at > 0)
+			add_rest(g, burst, a);
+		else
+			add_answer(g, a);
 		if (a->fd >= 0)
 			break;
 	}
@@ -192,19 +202,12 @@ bytes_of(const struct gather *g)
 }
 
 static ssize_t
-send_gathered(int fd, struct gather *g, int flags)
+send_gathered(struct sws_conn *conn, struct gather *g, bool more)
 {
-	struct msghdr msg = {0};
-
 	/* The answers count as sent by the bytes that they announce. */
 	SWS_DEBUG_ASSERT(g->total > 0 && bytes_of(g) == g->total);
-	flags |= MSG_NOSIGNAL;
-	if (g->pieces == 0)
-		return sws_send(fd, g->scratch, g->used, flags);
 	close_piece(g);
-	msg.msg_iov = g->iov;
-	msg.msg_iovlen = g->pieces;
-	return sendmsg(fd, &msg, flags);
+	return sws_transport_write(&conn->transport, g->iov, g->pieces, more);
 }
 
 /* n bytes are sent: release the answers that are complete. One with a file remains. */
@@ -212,6 +215,8 @@ static void
 advance(struct sws_burst *burst, size_t n, int core)
 {
 	n += burst->out_at;
+	if (burst->rest != NULL && n >= burst->answers[burst->out].head_len)
+		sws_burst_drop_rest(burst);
 	while (n > 0) {
 		struct sws_answer *a = &burst->answers[burst->out];
 
@@ -225,6 +230,26 @@ advance(struct sws_burst *burst, size_t n, int core)
 		burst->out++;
 	}
 	burst->out_at = 0;
+}
+
+/* Keep the rest of the head that is partly sent: its text, with this date. False: no memory. */
+static bool
+keep_rest(struct sws_burst *burst, struct gather *g)
+{
+	const struct sws_answer *a = &burst->answers[burst->out];
+	size_t skip = burst->out_at;
+
+	if (skip == 0 || skip >= a->head_len || burst->rest != NULL)
+		return true;
+	g->used = 0;
+	add_head(g, a);
+	SWS_ASSERT(g->used == a->head_len);
+	burst->rest = malloc(a->head_len - skip);
+	if (burst->rest == NULL)
+		return false;
+	memcpy(burst->rest, g->scratch + skip, a->head_len - skip);
+	burst->rest_at = (uint32_t)skip;
+	return true;
 }
 
 /* How much of its file an answer sends next. */
@@ -257,12 +282,12 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 	budget = a->file_at < size ? (size_t)(burst->warm_until - a->file_at) : 0;
 	while (a->file_at < size) {
 		uint64_t left = size - a->file_at;
-		off_t at = (off_t)a->file_at;
 		ssize_t n;
 
 		if (budget == 0)
 			return YIELD;
-		n = sendfile(conn->fd, a->fd, &at, left < budget ? (size_t)left : budget);
+		n = sws_transport_write_file(&conn->transport, a->fd, a->file_at,
+		    left < budget ? (size_t)left : budget);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		if (n == 0)
@@ -308,19 +333,17 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 			continue;
 		}
 		g.scratch = core->scratch;
-		g.date = burst->out_at > 0 ? burst->date : core->date;
+		g.date = core->date;
 		g.used = g.piece_from = g.total = g.pieces = 0;
 		end = gather(&g, burst);
-		n = send_gathered(conn->fd, &g, burst->answers[end - 1].fd >= 0 ? MSG_MORE : 0);
+		n = send_gathered(conn, &g, burst->answers[end - 1].fd >= 0);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		conn->sent += (uint64_t)n;
-		if (g.date == core->date && (size_t)n < g.total)
-			memcpy(burst->date, core->date, HTTP_DATE_LEN);
 		advance(burst, (size_t)n, core->number);
 		/* After a short write the next one would fail with EAGAIN. */
 		if ((size_t)n < g.total)
-			return BLOCKED;
+			return keep_rest(burst, &g) ? BLOCKED : FAILED;
 	}
 	SWS_DEBUG_ASSERT(burst->out_at == 0);
 	return SENT;
@@ -338,8 +361,8 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 	if (conn->writable == 0) {
 		conn->blocked_ns = mely_now_ns();
 		conn->sent_before = conn->sent;
-		status = mely_fd_watch(&conn->color, conn->fd, MELY_FD_WRITE | MELY_FD_EDGE,
-		    &writable, conn, &conn->writable);
+		status = mely_fd_watch(&conn->color, conn->transport.fd,
+		    MELY_FD_WRITE | MELY_FD_EDGE, &writable, conn, &conn->writable);
 		/* The deadline of a blocked connection may be earlier than the timer's time. */
 		mely_timer_again(core->server->rt, conn->timer, UINT64_C(1000000000),
 		    UINT64_C(1000000000));

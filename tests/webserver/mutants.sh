@@ -134,7 +134,7 @@ mutant write.c 'while (burst->out < burst->count) {' 'while (burst->out + 1 < bu
     'conn->closing && conn->burst->out == conn->burst->count' serve
 # The state of a connection.
 mutant conn.c 'conn->state = SWS_CONN_CLOSED;' 'conn->state = SWS_CONN_IDLE;' \
-    'conn->state == SWS_CONN_CLOSED && conn->fd >= 0' serve
+    'conn->state == SWS_CONN_CLOSED && conn->transport.fd >= 0' serve
 # The color a handler runs in.
 mutant net/listener.c 'mely_event_post(peer->listener->color, &peer->gone)' \
     'mely_event_post(mely_current_color(), &peer->gone)' \

@@ -113,7 +113,7 @@ begin(void)
 {
 	memset(&conn, 0, sizeof conn);
 	conn.server = &server;
-	conn.fd = -1;
+	conn.transport.fd = -1;
 	next_stage = NULL;
 	closed = lingered = timed = drained = error_status = 0;
 	ready = 0;
@@ -359,7 +359,7 @@ reading(void **state)
 	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
 	begin();
-	conn.fd = pair[0];
+	conn.transport.fd = pair[0];
 	/* Nothing there: the burst is given back. */
 	readable_fn(&conn);
 	assert_null(taken());
@@ -411,7 +411,7 @@ lingering(void **state)
 {
 	(void)state;
 	begin_with("", 0);
-	conn.fd = 0;
+	conn.transport.fd = 0;
 	conn.closing = true;
 	conn.state = SWS_CONN_LINGER;
 	readable_fn(&conn);

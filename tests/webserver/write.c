@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write.c: WriteResponse with a client that takes a few bytes at a time: whatever the pieces, all
+ * answers arrive whole, in order, and each with one date. What write.c calls in other modules is
+ * written down here instead of done.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pages.h"
+#include "net/transport.h"
+#include "site/mime.h"
+
+static ssize_t limited_write(const struct sws_transport *t, struct iovec *pieces, size_t count,
+    bool more);
+
+#define sws_transport_write limited_write
+#define malloc failing_malloc
+#include "../../webserver/write.c"
+#undef malloc
+
+#define BIG 5000
+
+static struct sws_core core;
+static struct sws_core *cores[1] = {&core};
+static struct sws_server server = {.cores = cores, .cores_count = 1};
+static struct sws_conn conn;
+static struct sws_page *pages[3]; /* a small one, one with a long head, one with a large body */
+static char dates[2][HTTP_DATE_LEN + 1] = {"Sun, 06 Nov 1994 08:49:37 GMT",
+	"Mon, 07 Nov 1994 08:49:38 GMT"};
+
+/* What the client has got, and how much it takes next. */
+static char got[1 << 18];
+static size_t got_len, room;
+static int closed, continued, watched;
+static struct mely_handler *next_stage;
+
+static ssize_t
+limited_write(const struct sws_transport *t, struct iovec *pieces, size_t count, bool more)
+{
+	size_t before = got_len;
+
+	(void)t;
+	(void)more;
+	for (size_t i = 0; i < count && room > 0; i++) {
+		size_t n = pieces[i].iov_len < room ? pieces[i].iov_len : room;
+
+		assert_true(got_len + n <= sizeof got);
+		memcpy(got + got_len, pieces[i].iov_base, n);
+		got_len += n;
+		room -= n;
+	}
+	errno = EAGAIN;
+	return got_len > before ? (ssize_t)(got_len - before) : -1;
+}
+
+int
+mely_current_core(void)
+{
+	return 0;
+}
+
+struct mely_color *
+mely_current_color(void)
+{
+	return &conn.color;
+}
+
+int
+mely_event_pending(const struct mely_event *ev)
+{
+	(void)ev;
+	return next_stage != NULL;
+}
+
+uint64_t
+mely_now_ns(void)
+{
+	return 1;
+}
+
+int
+mely_fd_watch(struct mely_color *color, int fd, unsigned flags, struct mely_handler *handler,
+    void *arg, mely_watch *id)
+{
+	(void)color;
+	(void)fd;
+	(void)flags;
+	assert_ptr_equal(handler, &writable);
+	assert_ptr_equal(arg, &conn);
+	watched++;
+	*id = 1;
+	return 0;
+}
+
+int
+mely_watch_stop(struct mely_runtime *rt, mely_watch id, struct mely_color *done_color,
+    struct mely_event *done)
+{
+	(void)rt;
+	(void)done_color;
+	(void)done;
+	assert_int_equal(id, 1);
+	watched--;
+	return 0;
+}
+
+int
+mely_timer_again(struct mely_runtime *rt, mely_watch id, uint64_t after_ns, uint64_t latest_ns)
+{
+	(void)rt;
+	(void)id;
+	(void)after_ns;
+	(void)latest_ns;
+	return 0;
+}
+
+void
+sws_core_date(struct sws_core *c)
+{
+	c->date_until_ns = UINT64_MAX;
+}
+
+void
+sws_conn_stage(struct sws_conn *c, struct mely_handler *handler)
+{
+	assert_ptr_equal(c, &conn);
+	next_stage = handler;
+}
+
+void
+sws_conn_close(struct sws_conn *c)
+{
+	c->state = SWS_CONN_CLOSED;
+	closed++;
+}
+
+void
+sws_conn_finish(struct sws_conn *c)
+{
+	(void)c;
+	fail();
+}
+
+void
+sws_conn_continue(struct sws_conn *c, struct sws_core *here)
+{
+	assert_ptr_equal(here, &core);
+	c->state = SWS_CONN_IDLE;
+	continued++;
+}
+
+bool
+sws_disk_is_cached(int fd, uint64_t at, size_t len)
+{
+	(void)fd;
+	(void)at;
+	(void)len;
+	fail();
+	return false;
+}
+
+bool
+sws_disk_warm(struct sws_conn *c, int fd, uint64_t at, size_t len)
+{
+	(void)c;
+	return sws_disk_is_cached(fd, at, len);
+}
+
+int
+sws_disk_finish(struct sws_conn *c, struct sws_page **page, int *body_fd)
+{
+	(void)c;
+	*page = NULL;
+	*body_fd = -1;
+	fail();
+	return 0;
+}
+
+/* ---- helpers ------------------------------------------------------------------------------- */
+
+/* One answer of each page, the last one a 304. */
+static void
+begin(void)
+{
+	struct sws_burst *burst;
+
+	memset(&conn, 0, sizeof conn);
+	conn.server = &server;
+	conn.state = SWS_CONN_BUSY;
+	conn.burst = burst = sws_burst_get(&core);
+	assert_non_null(burst);
+	got_len = 0;
+	closed = continued = watched = 0;
+	memcpy(core.date, dates[0], HTTP_DATE_LEN);
+	for (int i = 0; i < 4; i++) {
+		struct sws_page *page = pages[i < 3 ? i : 2];
+
+		sws_page_ref(page);
+		burst->answers[i] = (struct sws_answer){
+			.page = page, .fd = -1, .flags = i == 1 ? SWS_SAY_KEEP : i == 3
+			    ? SWS_NOT_MODIFIED : 0
+		};
+	}
+	burst->count = burst->checked = 4;
+}
+
+static void
+end(void)
+{
+	sws_burst_drop_answers(conn.burst, 0);
+	sws_burst_put(&core, conn.burst);
+	conn.burst = NULL;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(test_refs(pages[i]), 1);
+}
+
+/* The dates in what the client got, replaced by blanks; each is one of the two, and none is older
+ * than the one before. */
+static void
+check_dates(char *text, size_t len)
+{
+	int newest = 0, found = 0;
+
+	for (size_t i = 0; i + 6 + HTTP_DATE_LEN <= len; i++) {
+		int is;
+
+		if (memcmp(text + i, "\r\nDate: ", 8) != 0)
+			continue;
+		is = memcmp(text + i + 8, dates[1], HTTP_DATE_LEN) == 0;
+		assert_true(is || memcmp(text + i + 8, dates[0], HTTP_DATE_LEN) == 0);
+		assert_true(is >= newest);
+		newest = is;
+		memset(text + i + 8, ' ', HTTP_DATE_LEN);
+		found++;
+	}
+	assert_int_equal(found, 4);
+}
+
+/* ---- tests --------------------------------------------------------------------------------- */
+
+/* The client takes some bytes, then a second passes, then it takes as much again and again. */
+static void
+any_pieces(void **state)
+{
+	static char whole[sizeof got];
+	size_t whole_len;
+
+	(void)state;
+	begin();
+	room = sizeof got;
+	write_response_fn(&conn);
+	assert_int_equal(continued, 1);
+	end();
+	whole_len = got_len;
+	memcpy(whole, got, whole_len);
+	check_dates(whole, whole_len);
+	for (size_t first = 1; first < whole_len; first++) {
+		size_t more = first % 97 + 1;
+
+		begin();
+		room = first;
+		write_response_fn(&conn);
+		assert_int_equal(conn.state, SWS_CONN_BLOCKED);
+		assert_int_equal(watched, 1);
+		memcpy(core.date, dates[1], HTTP_DATE_LEN);
+		while (continued == 0) {
+			assert_true(got_len < whole_len);
+			room = more;
+			more += more / 4;
+			writable_fn(&conn);
+		}
+		assert_int_equal(closed + watched, 0);
+		end();
+		check_dates(got, got_len);
+		assert_int_equal(got_len, whole_len);
+		assert_memory_equal(got, whole, whole_len);
+	}
+}
+
+/* Without memory for the rest of a head the connection is closed. */
+static void
+no_memory(void **state)
+{
+	(void)state;
+	begin();
+	room = 5;
+	allocations_left = 0;
+	write_response_fn(&conn);
+	allocations_left = NEVER;
+	assert_int_equal(closed, 1);
+	end();
+}
+
+static void
+make_big_page(void)
+{
+	char name[] = "/tmp/sws-write-XXXXXX", body[BIG];
+	struct mime_table *mime;
+	struct stat st;
+	int fd = mkstemp(name);
+
+	assert_true(fd >= 0);
+	unlink(name);
+	for (int i = 0; i < BIG; i++)
+		body[i] = (char)('a' + i % 23);
+	assert_int_equal(write(fd, body, BIG), BIG);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(mime_new(&mime, "/nonexistent"), 0);
+	assert_int_equal(sws_page_build(&pages[2], mime, "/big", 4, 0, fd, &st, SWS_BODY_READ), 0);
+	mime_free(mime);
+	close(fd);
+}
+
+static int
+prepare(void **state)
+{
+	(void)state;
+	assert_int_equal(sws_page_error(&pages[0], 404), 0);
+	assert_int_equal(sws_page_redirect(&pages[1], "/a/long/path", 12, "?q", 2), 0);
+	make_big_page();
+	return 0;
+}
+
+static int
+clean_up(void **state)
+{
+	(void)state;
+	while (core.bursts != NULL)
+		free(sws_burst_get(&core));
+	for (int i = 0; i < 3; i++)
+		sws_page_unref(pages[i]);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_pieces),
+		cmocka_unit_test(no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, prepare, clean_up);
+}

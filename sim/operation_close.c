@@ -57,7 +57,12 @@ end_watchers(int color)
 	for (i = 0; i < PROGRAM_FDS; i++) {
 		struct world_fd *wf = &world.fd[i];
 
-		if (wf->started && !wf->busy && wf->color == color && wf->closes < closes)
+		if (!wf->started || wf->color != color || wf->closes >= closes)
+			continue;
+		/* A call about it that runs now, to suspend it say, may find it or not. */
+		if (wf->busy)
+			wf->perhaps_closed = true;
+		else
 			wf->started = false;
 	}
 }

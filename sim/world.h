@@ -143,7 +143,7 @@ struct world_fd {
 	int fd;
 	mely_watch id;
 	bool started, busy, running; /* like those of a timer */
-	bool perhaps_closed;    /* a close overlapped the call that started it */
+	bool perhaps_closed;    /* a close overlapped the call that started it, or another one */
 	bool edge;
 	uint8_t color;
 	uint32_t closes;

@@ -17,7 +17,7 @@ enum {
 	MS = 1000000000,
 	LATE_MS = 2,     /* a timer may be late by this while all cores of its runtime sleep */
 	STUCK_MS_MAX = 5,
-	SLEEPS_MAX = 100, /* of the cores of an idle runtime together */
+	SLEEPS_MAX = 100, /* times that all cores of an idle runtime fall asleep */
 	LOOKS_MAX = 40   /* 1 ms apart: late timer of a stuck core, while another core sleeps */
 };
 
@@ -172,7 +172,9 @@ check_stuck(int runtime, const struct mely_runtime *rt)
 	}
 }
 
-/* Cores that sleep while no handler runs and no timer is armed need not wake. */
+/* Cores that sleep while no handler runs and no timer is armed need not wake. What counts is how
+ * often all were asleep again: while one of them was awake, but its thread did not run, the others
+ * looked after it. */
 static void
 check_rest(struct world_runtime *wr)
 {
@@ -188,7 +190,11 @@ check_rest(struct world_runtime *wr)
 	if (armed || wr->idle_moment != world.moments || wr->idle_sleeps == 0) {
 		wr->idle_moment = world.moments;
 		wr->idle_sleeps = sleeps;
-	} else if (sleeps - wr->idle_sleeps > SLEEPS_MAX) {
+		wr->idle_wakes = 0;
+	} else if (sleeps != wr->idle_sleeps) {
+		wr->idle_sleeps = sleeps;
+		if (++wr->idle_wakes <= SLEEPS_MAX)
+			return;
 		sim_fail("the cores of an idle runtime wake again and again");
 	}
 }

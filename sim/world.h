@@ -163,7 +163,8 @@ struct world_runtime {
 	uint32_t runs;
 	uint64_t drain_from_ps, drain_to_ps; /* the deadline of a drain is between them; 0: none */
 	uint64_t drain_late_ps; /* when all threads first waited after it; 0: not yet */
-	uint64_t idle_sleeps;   /* of its cores, when all of them fell asleep */
+	uint64_t idle_sleeps;   /* of its cores, when all of them fell asleep; 0: not yet */
+	uint32_t idle_wakes;    /* how often all of them have fallen asleep again since */
 	uint32_t idle_moment;   /* of the last handler before that */
 };
 

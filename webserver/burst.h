@@ -22,7 +22,8 @@ enum sws_answer_flags {
 	SWS_HEAD_ONLY = 1,
 	SWS_NOT_MODIFIED = 2,
 	SWS_SAY_CLOSE = 4,
-	SWS_SAY_KEEP = 8
+	SWS_SAY_KEEP = 8,
+	SWS_PARTIAL = 16
 };
 
 struct sws_job;
@@ -30,12 +31,22 @@ struct sws_job;
 struct sws_answer {
 	struct sws_page *page;
 	struct sws_entry *entry; /* holds the page; NULL: the answer has its own reference */
-	uint64_t file_at;        /* next byte of a body that is sent from its file */
+	uint64_t from, to;       /* the part of the body, without the byte at `to`. While it is sent
+	                          * from a file, `from` is the next byte */
 	uint32_t len;            /* bytes of head and body in memory, set by write.c */
 	uint32_t head_len;       /* of these, the head's */
 	int fd;                  /* the file of a body that is sent from it, or -1 */
 	uint8_t flags;
 };
+
+/* An answer that is a whole page with its own reference. */
+static inline struct sws_answer
+sws_answer_of(struct sws_page *page, uint8_t flags)
+{
+	return (struct sws_answer){
+		.page = page, .to = page->body_len, .fd = -1, .flags = flags
+	};
+}
 
 struct sws_asked {
 	struct http_request request;

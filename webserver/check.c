@@ -12,8 +12,8 @@
 
 #include "base/assertion.h"
 #include "base/policy.h"
-#include "http/cond.h"
 #include "http/path.h"
+#include "apply.h"
 #include "conn.h"
 #include "disk.h"
 #include "stages.h"
@@ -133,26 +133,6 @@ resolve(struct sws_conn *conn, struct sws_core *core, const struct sws_path *pat
 
 /* ---- one request --------------------------------------------------------------------------- */
 
-/* RFC 9110, 13.2.2: If-Modified-Since counts only without If-None-Match. */
-static bool
-not_modified(const struct sws_core *core, const char *head, const struct http_request *req,
-    const struct sws_page *page)
-{
-	int64_t since;
-
-	if (page->validators_at == 0)
-		return false;
-	SWS_DEBUG_ASSERT(page->etag_at + page->etag_len < page->head_len);
-	if (req->if_none_match.len > 0)
-		return !(req->flags & HTTP_INM_MANY)
-		    && http_etag_listed(head + req->if_none_match.at, req->if_none_match.len,
-		    page->head + page->etag_at, page->etag_len);
-	/* An older file may have replaced a newer one, so an earlier date than the client's is a
-	 * change, too (RFC 9110, 13.1.3, allows both). */
-	return page->dated && http_date_parse(head + req->if_modified_since.at,
-	    req->if_modified_since.len, core->date_s, &since) && page->modified_s == since;
-}
-
 static uint8_t
 answer_flags(const struct http_request *req)
 {
@@ -165,22 +145,6 @@ answer_flags(const struct http_request *req)
 	else if (req->flags & HTTP_TOLD_KEEP)
 		flags |= SWS_SAY_KEEP;
 	return flags;
-}
-
-/* The page of an answer is known: apply the conditions of the request. */
-static inline void
-complete(struct sws_core *core, struct sws_burst *burst, const struct sws_asked *asked,
-    struct sws_answer *a)
-{
-	const struct http_request *req = &asked->request;
-
-	if ((req->if_none_match.len | req->if_modified_since.len) != 0
-	    && not_modified(core, burst->in + asked->base, req, a->page))
-		a->flags |= SWS_NOT_MODIFIED;
-	if (a->fd >= 0 && (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))) {
-		close(a->fd);
-		a->fd = -1;
-	}
 }
 
 /* The answer to one request; 0, a negative status, or SWS_DISK_AWAY. */
@@ -203,12 +167,9 @@ check_one(struct sws_conn *conn, struct sws_core *core, struct sws_burst *burst,
 	SWS_DEBUG_ASSERT(http_path_is_normal(path.text, path.len));
 	sws_site_hash(&core->server->site, &path);
 	a->fd = -1;
-	a->file_at = 0;
 	a->flags = answer_flags(req);
 	status = resolve(conn, core, &path, &req->query, head, a);
-	if (status == 0)
-		complete(core, burst, asked, a);
-	return status;
+	return status == 0 ? sws_answer_complete(core, burst, asked, a) : status;
 }
 
 /* ---- CheckInCache, ReadFile and 404 -------------------------------------------------------- */
@@ -293,19 +254,23 @@ page_built_fn(void *arg)
 	struct sws_burst *burst = conn->burst;
 	struct sws_answer *a = &burst->answers[burst->checked];
 	struct sws_page *page;
+	int status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(conn->state == SWS_CONN_BUSY && burst->checked < burst->count);
 	sws_core_tick(core);
-	if (sws_disk_finish(conn, &page, &a->fd) != 0) {
+	status = sws_disk_finish(conn, &page, &a->fd);
+	if (status == 0) {
+		if (page->account == NULL)
+			page = store_late(core, page, &a->fd);
+		answer_with(core, page, a);
+		status = sws_answer_complete(core, burst, &burst->asked[burst->checked], a);
+	}
+	if (status != 0) {
 		burst->bad_path = 503;
 		sws_conn_stage(conn, &sws_not_found);
 		return;
 	}
-	if (page->account == NULL)
-		page = store_late(core, page, &a->fd);
-	answer_with(core, page, a);
-	complete(core, burst, &burst->asked[burst->checked], a);
 	burst->checked++;
 	check_in_cache_fn(conn);
 }
@@ -321,10 +286,8 @@ not_found_fn(void *arg)
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(burst->checked < burst->count && burst->bad_path != 0);
 	sws_burst_assert(burst);
-	*a = (struct sws_answer){
-		.page = sws_site_error(&conn->server->site, burst->bad_path),
-		.fd = -1, .flags = answer_flags(&burst->asked[burst->checked].request)
-	};
+	*a = sws_answer_of(sws_site_error(&conn->server->site, burst->bad_path),
+	    answer_flags(&burst->asked[burst->checked].request));
 	sws_page_ref(a->page);
 	burst->checked++;
 	if (burst->checked < burst->count)

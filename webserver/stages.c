@@ -239,10 +239,8 @@ bad_request_fn(void *arg)
 	SWS_ASSERT(burst->bad != 0 && burst->checked <= SWS_BURST_MAX + 1);
 	/* An error before the last answer would answer the wrong request. */
 	SWS_ASSERT(burst->checked == burst->count + 1);
-	*a = (struct sws_answer){
-		.page = sws_site_error(&conn->server->site, burst->bad),
-		.fd = -1, .flags = SWS_SAY_CLOSE | (head_only ? SWS_HEAD_ONLY : 0)
-	};
+	*a = sws_answer_of(sws_site_error(&conn->server->site, burst->bad),
+	    SWS_SAY_CLOSE | (head_only ? SWS_HEAD_ONLY : 0));
 	sws_page_ref(a->page);
 	burst->count = burst->checked;
 	conn->closing = true;

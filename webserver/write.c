@@ -12,6 +12,7 @@
  * file has become shorter, the connection is closed; sws never pads a body.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -71,6 +72,26 @@ add_literal(struct gather *g, const char *text)
 	add(g, text, strlen(text));
 }
 
+/* The head of a 206: that of the page with another length, and the range. */
+static void
+add_partial_head(struct gather *g, const struct sws_answer *a)
+{
+	const struct sws_page *page = a->page;
+	size_t date_end = (size_t)page->date_at + HTTP_DATE_LEN;
+	char range[128];
+
+	SWS_ASSERT(page->length_at > date_end && a->from < a->to && a->to <= page->file_size);
+	add_literal(g, "HTTP/1.1 206 Partial Content\r\nDate: ");
+	add(g, g->date, HTTP_DATE_LEN);
+	add(g, page->head + date_end, page->length_at - date_end);
+	snprintf(range, sizeof range, "Content-Range: bytes %llu-%llu/%llu\r\n"
+	    "Content-Length: %llu\r\n", (unsigned long long)a->from,
+	    (unsigned long long)(a->to - 1), (unsigned long long)page->file_size,
+	    (unsigned long long)(a->to - a->from));
+	add_literal(g, range);
+	add(g, page->head + page->validators_at, page->head_len - page->validators_at);
+}
+
 /* Add the head of an answer to scratch. */
 static inline void
 add_head(struct gather *g, const struct sws_answer *a)
@@ -84,6 +105,8 @@ add_head(struct gather *g, const struct sws_answer *a)
 		add(g, g->date, HTTP_DATE_LEN);
 		add_literal(g, "\r\nServer: sws\r\n");
 		add(g, page->head + page->validators_at, page->head_len - page->validators_at);
+	} else if (a->flags & SWS_PARTIAL) {
+		add_partial_head(g, a);
 	} else {
 		SWS_DEBUG_ASSERT((size_t)page->date_at + HTTP_DATE_LEN < page->head_len);
 		add(g, page->head, page->head_len);
@@ -114,7 +137,8 @@ close_piece(struct gather *g)
 static inline size_t
 body_len_of(const struct sws_answer *a)
 {
-	return a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED) ? 0 : a->page->body_len;
+	return a->fd >= 0 || (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)) ? 0
+	    : (size_t)(a->to - a->from);
 }
 
 static inline void
@@ -139,7 +163,7 @@ add_answer(struct gather *g, struct sws_answer *a)
 	a->head_len = (uint32_t)(g->used - from);
 	a->len = a->head_len + (uint32_t)body_len_of(a);
 	g->total += a->len;
-	add_body(g, a->page->body, body_len_of(a));
+	add_body(g, a->page->body + a->from, body_len_of(a));
 }
 
 /* Add what is left of the answer that is partly sent. */
@@ -154,14 +178,14 @@ add_rest(struct gather *g, const struct sws_burst *burst, const struct sws_answe
 	else
 		body_skip = skip - a->head_len;
 	g->total += a->len - skip;
-	add_body(g, a->page->body + body_skip, body_len_of(a) - body_skip);
+	add_body(g, a->page->body + a->from + body_skip, body_len_of(a) - body_skip);
 }
 
 /* Is there room for one more answer? The first one always fits. */
 static inline bool
 has_room(const struct gather *g, const struct sws_answer *a)
 {
-	return SWS_SCRATCH - g->used >= (size_t)a->page->head_len + 128 + COPY_MAX
+	return SWS_SCRATCH - g->used >= (size_t)a->page->head_len + 256 + COPY_MAX
 	    && g->pieces < PIECES_MAX - 2;
 }
 
@@ -256,7 +280,7 @@ keep_rest(struct sws_burst *burst, struct gather *g)
 static size_t
 next_bytes(const struct sws_answer *a)
 {
-	uint64_t left = a->page->file_size - a->file_at;
+	uint64_t left = a->to - a->from;
 
 	SWS_ASSERT(left > 0);
 	return left < FILE_BYTES_MAX ? (size_t)left : FILE_BYTES_MAX;
@@ -267,32 +291,32 @@ static enum progress
 send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
-	uint64_t size = a->page->file_size;
+	uint64_t size = a->to;
 	size_t budget;
 
 	SWS_ASSERT(a->fd >= 0 && a->page->body_len == 0);
 	SWS_ASSERT(burst->out_at == a->len && !(a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)));
-	if (a->file_at < size && a->file_at >= burst->warm_until) {
+	if (a->from < size && a->from >= burst->warm_until) {
 		size_t next = next_bytes(a);
 
-		if (!sws_disk_is_cached(a->fd, a->file_at, next))
+		if (!sws_disk_is_cached(a->fd, a->from, next))
 			return COLD;
-		burst->warm_until = a->file_at + next;
+		burst->warm_until = a->from + next;
 	}
-	budget = a->file_at < size ? (size_t)(burst->warm_until - a->file_at) : 0;
-	while (a->file_at < size) {
-		uint64_t left = size - a->file_at;
+	budget = a->from < size ? (size_t)(burst->warm_until - a->from) : 0;
+	while (a->from < size) {
+		uint64_t left = size - a->from;
 		ssize_t n;
 
 		if (budget == 0)
 			return YIELD;
-		n = sws_transport_write_file(&conn->transport, a->fd, a->file_at,
+		n = sws_transport_write_file(&conn->transport, a->fd, a->from,
 		    left < budget ? (size_t)left : budget);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		if (n == 0)
 			return FAILED; /* the file has become shorter */
-		a->file_at += (uint64_t)n;
+		a->from += (uint64_t)n;
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
 	}
@@ -379,8 +403,8 @@ warm_file(struct sws_conn *conn, struct sws_burst *burst)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 
-	burst->warm_until = a->file_at + next_bytes(a);
-	return sws_disk_warm(conn, a->fd, a->file_at, next_bytes(a));
+	burst->warm_until = a->from + next_bytes(a);
+	return sws_disk_warm(conn, a->fd, a->from, next_bytes(a));
 }
 
 static void

@@ -17,6 +17,7 @@
 #include "../../webserver/http/date.h"
 #include "../../webserver/http/parse.h"
 #include "../../webserver/http/path.h"
+#include "../../webserver/http/range.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -81,9 +82,26 @@ check_path(const char *raw, size_t len)
 	free(encoded);
 }
 
+/* The lines of a field, found one after the other, are those that the parser has counted. */
+static void
+check_lines(const char *text, const struct http_request *req, enum http_field field)
+{
+	struct http_span value = {0, 0};
+	size_t at = 0;
+	int n = 0;
+
+	while (http_next_line(text, field, &at, &value))
+		n++;
+	REQUIRE((n > 0) == http_has(req, field));
+	REQUIRE((n > 1) == ((req->many >> field & 1) != 0));
+	REQUIRE(n == 0 || (value.at == req->field[field].at && value.len == req->field[field].len));
+}
+
 static void
 check_head(const char *text, int head, const struct http_request *req)
 {
+	struct http_span span;
+	uint64_t from, to;
 	int64_t second;
 	char date[HTTP_DATE_LEN];
 
@@ -100,8 +118,11 @@ check_head(const char *text, int head, const struct http_request *req)
 	}
 	check_span(req->path, head);
 	check_span(req->query, head);
-	check_span(req->if_none_match, head);
-	check_span(req->if_modified_since, head);
+	for (int i = 0; i < HTTP_FIELDS; i++) {
+		check_span(req->field[i], head);
+		REQUIRE(http_has(req, i) || req->field[i].len == 0);
+		check_lines(text, req, i);
+	}
 	REQUIRE(req->method <= HTTP_HEAD && req->minor <= 1);
 	REQUIRE(req->body_len <= HTTP_BODY_MAX);
 	if (req->flags & HTTP_PLAIN) {
@@ -113,11 +134,14 @@ check_head(const char *text, int head, const struct http_request *req)
 		REQUIRE(n == req->path.len && memcmp(out, text + req->path.at, n) == 0);
 	}
 	check_path(text + req->path.at, req->path.len);
-	http_etag_listed(text + req->if_none_match.at, req->if_none_match.len,
-	    "\"0123456789abcdef\"", 18);
-	if (http_date_parse(text + req->if_modified_since.at, req->if_modified_since.len,
-	    1800000000, &second))
+	span = req->field[HTTP_IF_NONE_MATCH];
+	http_etag_listed(text + span.at, span.len, "\"0123456789abcdef\"", 18);
+	span = req->field[HTTP_IF_MODIFIED_SINCE];
+	if (http_date_parse(text + span.at, span.len, 1800000000, &second))
 		http_date_format(second, date);
+	span = req->field[HTTP_RANGE];
+	if (http_range_parse(text + span.at, span.len, 1000, &from, &to) == HTTP_RANGE_ONE)
+		REQUIRE(from < to && to <= 1000);
 }
 
 int

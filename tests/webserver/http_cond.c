@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * http_cond.c: entity tags, and the lists of If-None-Match.
+ * http_cond.c: entity tags, and the lists of If-None-Match and If-Match.
  */
 #include <string.h>
 
@@ -11,6 +11,12 @@ static bool
 listed(const char *list, const char *etag)
 {
 	return http_etag_listed(list, strlen(list), etag, strlen(etag));
+}
+
+static bool
+strongly(const char *list, const char *etag)
+{
+	return http_etag_listed_strong(list, strlen(list), etag, strlen(etag));
 }
 
 static void
@@ -31,6 +37,9 @@ conditions(void **state)
 	assert_false(listed("W/", "\"a\""));
 	assert_false(listed("\"b, \"a\"", "\"a\""));
 	assert_false(listed("*, x", "\"a\""));
+	assert_true(strongly("W/\"a\", \"a\"", "\"a\""));
+	assert_true(strongly("*", "\"a\""));
+	assert_false(strongly("W/\"a\"", "\"a\""));
 	/* A file that has no tag yet. */
 	assert_true(listed("*", ""));
 	assert_false(listed("\"\"", ""));

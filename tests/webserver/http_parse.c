@@ -192,11 +192,12 @@ parts_of_a_head(void **state)
 	assert_int_equal(http_parse(&ps, buffer, sizeof text - 1, &req), sizeof text - 5);
 	assert_int_equal(req.query.len, 4);
 	assert_memory_equal(buffer + req.query.at, "?q=1", 4);
-	assert_int_equal(req.if_none_match.len, 3);
-	assert_memory_equal(buffer + req.if_none_match.at, "\"x\"", 3);
-	assert_int_equal(req.if_modified_since.len, 29);
+	assert_int_equal(req.field[HTTP_IF_NONE_MATCH].len, 3);
+	assert_memory_equal(buffer + req.field[HTTP_IF_NONE_MATCH].at, "\"x\"", 3);
+	assert_int_equal(req.field[HTTP_IF_MODIFIED_SINCE].len, 29);
 	assert_int_equal(req.body_len, 7);
-	assert_false(req.flags & HTTP_INM_MANY);
+	assert_int_equal(req.many, 0);
+	assert_false(http_has(&req, HTTP_RANGE));
 }
 
 static int

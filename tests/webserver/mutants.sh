@@ -10,8 +10,8 @@ build=${top_builddir:-$src/build}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DMELY_DEVELOPER -O1 -g -I$src/include -I$src"
-parts="base/assertion burst http/cond http/date http/parse http/path site/index site/mime site/page
-	site/store"
+parts="base/assertion burst http/cond http/date http/parse http/path http/range site/index
+	site/mime site/page site/store"
 tried=0
 failed=0
 
@@ -99,8 +99,8 @@ mutant stages.c '(burst->in_at + n);' '(burst->in_at + n + 1);' \
 mutant http/scan.h 'it->mask &= it->mask - 1;' 'it->mask = 0;' \
     'line_feed == end + 1' unit http_parse
 # Where a request ends: a body of unknown length.
-mutant http/parse.c ' || req->minor == 0 || req->method <= HTTP_HEAD)' ' || req->minor == 0)' \
-    '!(seen & SEEN_CODING)' unit http_parse
+mutant http/parse.c $' || req->minor == 0\n\t\t    || req->method <= HTTP_HEAD)' \
+    ' || req->minor == 0)' '!http_has(req, HTTP_TRANSFER_ENCODING)' unit http_parse
 # The normal form of a path.
 mutant http/path.c 'c < 0x20 || c == 0x7f' 'c < 0x20' \
     'http_path_is_normal(out, to)' unit http_path

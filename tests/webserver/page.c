@@ -106,7 +106,8 @@ file_in_memory(void **state)
 	assert_int_equal(sws_page_build(&page, types, "/a.txt", 6, 99, fd, &st, SWS_BODY_READ), 0);
 	snprintf(expected, sizeof expected, "HTTP/1.1 200 OK\r\n"
 	    "Date: Ddd, 00 Mmm 0000 00:00:00 GMT\r\nServer: sws\r\n"
-	    "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 13\r\n"
+	    "Accept-Ranges: bytes\r\nContent-Type: text/plain; charset=utf-8\r\n"
+	    "Content-Length: 13\r\n"
 	    "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nETag: %s\r\n\r\n", etag);
 	expect_head(page, expected);
 	assert_int_equal(page->body_len, 13);
@@ -116,7 +117,8 @@ file_in_memory(void **state)
 	assert_string_equal(page->key, "/a.txt");
 	assert_int_equal(page->key_len, 6);
 	assert_int_equal(page->hash, 99);
-	/* What a 304 repeats. */
+	/* What a 206 replaces, and a 304 repeats. */
+	assert_memory_equal(page->head + page->length_at, "Content-Length: ", 16);
 	assert_memory_equal(page->head + page->validators_at, "Last-Modified: ", 15);
 	assert_int_equal(page->etag_len, strlen(etag));
 	assert_memory_equal(page->head + page->etag_at, etag, page->etag_len);

@@ -207,7 +207,21 @@ def conditions(server):
             ({"If_Modified_Since": "Sunday, 06-Nov-94 08:49:37 GMT"}, 200),
             ({"If_Modified_Since": "yesterday"}, 200),
             ({"If_None_Match": '"x"', "If_Modified_Since": modified}, 200),
-            ({"If_None_Match": etag, "If_Modified_Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, 304)]:
+            ({"If_None_Match": etag, "If_Modified_Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, 304),
+            ({"If_None_Match": '"x"\r\nIf-None-Match: ' + etag}, 304),
+            ({"If_None_Match": '"x"\r\nIf-None-Match: "y"'}, 200),
+            ({"If_None_Match": ""}, 200),
+            ({"If_Match": etag}, 200), ({"If_Match": "*"}, 200),
+            ({"If_Match": '"x", ' + etag}, 200), ({"If_Match": '"x"'}, 412),
+            # RFC 9110, 13.1.1: by strong comparison.
+            ({"If_Match": "W/" + etag}, 412), ({"If_Match": ""}, 412),
+            ({"If_Match": '"x"\r\nIf-Match: ' + etag}, 200),
+            ({"If_Match": etag, "If_None_Match": etag}, 304),
+            ({"If_Unmodified_Since": modified}, 200),
+            ({"If_Unmodified_Since": "Fri, 31 Dec 9999 23:59:59 GMT"}, 200),
+            ({"If_Unmodified_Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, 412),
+            ({"If_Unmodified_Since": "yesterday"}, 200),
+            ({"If_Match": etag, "If_Unmodified_Since": "Thu, 01 Jan 1970 00:00:00 GMT"}, 200)]:
         for method in ("GET", "HEAD"):
             with server.connect() as c:
                 r = c.get("/page.html", method=method, **fields)
@@ -220,6 +234,67 @@ def conditions(server):
     with server.connect() as c:
         r = c.get("/large.bin", If_None_Match=etag)
         check.equal((r.status, c.get("/").status), (304, 200), "304 of a large file")
+
+
+def ranges(server, root):
+    """Parts of a file in memory, of one that is sent from the disk, and of an empty one."""
+    for path in ("/medium.bin", "/large.bin"):
+        whole = server.get(path)
+        body, size = read(root, path[1:]), len(read(root, path[1:]))
+        etag, modified = whole["etag"], whole["last-modified"]
+        check.equal(whole["accept-ranges"], "bytes", path + ": Accept-Ranges")
+        old = "Thu, 01 Jan 1970 00:00:00 GMT"
+        for fields, part in [
+                ({"Range": "bytes=0-0"}, (0, 1)), ({"Range": "bytes=-100"}, (size - 100, size)),
+                ({"Range": "bytes=0-999999999"}, (0, size)), ({"Range": "bytes=200-"}, (200, size)),
+                ({"Range": "bytes=5000-45000"}, (5000, 45001)),
+                ({"Range": "bytes=%d-" % (size - 1)}, (size - 1, size)),
+                ({"Range": "bytes=%d-" % size}, 416), ({"Range": "bytes=-0"}, 416),
+                ({"Range": "bytes=a"}, 200), ({"Range": "bytes=9-8"}, 200),
+                ({"Range": "lines=0-1"}, 200), ({"Range": "bytes=0-1,5-6"}, 200),
+                ({"Range": "bytes=0-1\r\nRange: bytes=5-6"}, 200),
+                ({"Range": "bytes=0-9", "If_Range": etag}, (0, 10)),
+                ({"Range": "bytes=0-9", "If_Range": "W/" + etag}, 200),
+                ({"Range": "bytes=0-9", "If_Range": '"x"'}, 200),
+                ({"Range": "bytes=0-9", "If_Range": "*"}, 200),
+                ({"Range": "bytes=0-9", "If_Range": modified}, (0, 10)),
+                ({"Range": "bytes=0-9", "If_Range": old}, 200),
+                ({"Range": "bytes=%d-" % size, "If_Range": '"x"'}, 200),
+                ({"Range": "bytes=0-9", "If_None_Match": etag}, 304),
+                ({"Range": "bytes=0-9", "If_Match": '"x"'}, 412),
+                ({"Range": "bytes=0-9", "If_Match": etag}, (0, 10)),
+                ({"If_Range": etag}, 200)]:
+            what = "%s %r" % (path, fields)
+            with server.connect() as c:
+                r = c.get(path, **fields)
+                if isinstance(part, tuple):
+                    check.equal(r.status, 206, what)
+                    check(r.body == body[part[0]:part[1]], what + ": the bytes")
+                    check.equal(r["content-range"], "bytes %d-%d/%d" % (part[0], part[1] - 1, size),
+                                what)
+                    check.equal((r["etag"], r["last-modified"], r["content-type"]),
+                                (etag, modified, whole["content-type"]), what + ": validators")
+                    check.equal(r["accept-ranges"], "bytes", what)
+                else:
+                    check.equal(r.status, part, what)
+                    check.equal(r["content-range"], "bytes */%d" % size if part == 416 else None,
+                                what)
+                    if part == 200:
+                        check(r.body == body, what + ": the whole")
+                check.equal(c.get("/n/1.txt").body, b"1\n" * 2, what + ": the next answer")
+            # Only GET has ranges (RFC 9110, 14.2).
+            with server.connect() as c:
+                r = c.get(path, method="HEAD", **fields)
+                check.equal(r.status, part if part in (304, 412) else 200, "HEAD " + what)
+    check.equal(server.get("/empty.txt", Range="bytes=0-").status, 416, "a range of nothing")
+    check.equal(server.get("/nowhere", Range="bytes=0-1").status, 404, "a range of no file")
+    # Pipelined: parts and wholes in order.
+    with server.connect() as c:
+        for i in range(60):
+            c.send(b"GET /n/40.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=%d-%d\r\n\r\n" % (i, i + i % 7))
+        wanted = read(root, "n/40.txt")
+        good = [c.response().body == wanted[i:i + i % 7 + 1] for i in range(60)]
+        check(all(good), "pipelined ranges", good)
 
 
 def pieces(server):
@@ -358,6 +433,14 @@ def curl(server, root):
                           "%{http_code}", "--compressed", "-z", server.get("/")["last-modified"],
                           url + "/"], capture_output=True)
     check.equal(out.stdout, b"304", "curl: -z")
+    part = os.path.join(root, "part")
+    with open(part, "wb") as f:
+        f.write(read(root, "large.bin")[:1234567])
+    out = subprocess.run(["curl", "-sS", "--max-time", "60", "-C", "-", "-o", part,
+                          url + "/large.bin"], capture_output=True)
+    with open(part, "rb") as f:
+        check(out.returncode == 0 and f.read() == read(root, "large.bin"),
+              "curl: continues a download", out.stderr)
 
 
 def main():
@@ -371,6 +454,7 @@ def main():
             bodies(server)
             keep_alive(server)
             conditions(server)
+            ranges(server, root)
             pieces(server)
             half_close(server)
             edits(server, root)
@@ -384,6 +468,7 @@ def main():
                     "--cache-file-size", "8k", "--cores", "3") as server:
             files(server, root)
             conditions(server)
+            ranges(server, root)
             check.equal(server.stop(), 0, "small cache: exit status")
         with Server(program, os.path.join(root, "www"), "--cache-size", "0") as server:
             files(server, root)

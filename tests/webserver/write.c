@@ -22,6 +22,7 @@ static ssize_t limited_write(const struct sws_transport *t, struct iovec *pieces
 #undef malloc
 
 #define BIG 5000
+#define ANSWERS 5
 
 static struct sws_core core;
 static struct sws_core *cores[1] = {&core};
@@ -181,10 +182,12 @@ sws_disk_finish(struct sws_conn *c, struct sws_page **page, int *body_fd)
 
 /* ---- helpers ------------------------------------------------------------------------------- */
 
-/* One answer of each page, the last one a 304. */
+/* One answer of each page, a 206 and a 304. */
 static void
 begin(void)
 {
+	static const uint8_t flags[ANSWERS] = {0, SWS_SAY_KEEP, 0, SWS_PARTIAL | SWS_SAY_KEEP,
+		SWS_NOT_MODIFIED};
 	struct sws_burst *burst;
 
 	memset(&conn, 0, sizeof conn);
@@ -195,16 +198,17 @@ begin(void)
 	got_len = 0;
 	closed = continued = watched = 0;
 	memcpy(core.date, dates[0], HTTP_DATE_LEN);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < ANSWERS; i++) {
 		struct sws_page *page = pages[i < 3 ? i : 2];
 
 		sws_page_ref(page);
-		burst->answers[i] = (struct sws_answer){
-			.page = page, .fd = -1, .flags = i == 1 ? SWS_SAY_KEEP : i == 3
-			    ? SWS_NOT_MODIFIED : 0
-		};
+		burst->answers[i] = sws_answer_of(page, flags[i]);
+		if (flags[i] & SWS_PARTIAL) {
+			burst->answers[i].from = 123;
+			burst->answers[i].to = BIG - 45;
+		}
 	}
-	burst->count = burst->checked = 4;
+	burst->count = burst->checked = ANSWERS;
 }
 
 static void
@@ -236,7 +240,7 @@ check_dates(char *text, size_t len)
 		memset(text + i + 8, ' ', HTTP_DATE_LEN);
 		found++;
 	}
-	assert_int_equal(found, 4);
+	assert_int_equal(found, ANSWERS);
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */

@@ -36,8 +36,8 @@ http_etag(const struct stat *st, char out[HTTP_ETAG_LEN])
 	out[HTTP_ETAG_LEN - 1] = '"';
 }
 
-bool
-http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len)
+static bool
+listed(const char *list, size_t len, const char *etag, size_t etag_len, bool strong)
 {
 	size_t i = 0;
 
@@ -45,6 +45,7 @@ http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len
 	SWS_DEBUG_ASSERT(etag_len == 0 || (etag_len >= 2 && etag[0] == '"'
 	    && etag[etag_len - 1] == '"'));
 	for (;;) {
+		bool weak = false;
 		size_t from;
 
 		while (i < len && (list[i] == ' ' || list[i] == '\t' || list[i] == ','))
@@ -53,8 +54,10 @@ http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len
 			return false;
 		if (list[i] == '*' && len == 1)
 			return true;
-		if (len - i >= 2 && list[i] == 'W' && list[i + 1] == '/')
+		if (len - i >= 2 && list[i] == 'W' && list[i + 1] == '/') {
+			weak = true;
 			i += 2;
+		}
 		if (i == len || list[i] != '"')
 			return false;
 		from = i++;
@@ -63,7 +66,20 @@ http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len
 		if (i == len)
 			return false;
 		i++;
-		if (i - from == etag_len && memcmp(list + from, etag, etag_len) == 0)
+		if (!(weak && strong) && i - from == etag_len
+		    && memcmp(list + from, etag, etag_len) == 0)
 			return true;
 	}
+}
+
+bool
+http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len)
+{
+	return listed(list, len, etag, etag_len, false);
+}
+
+bool
+http_etag_listed_strong(const char *list, size_t len, const char *etag, size_t etag_len)
+{
+	return listed(list, len, etag, etag_len, true);
 }

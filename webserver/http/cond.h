@@ -25,4 +25,7 @@ void http_etag(const struct stat *st, char out[HTTP_ETAG_LEN]);
  */
 bool http_etag_listed(const char *list, size_t len, const char *etag, size_t etag_len);
 
+/** As http_etag_listed, for If-Match and If-Range: by strong comparison, so no weak tag counts. */
+bool http_etag_listed_strong(const char *list, size_t len, const char *etag, size_t etag_len);
+
 #endif

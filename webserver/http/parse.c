@@ -14,13 +14,8 @@ enum stage {
 };
 
 enum seen {
-	SEEN_HOST = 1,
-	SEEN_LENGTH = 2,
-	SEEN_CODING = 4,
-	SEEN_CLOSE = 8,
-	SEEN_KEEP = 16,
-	SEEN_EXPECT = 32,
-	SEEN_INM = 64
+	SEEN_CLOSE = 1,
+	SEEN_KEEP = 2
 };
 
 /* Result of parsing a line: MORE, a negative status, or the offset of the next line. */
@@ -248,24 +243,20 @@ content_length(struct http_parser *ps, const char *p, size_t n)
 {
 	uint64_t value = 0;
 
-	if ((ps->seen & SEEN_LENGTH) || n == 0 || n > 18)
+	if (n == 0 || n > 18)
 		return -400;
 	for (size_t i = 0; i < n; i++) {
 		if ((unsigned char)(p[i] - '0') > 9)
 			return -400;
 		value = value * 10 + (uint64_t)(p[i] - '0');
 	}
-	ps->seen |= SEEN_LENGTH;
 	ps->content_length = value;
 	return 0;
 }
 
 static int
-host(struct http_parser *ps, const char *p, size_t n)
+host(const char *p, size_t n)
 {
-	if (ps->seen & SEEN_HOST)
-		return -400;
-	ps->seen |= SEEN_HOST;
 	/* Fast path for a short name or number and a port; the block may reach into the pad. */
 	if (n <= HTTP_BLOCK && (http_block_host(p) | ~((1u << n) - 1)) == UINT32_MAX)
 		return 0;
@@ -302,63 +293,62 @@ connection(struct http_parser *ps, const char *p, size_t n)
 	}
 }
 
-/* Lengths and first letters (in lower case) of the relevant names, as bit sets. */
+/* Lengths and first letters of the names that are kept, as bit sets. */
 #define BIT(n) (UINT64_C(1) << (n))
-#define LENGTHS (BIT(4) | BIT(6) | BIT(10) | BIT(13) | BIT(14) | BIT(17))
-#define LETTER(c) BIT((c) & 63)
-#define LETTERS (LETTER('h') | LETTER('e') | LETTER('c') | LETTER('i') | LETTER('t'))
+#define HTTP_FIELD(symbol, name) | BIT(sizeof name - 1)
+static const uint64_t lengths = 0
+#include "http/fields.def"
+    ;
+#undef HTTP_FIELD
 
 /* Two bits rule out most of the fields that browsers send and the server ignores. */
 static inline bool
 may_matter(char first, size_t name_len)
 {
-	return name_len < 64 && (LENGTHS >> name_len & LETTERS >> ((first | 0x20) & 63) & 1);
+	uint64_t letters = 0;
+
+#define HTTP_FIELD(symbol, name) letters |= BIT((name)[0] & 63);
+#include "http/fields.def"
+#undef HTTP_FIELD
+	return name_len < 64 && (lengths >> name_len & letters >> ((first | 0x20) & 63) & 1);
 }
 
-/* Act on a complete field if its name is relevant. */
+static inline enum http_field
+field_of(const char *n, size_t name_len)
+{
+#define HTTP_FIELD(symbol, name) \
+	if (name_len == sizeof name - 1 && same_name(n, name, sizeof name - 1)) \
+		return HTTP_##symbol;
+#include "http/fields.def"
+#undef HTTP_FIELD
+	return HTTP_FIELDS;
+}
+
+/* Keep a complete field if its name is relevant, and act on what frames the message. */
 static int
 field(struct http_parser *ps, const char *buf, size_t name, size_t name_len, size_t value,
     size_t value_len, struct http_request *req)
 {
-	const char *n = buf + name, *v = buf + value;
-	struct http_span span = {(uint16_t)value, (uint16_t)value_len};
+	enum http_field f = field_of(buf + name, name_len);
+	const char *v = buf + value;
 
 	SWS_DEBUG_ASSERT(name + name_len < value && value + value_len <= HTTP_HEAD_MAX);
-	switch (name_len) {
-	case 4:
-		if (same_name(n, "host", 4))
-			return host(ps, v, value_len);
-		break;
-	case 6:
-		if (same_name(n, "expect", 6))
-			ps->seen |= SEEN_EXPECT;
-		break;
-	case 10:
-		if (same_name(n, "connection", 10))
-			connection(ps, v, value_len);
-		break;
-	case 13:
-		if (same_name(n, "if-none-match", 13)) {
-			if (ps->seen & SEEN_INM)
-				req->flags |= HTTP_INM_MANY;
-			ps->seen |= SEEN_INM;
-			req->if_none_match = span;
-		}
-		break;
-	case 14:
-		if (same_name(n, "content-length", 14))
-			return content_length(ps, v, value_len);
-		break;
-	case 17:
-		if (same_name(n, "if-modified-since", 17))
-			req->if_modified_since = span;
-		else if (same_name(n, "transfer-encoding", 17))
-			ps->seen |= SEEN_CODING;
-		break;
+	if (f == HTTP_FIELDS)
+		return 0;
+	req->many |= (uint16_t)(req->present & 1u << f);
+	req->present |= (uint16_t)(1u << f);
+	req->field[f] = (struct http_span){(uint16_t)value, (uint16_t)value_len};
+	switch (f) {
+	case HTTP_HOST:
+		return host(v, value_len);
+	case HTTP_CONNECTION:
+		connection(ps, v, value_len);
+		return 0;
+	case HTTP_CONTENT_LENGTH:
+		return content_length(ps, v, value_len);
 	default:
-		break;
+		return 0;
 	}
-	return 0;
 }
 
 /* A name with unusual characters, or a very long one. Returns the colon's offset, MORE or -400. */
@@ -448,37 +438,39 @@ field_line(struct http_parser *ps, const char *buf, size_t at, struct http_contr
 static int
 finish(struct http_parser *ps, struct http_request *req)
 {
-	unsigned seen = ps->seen;
-
 	SWS_DEBUG_ASSERT(req->method <= HTTP_UNKNOWN && req->minor <= 1);
-	if (seen & SEEN_CODING) {
+	SWS_DEBUG_ASSERT((req->many & ~req->present) == 0);
+	if (req->many & (1u << HTTP_HOST | 1u << HTTP_CONTENT_LENGTH))
+		return -400;
+	if (http_has(req, HTTP_TRANSFER_ENCODING)) {
 		/* A coding together with a length, in HTTP/1.0, or where no body belongs serves to
 		 * smuggle requests. */
-		if ((seen & SEEN_LENGTH) || req->minor == 0 || req->method <= HTTP_HEAD)
+		if (http_has(req, HTTP_CONTENT_LENGTH) || req->minor == 0
+		    || req->method <= HTTP_HEAD)
 			return -400;
 	}
-	if (req->minor > 0 && !(seen & SEEN_HOST))
+	if (req->minor > 0 && !http_has(req, HTTP_HOST))
 		return -400;
 	if (req->method == HTTP_OTHER)
 		return -405;
 	if (req->method == HTTP_UNKNOWN)
 		return -501;
 	/* The end of such a body is unknown here: the next request could begin anywhere. */
-	SWS_DEBUG_ASSERT(!(seen & SEEN_CODING));
-	if (seen & SEEN_LENGTH) {
+	SWS_DEBUG_ASSERT(!http_has(req, HTTP_TRANSFER_ENCODING));
+	if (http_has(req, HTTP_CONTENT_LENGTH)) {
 		if (ps->content_length > HTTP_BODY_MAX)
 			return -413;
 		req->body_len = (uint32_t)ps->content_length;
 	}
-	if (!(seen & SEEN_CLOSE)) {
+	if (!(ps->seen & SEEN_CLOSE)) {
 		if (req->minor > 0)
 			req->flags |= HTTP_KEEP;
-		else if (seen & SEEN_KEEP)
+		else if (ps->seen & SEEN_KEEP)
 			req->flags |= HTTP_KEEP | HTTP_TOLD_KEEP;
 	}
 	/* A client that waits for "100 Continue" may or may not send its body after a final answer,
 	 * so what follows is ambiguous. */
-	if ((seen & SEEN_EXPECT) && req->body_len > 0)
+	if (http_has(req, HTTP_EXPECT) && req->body_len > 0)
 		req->flags &= (uint8_t)~(HTTP_KEEP | HTTP_TOLD_KEEP);
 	SWS_DEBUG_ASSERT(!(req->flags & HTTP_TOLD_KEEP) || (req->flags & HTTP_KEEP));
 	return 0;
@@ -546,7 +538,35 @@ http_parse(struct http_parser *parser, const char *buf, size_t len, struct http_
 	SWS_DEBUG_ASSERT(at + 2 <= len);
 	assert_span(request->path, at);
 	assert_span(request->query, at);
-	assert_span(request->if_none_match, at);
-	assert_span(request->if_modified_since, at);
+	for (int i = 0; i < HTTP_FIELDS; i++)
+		assert_span(request->field[i], at);
 	return (int)at + 2;
+}
+
+bool
+http_next_line(const char *head, enum http_field field, size_t *at, struct http_span *value)
+{
+	const char *p = head + *at;
+
+	/* At first, behind the request line; an empty line may precede that. */
+	if (*at == 0)
+		p = strchr(head + (head[0] == '\r' ? 2 : 0), '\n') + 1;
+
+	while (*p != '\r') {
+		const char *colon = strchr(p, ':'), *end = strchr(colon, '\r');
+		bool is = field_of(p, (size_t)(colon - p)) == field;
+
+		SWS_DEBUG_ASSERT(colon < end && end[1] == '\n');
+		p = end + 2;
+		if (!is)
+			continue;
+		while (++colon < end && (*colon == ' ' || *colon == '\t'))
+			;
+		while (end > colon && (end[-1] == ' ' || end[-1] == '\t'))
+			end--;
+		*value = (struct http_span){(uint16_t)(colon - head), (uint16_t)(end - colon)};
+		*at = (size_t)(p - head);
+		return true;
+	}
+	return false;
 }

@@ -35,8 +35,15 @@ enum http_method {
 enum http_flags {
 	HTTP_KEEP = 1,      /**< the connection stays open after the answer */
 	HTTP_PLAIN = 2,     /**< the raw path is in normal form */
-	HTTP_TOLD_KEEP = 4, /**< HTTP/1.0 with keep-alive: the answer must say so */
-	HTTP_INM_MANY = 8   /**< several If-None-Match lines: treated as no match */
+	HTTP_TOLD_KEEP = 4  /**< HTTP/1.0 with keep-alive: the answer must say so */
+};
+
+/** The fields that a request keeps. */
+enum http_field {
+#define HTTP_FIELD(symbol, name) HTTP_##symbol,
+#include "http/fields.def"
+#undef HTTP_FIELD
+	HTTP_FIELDS
 };
 
 /** A part of the head; the offset counts from the head's first byte. */
@@ -49,13 +56,20 @@ struct http_span {
 struct http_request {
 	struct http_span path;              /**< raw, without the query; may be empty */
 	struct http_span query;             /**< with its '?' */
-	struct http_span if_none_match;
-	struct http_span if_modified_since;
+	struct http_span field[HTTP_FIELDS]; /**< values; of several lines, the last one's */
+	uint16_t present;                   /**< bit i: field i, perhaps with an empty value */
+	uint16_t many;                      /**< bit i: in several lines */
 	uint32_t body_len;                  /**< bytes of body after the head, to be skipped */
 	uint8_t method;
 	uint8_t minor;                      /**< of HTTP/1.x: 0, or 1 for all others */
 	uint8_t flags;
 };
+
+static inline bool
+http_has(const struct http_request *request, enum http_field field)
+{
+	return (request->present >> field & 1) != 0;
+}
 
 /** The state of the parser inside an incomplete head; all zero before the first byte. */
 struct http_parser {
@@ -75,5 +89,11 @@ struct http_parser {
  */
 int http_parse(struct http_parser *parser, const char *buf, size_t len,
     struct http_request *request);
+
+/**
+ * The value of the next line of a field in a complete head; *at is where to look, 0 at first.
+ * False: there is no further line. For fields that came in several lines.
+ */
+bool http_next_line(const char *head, enum http_field field, size_t *at, struct http_span *value);
 
 #endif

@@ -30,7 +30,8 @@ _Static_assert(sizeof DATE_ROOM - 1 == HTTP_DATE_LEN, "the date is written over 
 
 /*
  * What write.c relies on: a date to write over, an empty line at the end of the head to put a field
- * before, and for a 304 the end of the head from the validators on.
+ * before; for a 206 the lines between the date and the length; and for a 206 and a 304 the end of
+ * the head from the validators on.
  */
 static void
 assert_page(const struct sws_page *page)
@@ -39,7 +40,8 @@ assert_page(const struct sws_page *page)
 	SWS_ASSERT(page->date_at + sizeof DATE_ROOM - 1 < page->head_len
 	    && page->head[page->date_at + sizeof DATE_ROOM - 1] == '\r');
 	SWS_ASSERT(memcmp(page->body - 4, "\r\n\r\n", 4) == 0);
-	SWS_ASSERT(page->validators_at == 0 || (page->validators_at > page->date_at
+	SWS_ASSERT(page->validators_at == 0 || (page->length_at > page->date_at
+	    && page->validators_at > page->length_at
 	    && page->validators_at < page->head_len));
 	SWS_ASSERT(page->etag_len == 0 || (page->validators_at < page->etag_at
 	    && page->head[page->etag_at] == '"'
@@ -94,7 +96,7 @@ sws_page_unref(struct sws_page *page)
 struct head_text {
 	char text[HEAD_ROOM];
 	size_t len;
-	uint16_t date_at, validators_at, etag_at, etag_len;
+	uint16_t date_at, length_at, validators_at, etag_at, etag_len;
 	bool dated, young;
 };
 
@@ -141,8 +143,9 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 	n = sprintf(h->text, "HTTP/1.1 200 OK\r\nDate: ");
 	h->date_at = (uint16_t)n;
 	n += snprintf(h->text + n, sizeof h->text - 256, DATE_ROOM "\r\nServer: sws\r\n"
-	    "Content-Type: %.512s\r\nContent-Length: %llu\r\n", type,
-	    (unsigned long long)st->st_size);
+	    "Accept-Ranges: bytes\r\nContent-Type: %.512s\r\n", type);
+	h->length_at = (uint16_t)n;
+	n += sprintf(h->text + n, "Content-Length: %llu\r\n", (unsigned long long)st->st_size);
 	h->validators_at = (uint16_t)n;
 	if (h->dated)
 		n += sprintf(h->text + n, "Last-Modified: %.*s\r\n", HTTP_DATE_LEN, date);
@@ -241,6 +244,7 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 		return status;
 	page->hash = hash;
 	page->date_at = h.date_at;
+	page->length_at = h.length_at;
 	page->validators_at = h.validators_at;
 	page->etag_at = h.etag_at;
 	page->etag_len = h.etag_len;
@@ -269,8 +273,10 @@ reason(int status)
 	case 404: return "Not Found";
 	case 405: return "Method Not Allowed";
 	case 408: return "Request Timeout";
+	case 412: return "Precondition Failed";
 	case 413: return "Content Too Large";
 	case 414: return "URI Too Long";
+	case 416: return "Range Not Satisfiable";
 	case 431: return "Request Header Fields Too Large";
 	case 501: return "Not Implemented";
 	case 503: return "Service Unavailable";
@@ -317,6 +323,16 @@ sws_page_error(struct sws_page **page, int status)
 	/* A redirection would lack its Location. */
 	SWS_ASSERT(status >= 400 && status < 600);
 	return text_page(page, status, status == 405 ? "Allow: GET, HEAD\r\n" : "");
+}
+
+int
+sws_page_unsatisfiable(struct sws_page **page, uint64_t size)
+{
+	char extra[64];
+
+	snprintf(extra, sizeof extra, "Content-Range: bytes */%llu\r\n",
+	    (unsigned long long)size);
+	return text_page(page, 416, extra);
 }
 
 int

@@ -41,6 +41,7 @@ struct sws_page {
 	uint32_t head_len;
 	uint32_t key_len;
 	uint16_t date_at;            /* offset of the date in head */
+	uint16_t length_at;          /* ... of its Content-Length; 0: no file */
 	uint16_t validators_at;      /* a 304 repeats head from this offset on; 0: never a 304 */
 	uint16_t etag_at, etag_len;  /* length 0: no tag */
 	int64_t modified_s;
@@ -72,6 +73,9 @@ bool sws_page_matches(const struct sws_page *page, const struct stat *st);
 
 /** The page of an error status, with a short text. 0 or -ENOMEM. */
 int sws_page_error(struct sws_page **page, int status);
+
+/** The page for a range that does not exist (416), of a file of this size. 0 or -ENOMEM. */
+int sws_page_unsatisfiable(struct sws_page **page, uint64_t size);
 
 /** The page of a redirection (301) to path (in normal form) with a slash and the query added. */
 int sws_page_redirect(struct sws_page **page, const char *path, size_t len, const char *query,

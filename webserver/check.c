@@ -12,6 +12,7 @@
 
 #include "base/assertion.h"
 #include "base/policy.h"
+#include "http/coding.h"
 #include "http/path.h"
 #include "apply.h"
 #include "conn.h"
@@ -95,6 +96,10 @@ resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path
 		if (status < 0)
 			return status;
 		if (status == SWS_FILE_DIRECTORY) {
+			size_t path_len = path->len;
+
+			if (sws_key_coding(path->text, &path_len) != HTTP_IDENTITY)
+				return -404;
 			a->entry = NULL;
 			return sws_page_redirect(&a->page, path->text, path->len, head + query->at,
 			    query->len) == 0 ? 0 : -503;
@@ -129,6 +134,63 @@ resolve(struct sws_conn *conn, struct sws_core *core, const struct sws_path *pat
 		sws_index_drop(&core->index, e);
 	}
 	return resolve_slow(conn, core, path, query, head, a);
+}
+
+/* ---- content codings ----------------------------------------------------------------------- */
+
+/* The coding of a page that the client likes best. */
+static enum http_coding
+preferred(const struct sws_site *site, const struct http_request *req, const char *head,
+    const struct sws_page *page)
+{
+	struct http_span value = req->field[HTTP_ACCEPT_ENCODING];
+	struct http_accepted accepted;
+	uint8_t order[HTTP_CODINGS], n = 0;
+	size_t at = 0;
+
+	for (const uint8_t *c = site->options.codings; *c != HTTP_IDENTITY; c++)
+		if (page->codings >> *c & 1)
+			order[n++] = *c;
+	order[n] = HTTP_IDENTITY;
+	http_accepted_init(&accepted);
+	if (!(req->many >> HTTP_ACCEPT_ENCODING & 1))
+		http_accepted_add(&accepted, head + value.at, value.len);
+	else
+		while (http_next_line(head, HTTP_ACCEPT_ENCODING, &at, &value))
+			http_accepted_add(&accepted, head + value.at, value.len);
+	return http_coding_choose(&accepted, order);
+}
+
+/*
+ * The answer is a file that is also there in other codings: 0, and the answer is the one that the
+ * client prefers; or SWS_DISK_AWAY.
+ */
+static int
+negotiate(struct sws_conn *conn, struct sws_core *core, const struct sws_burst *burst,
+    const struct sws_asked *asked, struct sws_answer *a)
+{
+	const struct http_request *req = &asked->request;
+	const char *head = burst->in + asked->base;
+	struct sws_answer plain = *a;
+	struct sws_path path = {core->path, 0, 0};
+	enum http_coding coding;
+	int status;
+
+	if (a->page->codings == 0 || !http_has(req, HTTP_ACCEPT_ENCODING))
+		return 0;
+	coding = preferred(&core->server->site, req, head, a->page);
+	if (coding == HTTP_IDENTITY)
+		return 0;
+	path.len = sws_key_make(core->path, a->page->key, a->page->key_len, coding);
+	sws_site_hash(&core->server->site, &path);
+	a->fd = -1;
+	status = resolve(conn, core, &path, &req->query, head, a);
+	if (status < 0) {
+		*a = plain; /* that file has gone: this one is as good */
+		return 0;
+	}
+	sws_answer_release(&plain, core->number);
+	return status;
 }
 
 /* ---- one request --------------------------------------------------------------------------- */
@@ -169,6 +231,8 @@ check_one(struct sws_conn *conn, struct sws_core *core, struct sws_burst *burst,
 	a->fd = -1;
 	a->flags = answer_flags(req);
 	status = resolve(conn, core, &path, &req->query, head, a);
+	if (status == 0)
+		status = negotiate(conn, core, burst, asked, a);
 	return status == 0 ? sws_answer_complete(core, burst, asked, a) : status;
 }
 
@@ -252,6 +316,7 @@ page_built_fn(void *arg)
 	struct sws_conn *conn = arg;
 	struct sws_core *core = sws_core_here(conn->server);
 	struct sws_burst *burst = conn->burst;
+	const struct sws_asked *asked = &burst->asked[burst->checked];
 	struct sws_answer *a = &burst->answers[burst->checked];
 	struct sws_page *page;
 	int status;
@@ -264,7 +329,10 @@ page_built_fn(void *arg)
 		if (page->account == NULL)
 			page = store_late(core, page, &a->fd);
 		answer_with(core, page, a);
-		status = sws_answer_complete(core, burst, &burst->asked[burst->checked], a);
+		status = negotiate(conn, core, burst, asked, a);
+		if (status == SWS_DISK_AWAY)
+			return;
+		status = sws_answer_complete(core, burst, asked, a);
 	}
 	if (status != 0) {
 		burst->bad_path = 503;

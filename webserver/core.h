@@ -36,7 +36,7 @@ struct sws_core {
 	char date[HTTP_DATE_LEN];
 	struct mely_color color;    /* of the sweep; pinned to this core */
 	struct mely_event sweep;
-	char path[HTTP_TARGET_MAX + 2];
+	char path[HTTP_TARGET_MAX + 2 + SWS_CODED_LEN];
 	char scratch[SWS_SCRATCH];
 };
 

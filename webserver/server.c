@@ -264,10 +264,9 @@ sws_server_init(struct sws_server *server, const struct sws_options *options)
 
 	memset(server, 0, sizeof *server);
 	server->options = *options;
-	status = sws_site_init(&server->site, options->root, options->cache_size,
-	    options->cache_file_size, &what);
+	status = sws_site_init(&server->site, &options->site, &what);
 	if (status != 0)
-		return complain(what, options->root, status);
+		return complain(what, options->site.root, status);
 	status = init_runtime(server);
 	if (status != 0)
 		return complain("cannot start", "", status);

@@ -19,8 +19,8 @@ print_ready(const struct sws_server *server)
 	bool bare6 = !everywhere && strchr(bind, ':') != NULL && bind[0] != '[';
 
 	SWS_ASSERT(server->port > 0);
-	printf("sws: serving %s at http://%s%s%s:%d/\n", server->options.root, bare6 ? "[" : "",
-	    everywhere ? "localhost" : bind, bare6 ? "]" : "", server->port);
+	printf("sws: serving %s at http://%s%s%s:%d/\n", server->options.site.root,
+	    bare6 ? "[" : "", everywhere ? "localhost" : bind, bare6 ? "]" : "", server->port);
 	fflush(stdout);
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../webserver/http/coding.h"
 #include "../../webserver/http/cond.h"
 #include "../../webserver/http/date.h"
 #include "../../webserver/http/parse.h"
@@ -100,6 +101,8 @@ check_lines(const char *text, const struct http_request *req, enum http_field fi
 static void
 check_head(const char *text, int head, const struct http_request *req)
 {
+	static const uint8_t order[] = {HTTP_BR, HTTP_GZIP, HTTP_IDENTITY};
+	struct http_accepted accepted;
 	struct http_span span;
 	uint64_t from, to;
 	int64_t second;
@@ -139,6 +142,10 @@ check_head(const char *text, int head, const struct http_request *req)
 	span = req->field[HTTP_IF_MODIFIED_SINCE];
 	if (http_date_parse(text + span.at, span.len, 1800000000, &second))
 		http_date_format(second, date);
+	span = req->field[HTTP_ACCEPT_ENCODING];
+	http_accepted_init(&accepted);
+	http_accepted_add(&accepted, text + span.at, span.len);
+	REQUIRE(http_coding_choose(&accepted, order) < HTTP_CODINGS);
 	span = req->field[HTTP_RANGE];
 	if (http_range_parse(text + span.at, span.len, 1000, &from, &to) == HTTP_RANGE_ONE)
 		REQUIRE(from < to && to <= 1000);

@@ -44,15 +44,18 @@ conditions(void **state)
 	assert_true(listed("*", ""));
 	assert_false(listed("\"\"", ""));
 	assert_false(listed("", ""));
-	http_etag(&a, ta);
-	http_etag(&b, tb);
+	http_etag(&a, HTTP_IDENTITY, ta);
+	http_etag(&b, HTTP_IDENTITY, tb);
 	assert_memory_equal(ta, tb, HTTP_ETAG_LEN);
 	b.st_ctim.tv_nsec = 1;
-	http_etag(&b, tb);
+	http_etag(&b, HTTP_IDENTITY, tb);
+	assert_memory_not_equal(ta, tb, HTTP_ETAG_LEN);
+	/* Two representations never share a tag. */
+	http_etag(&a, HTTP_GZIP, tb);
 	assert_memory_not_equal(ta, tb, HTTP_ETAG_LEN);
 	b = a;
 	b.st_mtim.tv_nsec = 1;
-	http_etag(&b, tb);
+	http_etag(&b, HTTP_IDENTITY, tb);
 	assert_memory_not_equal(ta, tb, HTTP_ETAG_LEN);
 }
 

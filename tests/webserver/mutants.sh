@@ -10,8 +10,8 @@ build=${top_builddir:-$src/build}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DMELY_DEVELOPER -O1 -g -I$src/include -I$src"
-parts="base/assertion burst http/cond http/date http/parse http/path http/range site/index
-	site/mime site/page site/store"
+parts="base/assertion burst http/coding http/cond http/date http/parse http/path http/range
+	site/index site/mime site/page site/store"
 tried=0
 failed=0
 

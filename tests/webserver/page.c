@@ -93,6 +93,40 @@ expect_head(const struct sws_page *page, const char *expected)
 	    + page->body_len);
 }
 
+/* A file in a coding, and one that is there in others, too: what a 304 repeats has Vary. */
+static void
+codings(void **state)
+{
+	static const char lines[] = "text/plain; charset=utf-8\r\nContent-Encoding: gzip\r\n"
+	    "Content-Length: 5\r\n";
+	struct sws_page *plain, *coded;
+	char key[16];
+	struct stat st;
+	int fd = file_of("hello", 784111777, &st);
+	size_t len = sws_key_make(key, "/a.txt", 6, HTTP_GZIP), path_len = len;
+
+	(void)state;
+	assert_int_equal(sws_key_coding(key, &path_len), HTTP_GZIP);
+	assert_int_equal(path_len, 6);
+	assert_int_equal(sws_key_coding("/a.txt", &path_len), HTTP_IDENTITY);
+	assert_int_equal(path_len, 6);
+	assert_int_equal(sws_page_build(&plain, types, "/a.txt", 6, 0, fd, &st, 1 << HTTP_GZIP,
+	    SWS_BODY_NONE), 0);
+	assert_int_equal(sws_page_build(&coded, types, key, len, 0, fd, &st, 0, SWS_BODY_NONE), 0);
+	close(fd);
+	assert_int_equal(plain->codings, 1 << HTTP_GZIP);
+	assert_int_equal(plain->coding, HTTP_IDENTITY);
+	assert_int_equal(coded->coding, HTTP_GZIP);
+	assert_memory_equal(plain->head + plain->validators_at, "Vary: Accept-Encoding\r\n", 23);
+	assert_memory_equal(coded->head + coded->validators_at, "Vary: Accept-Encoding\r\n", 23);
+	assert_null(memmem(plain->head, plain->head_len, "Content-Encoding", 16));
+	assert_non_null(memmem(coded->head, coded->head_len, lines, sizeof lines - 1));
+	assert_memory_not_equal(plain->head + plain->etag_at, coded->head + coded->etag_at,
+	    HTTP_ETAG_LEN);
+	sws_page_unref(plain);
+	sws_page_unref(coded);
+}
+
 static void
 file_in_memory(void **state)
 {
@@ -102,8 +136,9 @@ file_in_memory(void **state)
 	int fd = file_of("hello, world\n", 784111777, &st);
 
 	(void)state;
-	http_etag(&st, etag);
-	assert_int_equal(sws_page_build(&page, types, "/a.txt", 6, 99, fd, &st, SWS_BODY_READ), 0);
+	http_etag(&st, HTTP_IDENTITY, etag);
+	assert_int_equal(sws_page_build(&page, types, "/a.txt", 6, 99, fd, &st,
+	    0, SWS_BODY_READ), 0);
 	snprintf(expected, sizeof expected, "HTTP/1.1 200 OK\r\n"
 	    "Date: Ddd, 00 Mmm 0000 00:00:00 GMT\r\nServer: sws\r\n"
 	    "Accept-Ranges: bytes\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -138,7 +173,7 @@ empty_file(void **state)
 	int fd = file_of("", 1, &st);
 
 	(void)state;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_int_equal(page->body_len, 0);
 	assert_int_equal(reads, 0);
 	sws_page_unref(page);
@@ -161,7 +196,7 @@ types_of_paths(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		assert_int_equal(sws_page_build(&page, types, cases[i][0], strlen(cases[i][0]), 0,
-		    fd, &st, SWS_BODY_READ), 0);
+		    fd, &st, 0, SWS_BODY_READ), 0);
 		snprintf(expected, sizeof expected, "\r\nContent-Type: %s\r\n", cases[i][1]);
 		assert_non_null(memmem(page->head, page->head_len, expected, strlen(expected)));
 		sws_page_unref(page);
@@ -186,7 +221,8 @@ long_type(void **state)
 	assert_int_equal(mime_new(&mime, table), 0);
 	unlink(table);
 	fd = file_of("x", 1, &st);
-	assert_int_equal(sws_page_build(&page, mime, "/a.long", 7, 0, fd, &st, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, mime, "/a.long", 7, 0, fd, &st,
+	    0, SWS_BODY_READ), 0);
 	assert_true(page->head_len < HEAD_ROOM);
 	assert_memory_equal(page->head + page->head_len - 4, "\r\n\r\n", 4);
 	assert_memory_equal(page->head + page->validators_at, "Last-Modified: ", 15);
@@ -205,7 +241,7 @@ file_on_disk(void **state)
 
 	(void)state;
 	st.st_size = INT64_C(5) << 30;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_NONE), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_NONE), 0);
 	assert_int_equal(page->body_len, 0);
 	assert_int_equal(page->file_size, INT64_C(5) << 30);
 	assert_int_equal(page->size, sizeof *page + 3 + page->head_len);
@@ -223,7 +259,7 @@ matching(void **state)
 	int fd = file_of("x", 1, &st);
 
 	(void)state;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_true(sws_page_matches(page, &st));
 #define DIFFERS(field) \
 	do { \
@@ -289,7 +325,7 @@ young_files(void **state)
 		st.st_ctim = cases[i].ctime;
 		st.st_mtim.tv_sec = cases[i].mtime;
 		at = cases[i].now;
-		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0,
 		    SWS_BODY_NONE), 0);
 		assert_int_equal(page->young, cases[i].young);
 		assert_int_equal(page->etag_len, cases[i].tagged ? HTTP_ETAG_LEN : 0);
@@ -320,7 +356,7 @@ changing_files(void **state)
 	(void)state;
 	fd = file_of("abc", 1, &st);
 	changes = READ_TRIES - 1;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_int_equal(reads, READ_TRIES);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_true(sws_page_matches(page, &now));
@@ -331,7 +367,8 @@ changing_files(void **state)
 	page = NULL;
 	fd = file_of("abc", 1, &st);
 	changes = READ_TRIES;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), -ESTALE);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	    0, SWS_BODY_READ), -ESTALE);
 	assert_null(page);
 	assert_int_equal(reads, READ_TRIES);
 	assert_int_equal(changes, 0);
@@ -340,7 +377,8 @@ changing_files(void **state)
 	/* Another size: the caller asked for memory for the old one. */
 	fd = file_of("abcdef", 1, &st);
 	assert_int_equal(ftruncate(fd, 5), 0);
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), -ESTALE);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	    0, SWS_BODY_READ), -ESTALE);
 	assert_null(page);
 	close(fd);
 }
@@ -355,24 +393,24 @@ cold_files(void **state)
 
 	(void)state;
 	for (cached = 0; cached <= 12; cached += 4) {
-		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0,
 		    SWS_BODY_CACHED), -EAGAIN);
 		assert_null(page);
 	}
 	/* A file system that cannot tell. */
 	cached = 4;
 	cold_error = EOPNOTSUPP;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_CACHED), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_CACHED), 0);
 	assert_int_equal(page->body_len, 13);
 	assert_memory_equal(page->body, "hello, world\n", 13);
 	sws_page_unref(page);
 	cold_error = EAGAIN;
 	/* A caller that may wait. */
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_memory_equal(page->body, "hello, world\n", 13);
 	sws_page_unref(page);
 	cached = SIZE_MAX;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_CACHED), 0);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_CACHED), 0);
 	assert_memory_equal(page->body, "hello, world\n", 13);
 	sws_page_unref(page);
 	close(fd);
@@ -388,11 +426,13 @@ unreadable_files(void **state)
 	(void)state;
 	close(fd);
 	fd = open(name, O_WRONLY | O_CLOEXEC);
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), -ESTALE);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	    0, SWS_BODY_READ), -ESTALE);
 	assert_int_equal(reads, READ_TRIES);
 	close(fd);
 	allocations_left = 0;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, SWS_BODY_READ), -ENOMEM);
+	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	    0, SWS_BODY_READ), -ENOMEM);
 	assert_null(page);
 }
 
@@ -512,6 +552,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(file_in_memory),
+		cmocka_unit_test(codings),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(types_of_paths),
 		cmocka_unit_test(long_type),

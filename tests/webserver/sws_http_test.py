@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """sws, end to end: what it answers. Usage: sws_http_test.py PATH-TO-SWS"""
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -297,6 +298,99 @@ def ranges(server, root):
         check(all(good), "pipelined ranges", good)
 
 
+def codings(server, root):
+    """Files that are there in other codings: the client's choice, validators, changes."""
+    www = os.path.join(root, "www")
+    plain, coded = b"body { color: red }\n" * 50, {}
+    os.mkdir(os.path.join(www, "z"))
+
+    def put(name, content, age=100):
+        path = os.path.join(www, "z", name)
+        with open(path + ".new", "wb") as f:
+            f.write(content)
+        os.utime(path + ".new", (time.time() - age,) * 2)
+        os.rename(path + ".new", path)
+
+    def until(path, wanted, what, **fields):
+        """Changes are seen within a second, or two on a slow machine."""
+        end = time.time() + 30
+        while True:
+            r = server.get(path, **fields)
+            if (r.status, r["content-encoding"], r.body) == wanted:
+                break
+            if time.time() > end:
+                break
+            time.sleep(0.05)
+        check.equal((r.status, r["content-encoding"], r.body), wanted, what)
+        return r
+
+    put("a.css", plain)
+    r = server.get("/z/a.css", Accept_Encoding="gzip, br, zstd")
+    check.equal((r["content-encoding"], r["vary"], r.body), (None, None, plain), "no sidecars")
+    for name, suffix in (("gzip", ".gz"), ("br", ".br"), ("zstd", ".zst")):
+        coded[name] = name.encode() * 30
+        put("a.css" + suffix, coded[name])
+    until("/z/a.css", (200, "zstd", coded["zstd"]), "sidecars are seen",
+          Accept_Encoding="gzip, br, zstd")
+    # Old enough for a tag.
+    time.sleep(2.5)
+    tags = {}
+    for accepted, coding in [("gzip, deflate, br, zstd", "zstd"), ("gzip, br", "br"),
+                             ("gzip", "gzip"), ("br;q=0.1, gzip;q=0.9", "gzip"),
+                             ("br;q=0, zstd;q=0, gzip", "gzip"), ("abbr", None), ("*", "zstd"),
+                             ("gzip;q=0", None), ("identity", None), ("", None),
+                             ("br\r\nAccept-Encoding: gzip;q=0.5", "br")]:
+        until("/z/a.css", (200, coding, coded.get(coding, plain)), "Accept-Encoding: " + accepted,
+              Accept_Encoding=accepted)
+        for method in ("GET", "HEAD"):
+            r = server.get("/z/a.css", method=method, Accept_Encoding=accepted)
+            what = "%s, Accept-Encoding: %s" % (method, accepted)
+            check.equal((r.status, r["vary"], r["content-type"]),
+                        (200, "Accept-Encoding", "text/css; charset=utf-8"), what)
+            check.equal(r["content-length"], str(len(coded.get(coding, plain))), what)
+        tags.setdefault(coding, set()).add(r["etag"])
+    check(all(len(t) == 1 and None not in t for t in tags.values()), "one tag each", tags)
+    check.equal(len(set().union(*tags.values())), 4, "a tag of its own for each")
+    gzip = tags["gzip"].pop()
+    r = server.get("/z/a.css", Accept_Encoding="gzip", If_None_Match=gzip)
+    check.equal((r.status, r["etag"], r["vary"]), (304, gzip, "Accept-Encoding"), "304")
+    r = server.get("/z/a.css", Accept_Encoding="br", If_None_Match=gzip)
+    check.equal((r.status, r.body), (200, coded["br"]), "the tag of another coding")
+    r = server.get("/z/a.css", Accept_Encoding="gzip", Range="bytes=1-5", If_Range=gzip)
+    check.equal((r.status, r.body, r["content-encoding"], r["vary"]),
+                (206, coded["gzip"][1:6], "gzip", "Accept-Encoding"), "206 of a coding")
+    # A sidecar that is older than its file does not count.
+    newer = plain + b"/* new */\n"
+    put("a.css", newer, age=50)
+    until("/z/a.css", (200, None, newer), "older sidecars", Accept_Encoding="gzip, br, zstd")
+    put("a.css.br", b"br again", age=50)
+    until("/z/a.css", (200, "br", b"br again"), "a new sidecar", Accept_Encoding="gzip, br, zstd")
+    os.unlink(os.path.join(www, "z/a.css.br"))
+    until("/z/a.css", (200, None, newer), "a sidecar that has gone", Accept_Encoding="br")
+    # Only regular files beneath the root count.
+    put("b.txt", b"plain b")
+    os.symlink("/etc/passwd", os.path.join(www, "z/b.txt.gz"))
+    os.mkfifo(os.path.join(www, "z/b.txt.br"))
+    os.mkdir(os.path.join(www, "z/b.txt.zst"))
+    r = server.get("/z/b.txt", Accept_Encoding="gzip, br, zstd")
+    check.equal((r.status, r["content-encoding"], r.body), (200, None, b"plain b"), "no files")
+    # An index, a large file that is sent from the disk, and a file without the plain one.
+    put("index.html", b"<p>index")
+    put("index.html.gz", b"gz index")
+    put("big.js", b"x" * 300000)
+    put("big.js.gz", b"y" * 200000)
+    put("only.txt.gz", b"only")
+    for path, wanted in (("/z/", (200, "gzip", b"gz index")),
+                         ("/z/big.js", (200, "gzip", b"y" * 200000)),
+                         ("/z/only.txt.gz", (200, None, b"only"))):
+        for turn in ("first", "again"):
+            r = server.get(path, Accept_Encoding="gzip")
+            check.equal((r.status, r["content-encoding"]), wanted[:2], "%s %s" % (turn, path))
+            check(r.body == wanted[2], "%s %s: body" % (turn, path))
+    check.equal(server.get("/z/only.txt", Accept_Encoding="gzip").status, 404, "no plain file")
+    shutil.rmtree(os.path.join(www, "z"))
+
+
 def pieces(server):
     """Requests byte by byte, and cut at every place."""
     text = (b"GET /n/7.txt HTTP/1.1\r\nHost: a\r\nUser-Agent: test\r\n\r\n"
@@ -455,6 +549,7 @@ def main():
             keep_alive(server)
             conditions(server)
             ranges(server, root)
+            codings(server, root)
             pieces(server)
             half_close(server)
             edits(server, root)
@@ -469,10 +564,25 @@ def main():
             files(server, root)
             conditions(server)
             ranges(server, root)
+            codings(server, root)
             check.equal(server.stop(), 0, "small cache: exit status")
         with Server(program, os.path.join(root, "www"), "--cache-size", "0") as server:
             files(server, root)
+            codings(server, root)
             check.equal(server.stop(), 0, "no cache: exit status")
+        gz = os.path.join(root, "www/page.html.gz")
+        for args, coding in ((["--precompressed", "off"], None), (["--precompressed", "br,gz"], "gzip"),
+                             (["--precompressed", "br"], None)):
+            with open(gz, "wb") as f:
+                f.write(b"gz page")
+            with Server(program, os.path.join(root, "www"), *args) as server:
+                r = server.get("/page.html", Accept_Encoding="gzip, br")
+                check.equal(r["content-encoding"], coding, " ".join(args))
+                check.equal(server.stop(), 0, "exit status")
+            os.unlink(gz)
+        for wrong in ("lzma", "gz,", "gz,gz", ""):
+            out = subprocess.run([program, "--precompressed", wrong, root], capture_output=True)
+            check.equal((out.returncode, out.stderr.count(b"\n")), (2, 1), "--precompressed " + wrong)
     finally:
         remove_root(root)
     check.finish()

@@ -313,7 +313,8 @@ make_big_page(void)
 	assert_int_equal(write(fd, body, BIG), BIG);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(mime_new(&mime, "/nonexistent"), 0);
-	assert_int_equal(sws_page_build(&pages[2], mime, "/big", 4, 0, fd, &st, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&pages[2], mime, "/big", 4, 0, fd, &st, 0,
+	    SWS_BODY_READ), 0);
 	mime_free(mime);
 	close(fd);
 }

@@ -18,11 +18,12 @@ mix(uint64_t hash, uint64_t value)
 }
 
 void
-http_etag(const struct stat *st, char out[HTTP_ETAG_LEN])
+http_etag(const struct stat *st, enum http_coding coding, char out[HTTP_ETAG_LEN])
 {
 	static const char digits[] = "0123456789abcdef";
 	uint64_t hash = UINT64_C(0xa0761d6478bd642f);
 
+	hash = mix(hash, (uint64_t)coding);
 	hash = mix(hash, (uint64_t)st->st_dev);
 	hash = mix(hash, (uint64_t)st->st_ino);
 	hash = mix(hash, (uint64_t)st->st_size);

@@ -10,14 +10,16 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "http/coding.h"
+
 /** The length of an entity tag of http_etag, with its quotes. */
 #define HTTP_ETAG_LEN 18
 
 /**
- * The strong entity tag of a file: a hash of its device, inode, size, mtime and ctime in ns.
- * Quoted, not terminated.
+ * The strong entity tag of a file in a coding: a hash of both, of the file its device, inode, size,
+ * mtime and ctime in ns. Quoted, not terminated.
  */
-void http_etag(const struct stat *st, char out[HTTP_ETAG_LEN]);
+void http_etag(const struct stat *st, enum http_coding coding, char out[HTTP_ETAG_LEN]);
 
 /**
  * Does the list of an If-None-Match contain etag (weak comparison), or is it "*"? Nothing else

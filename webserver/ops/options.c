@@ -25,6 +25,7 @@ static const char help[] =
     "  --cache-size BYTES    maximum size of all prebuilt responses; suffix k, m, g (64m)\n"
     "  --cache-file-size BYTES\n"
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
+    "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
@@ -37,6 +38,7 @@ enum option_id {
 	OPT_CLIENTS,
 	OPT_CACHE,
 	OPT_CACHE_FILE,
+	OPT_PRECOMPRESSED,
 	OPT_HEADER,
 	OPT_IDLE,
 	OPT_DRAIN,
@@ -51,6 +53,7 @@ static const struct option long_options[] = {
 	{"max-clients", required_argument, NULL, OPT_CLIENTS},
 	{"cache-size", required_argument, NULL, OPT_CACHE},
 	{"cache-file-size", required_argument, NULL, OPT_CACHE_FILE},
+	{"precompressed", required_argument, NULL, OPT_PRECOMPRESSED},
 	{"header-timeout", required_argument, NULL, OPT_HEADER},
 	{"idle-timeout", required_argument, NULL, OPT_IDLE},
 	{"drain-timeout", required_argument, NULL, OPT_DRAIN},
@@ -130,6 +133,37 @@ seconds(const char *name, const char *text, uint64_t *ns)
 	return true;
 }
 
+/* Parse a list such as "br,gz", or "off"; false after a message. */
+static bool
+codings(const char *name, const char *text, uint8_t list[HTTP_CODINGS])
+{
+	const char *p = text;
+	unsigned n = 0, seen = 0;
+
+	memset(list, HTTP_IDENTITY, HTTP_CODINGS);
+	if (strcmp(text, "off") == 0)
+		return true;
+	for (;;) {
+		size_t len = strcspn(p, ",");
+		int c = HTTP_ZSTD;
+
+		while (c < HTTP_CODINGS && (strlen(http_coding_suffix(c)) != len + 1
+		    || memcmp(http_coding_suffix(c) + 1, p, len) != 0))
+			c++;
+		if (c == HTTP_CODINGS || (seen >> c & 1)) {
+			fprintf(stderr, "sws: %s: '%s' is neither off nor a list of zst, br and "
+			    "gz\n", name, text);
+			return false;
+		}
+		seen |= 1u << c;
+		list[n++] = (uint8_t)c;
+		SWS_ASSERT(n < HTTP_CODINGS);
+		if (p[len] == '\0')
+			return true;
+		p += len + 1;
+	}
+}
+
 static bool
 one_option(struct sws_options *o, int id, const char *arg)
 {
@@ -152,9 +186,11 @@ one_option(struct sws_options *o, int id, const char *arg)
 		o->bind = arg;
 		return true;
 	case OPT_CACHE:
-		return bytes("--cache-size", arg, &o->cache_size);
+		return bytes("--cache-size", arg, &o->site.cache_size);
 	case OPT_CACHE_FILE:
-		return bytes("--cache-file-size", arg, &o->cache_file_size);
+		return bytes("--cache-file-size", arg, &o->site.cache_file_size);
+	case OPT_PRECOMPRESSED:
+		return codings("--precompressed", arg, o->site.codings);
 	case OPT_HEADER:
 		return seconds("--header-timeout", arg, &o->header_timeout_ns);
 	case OPT_IDLE:
@@ -174,7 +210,10 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 	SWS_ASSERT(optind == 1);
 	*o = (struct sws_options){
 		.bind = "127.0.0.1", .port = 8080,
-		.cache_size = (size_t)64 << 20, .cache_file_size = (size_t)64 << 10,
+		.site = {
+			.cache_size = (size_t)64 << 20, .cache_file_size = (size_t)64 << 10,
+			.codings = {HTTP_ZSTD, HTTP_BR, HTTP_GZIP, HTTP_IDENTITY}
+		},
 		.header_timeout_ns = UINT64_C(10000000000),
 		.idle_timeout_ns = UINT64_C(60000000000),
 		.drain_timeout_ns = UINT64_C(30000000000),
@@ -206,6 +245,6 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 		    : "sws: more than one DIR (try --help)\n", stderr);
 		return SWS_OPTIONS_USAGE;
 	}
-	o->root = argv[optind];
+	o->site.root = argv[optind];
 	return SWS_OPTIONS_RUN;
 }

@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "site/site.h"
+
 struct sws_options {
-	const char *root;
+	struct sws_site_options site;
 	const char *bind;
 	int port;
 	int cores;                /**< 0: the runtime's default */
 	long clients_max;         /**< 0: from the limit of descriptors */
-	size_t cache_size;        /**< most bytes of all prebuilt responses */
-	size_t cache_file_size;   /**< largest file that is prebuilt */
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;
 	uint64_t drain_timeout_ns;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -131,23 +132,28 @@ status_of(int error)
 	}
 }
 
+/* The name of the file of a key, relative to the root: without the slash in front. */
+static bool
+name_of(const char *key, size_t len, char name[PATH_MAX])
+{
+	const char *suffix = http_coding_suffix(sws_key_coding(key, &len));
+	const char *index = key[len - 1] == '/' ? INDEX : "";
+
+	/* A zero byte in it would end the name early, and name another file. */
+	SWS_DEBUG_ASSERT(http_path_is_normal(key, len));
+	return snprintf(name, PATH_MAX, "%.*s%s%s", (int)(len - 1), key + 1, index, suffix)
+	    < PATH_MAX;
+}
+
 int
-sws_file_open(int root_fd, const char *path, size_t len, int *fd, struct stat *st)
+sws_file_open(int root_fd, const char *key, size_t len, int *fd, struct stat *st)
 {
 	char name[PATH_MAX];
 
-	SWS_ASSERT(len > 0 && path[0] == '/');
-	/* A zero byte in it would end the name early, and name another file. */
-	SWS_DEBUG_ASSERT(http_path_is_normal(path, len));
+	SWS_ASSERT(len > 0 && key[0] == '/');
 	*fd = -1;
-	if (len + sizeof INDEX > sizeof name)
+	if (!name_of(key, len, name))
 		return -404;
-	/* Relative to the root: without the slash in front. */
-	memcpy(name, path + 1, len);
-	if (path[len - 1] == '/')
-		memcpy(name + len - 1, INDEX, sizeof INDEX);
-	else
-		name[len - 1] = '\0';
 	*fd = open_beneath(root_fd, name);
 	if (*fd < 0)
 		return status_of(-*fd);
@@ -157,7 +163,7 @@ sws_file_open(int root_fd, const char *path, size_t len, int *fd, struct stat *s
 		if (S_ISDIR(st->st_mode)) {
 			close(*fd);
 			*fd = -1;
-			return path[len - 1] == '/' ? -404 : SWS_FILE_DIRECTORY;
+			return key[len - 1] == '/' ? -404 : SWS_FILE_DIRECTORY;
 		}
 	}
 	close(*fd);

@@ -13,6 +13,7 @@
 #include "http/cond.h"
 #include "http/date.h"
 #include "http/path.h"
+#include "site/file.h"
 #include "site/mime.h"
 #include "site/page.h"
 
@@ -98,6 +99,8 @@ struct head_text {
 	size_t len;
 	uint16_t date_at, length_at, validators_at, etag_at, etag_len;
 	bool dated, young;
+	enum http_coding coding;
+	uint8_t codings;
 };
 
 /* Has every later change of the file a later time of change than t? */
@@ -139,14 +142,19 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 
 	choose_validators(h, st);
 	http_date_format(st->st_mtim.tv_sec, date);
-	http_etag(st, etag);
+	http_etag(st, h->coding, etag);
 	n = sprintf(h->text, "HTTP/1.1 200 OK\r\nDate: ");
 	h->date_at = (uint16_t)n;
 	n += snprintf(h->text + n, sizeof h->text - 256, DATE_ROOM "\r\nServer: sws\r\n"
 	    "Accept-Ranges: bytes\r\nContent-Type: %.512s\r\n", type);
+	if (h->coding != HTTP_IDENTITY)
+		n += sprintf(h->text + n, "Content-Encoding: %s\r\n",
+		    http_coding_name(h->coding));
 	h->length_at = (uint16_t)n;
 	n += sprintf(h->text + n, "Content-Length: %llu\r\n", (unsigned long long)st->st_size);
 	h->validators_at = (uint16_t)n;
+	if (h->coding != HTTP_IDENTITY || h->codings != 0)
+		n += sprintf(h->text + n, "Vary: Accept-Encoding\r\n");
 	if (h->dated)
 		n += sprintf(h->text + n, "Last-Modified: %.*s\r\n", HTTP_DATE_LEN, date);
 	h->etag_at = 0;
@@ -208,18 +216,21 @@ sws_page_matches(const struct sws_page *page, const struct stat *st)
 
 int
 sws_page_build(struct sws_page **out, const struct mime_table *mime, const char *key,
-    size_t key_len, uint64_t hash, int fd, const struct stat *first, enum sws_body body)
+    size_t key_len, uint64_t hash, int fd, const struct stat *first, uint8_t codings,
+    enum sws_body body)
 {
 	const char *named = key, *type;
 	struct stat st = *first, after;
-	struct head_text h;
+	struct head_text h = {.codings = codings};
+	size_t path_len = key_len;
 	struct sws_page *page;
 	int tries = 0, status = 0;
 
 	SWS_ASSERT(key_len > 0 && key[0] == '/');
-	if (key[key_len - 1] == '/')
+	h.coding = sws_key_coding(key, &path_len);
+	if (key[path_len - 1] == '/')
 		named = "index.html";
-	type = mime_type(mime, named, named == key ? key_len : strlen(named));
+	type = mime_type(mime, named, named == key ? path_len : strlen(named));
 	do {
 		size_t body_len = body != SWS_BODY_NONE ? (size_t)st.st_size : 0;
 
@@ -256,6 +267,8 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 	page->ctime = st.st_ctim;
 	page->dated = h.dated;
 	page->young = h.young;
+	page->coding = (uint8_t)h.coding;
+	page->codings = codings;
 	assert_page(page);
 	*out = page;
 	return 0;

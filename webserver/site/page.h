@@ -32,7 +32,7 @@ struct sws_page {
 	struct sws_page *next;       /* in the store: the bucket, and the ring of the hand */
 	struct sws_page *older, *newer;
 
-	const char *key;             /* path in normal form, terminated; "" for errors */
+	const char *key;             /* file.h; terminated; "" for errors */
 	const char *head;            /* up to and including the empty line */
 	const char *body;
 	size_t size;                 /* of this object with all its bytes */
@@ -50,6 +50,8 @@ struct sws_page {
 	struct timespec mtime, ctime;
 	bool dated;                  /* has a Last-Modified: modified_s */
 	bool young;                  /* of a file that had just changed */
+	uint8_t codings;             /* bit i: it is also there in coding i, in a file of its own */
+	uint8_t coding;              /* enum http_coding */
 	char bytes[];
 };
 
@@ -61,12 +63,13 @@ enum sws_body {
 };
 
 /**
- * Build the page of an open regular file. The caller gets the only reference. 0 or a negative
- * errno (-ESTALE: the file kept changing while it was read, or could not be read; -EAGAIN: the body
- * is not in the page cache).
+ * Build the page of an open regular file. codings: those in which it is also there. The caller gets
+ * the only reference. 0 or a negative errno (-ESTALE: the file kept changing while it was read, or
+ * could not be read; -EAGAIN: the body is not in the page cache).
  */
 int sws_page_build(struct sws_page **page, const struct mime_table *mime, const char *key,
-    size_t key_len, uint64_t hash, int fd, const struct stat *st, enum sws_body body);
+    size_t key_len, uint64_t hash, int fd, const struct stat *st, uint8_t codings,
+    enum sws_body body);
 
 /** Does st describe the version of the file that page was built from? */
 bool sws_page_matches(const struct sws_page *page, const struct stat *st);

@@ -10,6 +10,7 @@
 #include <mely/mely.h>
 
 #include "base/assertion.h"
+#include "http/parse.h"
 #include "site/mime.h"
 #include "site/site.h"
 
@@ -20,16 +21,15 @@ static const int statuses[SWS_ERRORS] = {
 };
 
 int
-sws_site_init(struct sws_site *site, const char *root, size_t cache_size, size_t cache_file_size,
-    const char **what)
+sws_site_init(struct sws_site *site, const struct sws_site_options *options, const char **what)
 {
 	int status;
 
 	memset(site, 0, sizeof *site);
 	site->root_fd = -1;
-	site->cache_file_size = cache_file_size;
+	site->options = *options;
 	*what = "cannot serve";
-	status = sws_root_open(root, &site->root_fd);
+	status = sws_root_open(options->root, &site->root_fd);
 	if (status != 0)
 		return status;
 	*what = "cannot start";
@@ -37,7 +37,7 @@ sws_site_init(struct sws_site *site, const char *root, size_t cache_size, size_t
 		site->hash_seed = mely_now_ns();
 	status = mime_new(&site->mime, "/etc/mime.types");
 	if (status == 0)
-		status = sws_store_init(&site->store, cache_size);
+		status = sws_store_init(&site->store, options->cache_size);
 	for (int i = 0; status == 0 && i < SWS_ERRORS; i++)
 		status = sws_page_error(&site->errors[i], statuses[i]);
 	return status;
@@ -88,6 +88,45 @@ sws_site_hash(const struct sws_site *site, struct sws_path *path)
 	path->hash = (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/*
+ * In which codings is a file also there? A file beside it, with the coding's suffix, counts unless
+ * it is older. -1: no descriptors to find out.
+ */
+static int
+codings_of(const struct sws_site *site, const char *key, size_t key_len, const struct stat *st)
+{
+	char coded[HTTP_TARGET_MAX + SWS_CODED_LEN];
+	size_t path_len = key_len;
+	int codings = 0;
+
+	if (sws_key_coding(key, &path_len) != HTTP_IDENTITY || key_len > HTTP_TARGET_MAX)
+		return 0;
+	for (const uint8_t *c = site->options.codings; *c != HTTP_IDENTITY; c++) {
+		size_t len = sws_key_make(coded, key, key_len, *c);
+		struct stat beside;
+		int fd, kind = sws_file_open(site->root_fd, coded, len, &fd, &beside);
+
+		if (kind == -503)
+			return -1;
+		if (kind != SWS_FILE_REGULAR)
+			continue;
+		close(fd);
+		if (beside.st_mtim.tv_sec > st->st_mtim.tv_sec
+		    || (beside.st_mtim.tv_sec == st->st_mtim.tv_sec
+		    && beside.st_mtim.tv_nsec >= st->st_mtim.tv_nsec))
+			codings |= 1 << *c;
+	}
+	return codings;
+}
+
+static bool
+has_same_codings(const struct sws_site *site, const struct sws_page *page, const struct stat *st)
+{
+	int codings = codings_of(site, page->key, page->key_len, st);
+
+	return codings < 0 || codings == page->codings;
+}
+
 bool
 sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 {
@@ -96,7 +135,8 @@ sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 	/* Without descriptors or memory for the comparison, the page is still the best there is:
 	 * compare again in a second. */
 	bool same = kind == -503
-	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st));
+	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st)
+	    && has_same_codings(site, page, &st));
 
 	SWS_ASSERT((kind == SWS_FILE_REGULAR) == (fd >= 0));
 	if (fd >= 0)
@@ -109,16 +149,18 @@ sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 enum sws_body
 sws_site_body_of(const struct sws_site *site, uint64_t size)
 {
-	return size > site->cache_file_size || size > SWS_BODY_MAX || size >= site->store.cap
-	    ? SWS_BODY_NONE : SWS_BODY_CACHED;
+	return size > site->options.cache_file_size || size > SWS_BODY_MAX
+	    || size >= site->store.cap ? SWS_BODY_NONE : SWS_BODY_CACHED;
 }
 
 int
 sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, struct stat *st,
     enum sws_body body, struct sws_page **page)
 {
+	int codings = codings_of(site, path->text, path->len, st);
+	uint8_t known = codings > 0 ? (uint8_t)codings : 0;
 	int status = sws_page_build(page, site->mime, path->text, path->len, path->hash, *fd, st,
-	    body);
+	    known, body);
 
 	if (status == -EAGAIN)
 		return status;
@@ -126,7 +168,7 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 		/* The file is being written. Send it from the descriptor, with a fixed size. */
 		body = SWS_BODY_NONE;
 		status = sws_page_build(page, site->mime, path->text, path->len, path->hash, *fd,
-		    st, body);
+		    st, known, body);
 	}
 	if (status != 0 || body != SWS_BODY_NONE) {
 		close(*fd);

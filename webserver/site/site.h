@@ -18,11 +18,20 @@ enum sws_error {
 	SWS_501, SWS_503, SWS_505, SWS_ERRORS
 };
 
-/** A path in normal form and its hash. */
+/** A key (file.h) and its hash. */
 struct sws_path {
 	const char *text;
 	size_t len;
 	uint64_t hash;
+};
+
+/** What an operator says of a site. */
+struct sws_site_options {
+	const char *root;
+	size_t cache_size;        /**< most bytes of all prebuilt responses */
+	size_t cache_file_size;   /**< largest file that is prebuilt */
+	/** Codings of sidecars, the favorite first; HTTP_IDENTITY at the end. */
+	uint8_t codings[HTTP_CODINGS];
 };
 
 struct sws_site {
@@ -30,7 +39,7 @@ struct sws_site {
 	struct mime_table *mime;
 	struct sws_store store;
 	struct sws_page *errors[SWS_ERRORS];
-	size_t cache_file_size;   /* largest file that is prebuilt */
+	struct sws_site_options options;
 	uint64_t hash_seed;
 };
 
@@ -38,8 +47,8 @@ struct sws_site {
  * Open the root and make what the site needs. 0 or a negative errno; *what then says what failed.
  * In either case sws_site_fini follows.
  */
-int sws_site_init(struct sws_site *site, const char *root, size_t cache_size,
-    size_t cache_file_size, const char **what);
+int sws_site_init(struct sws_site *site, const struct sws_site_options *options,
+    const char **what);
 void sws_site_fini(struct sws_site *site);
 
 /** The page for a status; the one for 500 if the status has none. */

@@ -23,7 +23,7 @@ static int later_clock_gettime(clockid_t clock, struct timespec *t);
 #undef clock_gettime
 
 static char name[] = "/tmp/mely-page-XXXXXX";
-static struct mime_table *types;
+static struct sws_page_style style;
 static int changes;   /* how many times the file changes while it is read */
 static int reads;
 
@@ -110,9 +110,9 @@ codings(void **state)
 	assert_int_equal(path_len, 6);
 	assert_int_equal(sws_key_coding("/a.txt", &path_len), HTTP_IDENTITY);
 	assert_int_equal(path_len, 6);
-	assert_int_equal(sws_page_build(&plain, types, "/a.txt", 6, 0, fd, &st, 1 << HTTP_GZIP,
+	assert_int_equal(sws_page_build(&plain, &style, "/a.txt", 6, 0, fd, &st, 1 << HTTP_GZIP,
 	    SWS_BODY_NONE), 0);
-	assert_int_equal(sws_page_build(&coded, types, key, len, 0, fd, &st, 0, SWS_BODY_NONE), 0);
+	assert_int_equal(sws_page_build(&coded, &style, key, len, 0, fd, &st, 0, SWS_BODY_NONE), 0);
 	close(fd);
 	assert_int_equal(plain->codings, 1 << HTTP_GZIP);
 	assert_int_equal(plain->coding, HTTP_IDENTITY);
@@ -137,7 +137,7 @@ file_in_memory(void **state)
 
 	(void)state;
 	http_etag(&st, HTTP_IDENTITY, etag);
-	assert_int_equal(sws_page_build(&page, types, "/a.txt", 6, 99, fd, &st,
+	assert_int_equal(sws_page_build(&page, &style, "/a.txt", 6, 99, fd, &st,
 	    0, SWS_BODY_READ), 0);
 	snprintf(expected, sizeof expected, "HTTP/1.1 200 OK\r\n"
 	    "Date: Ddd, 00 Mmm 0000 00:00:00 GMT\r\nServer: sws\r\n"
@@ -173,7 +173,7 @@ empty_file(void **state)
 	int fd = file_of("", 1, &st);
 
 	(void)state;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_int_equal(page->body_len, 0);
 	assert_int_equal(reads, 0);
 	sws_page_unref(page);
@@ -195,7 +195,7 @@ types_of_paths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		assert_int_equal(sws_page_build(&page, types, cases[i][0], strlen(cases[i][0]), 0,
+		assert_int_equal(sws_page_build(&page, &style, cases[i][0], strlen(cases[i][0]), 0,
 		    fd, &st, 0, SWS_BODY_READ), 0);
 		snprintf(expected, sizeof expected, "\r\nContent-Type: %s\r\n", cases[i][1]);
 		assert_non_null(memmem(page->head, page->head_len, expected, strlen(expected)));
@@ -209,7 +209,7 @@ static void
 long_type(void **state)
 {
 	char table[] = "/tmp/mely-types-XXXXXX";
-	struct mime_table *mime;
+	static struct sws_page_style long_types;
 	struct sws_page *page;
 	struct stat st;
 	int fd = mkstemp(table);
@@ -218,16 +218,16 @@ long_type(void **state)
 	(void)state;
 	fprintf(f, "text/%0900d long\n", 0);
 	fclose(f);
-	assert_int_equal(mime_new(&mime, table), 0);
+	assert_int_equal(mime_new(&long_types.mime, table), 0);
 	unlink(table);
 	fd = file_of("x", 1, &st);
-	assert_int_equal(sws_page_build(&page, mime, "/a.long", 7, 0, fd, &st,
+	assert_int_equal(sws_page_build(&page, &long_types, "/a.long", 7, 0, fd, &st,
 	    0, SWS_BODY_READ), 0);
 	assert_true(page->head_len < HEAD_ROOM);
 	assert_memory_equal(page->head + page->head_len - 4, "\r\n\r\n", 4);
 	assert_memory_equal(page->head + page->validators_at, "Last-Modified: ", 15);
 	sws_page_unref(page);
-	mime_free(mime);
+	mime_free(long_types.mime);
 	close(fd);
 }
 
@@ -241,7 +241,7 @@ file_on_disk(void **state)
 
 	(void)state;
 	st.st_size = INT64_C(5) << 30;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_NONE), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_NONE), 0);
 	assert_int_equal(page->body_len, 0);
 	assert_int_equal(page->file_size, INT64_C(5) << 30);
 	assert_int_equal(page->size, sizeof *page + 3 + page->head_len);
@@ -259,7 +259,7 @@ matching(void **state)
 	int fd = file_of("x", 1, &st);
 
 	(void)state;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_true(sws_page_matches(page, &st));
 #define DIFFERS(field) \
 	do { \
@@ -325,7 +325,7 @@ young_files(void **state)
 		st.st_ctim = cases[i].ctime;
 		st.st_mtim.tv_sec = cases[i].mtime;
 		at = cases[i].now;
-		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0,
+		assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0,
 		    SWS_BODY_NONE), 0);
 		assert_int_equal(page->young, cases[i].young);
 		assert_int_equal(page->etag_len, cases[i].tagged ? HTTP_ETAG_LEN : 0);
@@ -356,7 +356,7 @@ changing_files(void **state)
 	(void)state;
 	fd = file_of("abc", 1, &st);
 	changes = READ_TRIES - 1;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_int_equal(reads, READ_TRIES);
 	assert_int_equal(fstat(fd, &now), 0);
 	assert_true(sws_page_matches(page, &now));
@@ -367,7 +367,7 @@ changing_files(void **state)
 	page = NULL;
 	fd = file_of("abc", 1, &st);
 	changes = READ_TRIES;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st,
 	    0, SWS_BODY_READ), -ESTALE);
 	assert_null(page);
 	assert_int_equal(reads, READ_TRIES);
@@ -377,7 +377,7 @@ changing_files(void **state)
 	/* Another size: the caller asked for memory for the old one. */
 	fd = file_of("abcdef", 1, &st);
 	assert_int_equal(ftruncate(fd, 5), 0);
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st,
 	    0, SWS_BODY_READ), -ESTALE);
 	assert_null(page);
 	close(fd);
@@ -393,24 +393,24 @@ cold_files(void **state)
 
 	(void)state;
 	for (cached = 0; cached <= 12; cached += 4) {
-		assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0,
+		assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0,
 		    SWS_BODY_CACHED), -EAGAIN);
 		assert_null(page);
 	}
 	/* A file system that cannot tell. */
 	cached = 4;
 	cold_error = EOPNOTSUPP;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_CACHED), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_CACHED), 0);
 	assert_int_equal(page->body_len, 13);
 	assert_memory_equal(page->body, "hello, world\n", 13);
 	sws_page_unref(page);
 	cold_error = EAGAIN;
 	/* A caller that may wait. */
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_READ), 0);
 	assert_memory_equal(page->body, "hello, world\n", 13);
 	sws_page_unref(page);
 	cached = SIZE_MAX;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st, 0, SWS_BODY_CACHED), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_CACHED), 0);
 	assert_memory_equal(page->body, "hello, world\n", 13);
 	sws_page_unref(page);
 	close(fd);
@@ -426,12 +426,12 @@ unreadable_files(void **state)
 	(void)state;
 	close(fd);
 	fd = open(name, O_WRONLY | O_CLOEXEC);
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st,
 	    0, SWS_BODY_READ), -ESTALE);
 	assert_int_equal(reads, READ_TRIES);
 	close(fd);
 	allocations_left = 0;
-	assert_int_equal(sws_page_build(&page, types, "/a", 2, 0, fd, &st,
+	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st,
 	    0, SWS_BODY_READ), -ENOMEM);
 	assert_null(page);
 }
@@ -536,14 +536,14 @@ prepare(void **state)
 	(void)state;
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 ? -1 : mime_new(&types, "/nonexistent/mime.types");
+	return fd < 0 ? -1 : mime_new(&style.mime, "/nonexistent/mime.types");
 }
 
 static int
 clean_up(void **state)
 {
 	(void)state;
-	mime_free(types);
+	mime_free(style.mime);
 	return unlink(name);
 }
 

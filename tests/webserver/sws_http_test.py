@@ -391,6 +391,39 @@ def codings(server, root):
     shutil.rmtree(os.path.join(www, "z"))
 
 
+def fields(program, root):
+    """--field: the defaults, replaced, removed, added; on all answers with a file."""
+    www = os.path.join(root, "www")
+    for args, wanted in (
+            ([], {"cache-control": "no-cache", "x-content-type-options": "nosniff"}),
+            (["--field", "cache-control: max-age=60, public", "--field", "X-A:b", "--field",
+              "X-Content-Type-Options:", "--field", "X-A:  c d "],
+             {"cache-control": "max-age=60, public", "x-a": "c d", "x-content-type-options": None}),
+            (["--field", "X-Long: " + "x" * 3900], {"x-long": "x" * 3900})):
+        with Server(program, www, *args) as server:
+            etag = server.get("/page.html")["etag"]
+            for path, extra, status in (
+                    ("/page.html", {}, 200), ("/page.html", {"If_None_Match": etag}, 304),
+                    ("/page.html", {"Range": "bytes=0-1"}, 206), ("/large.bin", {}, 200),
+                    ("/", {}, 200)):
+                for method in ("GET", "HEAD"):
+                    r = server.get(path, method=method, **extra)
+                    check(r.status == status or method == "HEAD", "%r %s" % (args, path), r.status)
+                    check.equal({name: r[name] and r[name].strip() for name in wanted}, wanted,
+                                "%s %s %r" % (method, path, extra))
+            # Pipelined with long heads.
+            with server.connect() as c:
+                c.send(b"GET /n/3.txt HTTP/1.1\r\nHost: a\r\n\r\n" * 64)
+                check(all(c.response().body == b"3\n" * 4 for _ in range(64)), "64 pipelined")
+            check.equal(server.stop(), 0, "exit status")
+            check.equal(server.stderr(), "", "nothing on stderr")
+    for wrong in ("X", "", ": a", "X a: b", "X: a\r\nY: b", "X: \1", "Content-Length: 5", "etag: a",
+                  "Date: now", "X: " + "x" * 5000):
+        out = subprocess.run([program, "--field", wrong, root], capture_output=True, timeout=60)
+        check.equal((out.returncode, out.stderr.startswith(b"sws: --field: ")), (2, True),
+                    "--field %r" % wrong[:20])
+
+
 def pieces(server):
     """Requests byte by byte, and cut at every place."""
     text = (b"GET /n/7.txt HTTP/1.1\r\nHost: a\r\nUser-Agent: test\r\n\r\n"
@@ -570,6 +603,7 @@ def main():
             files(server, root)
             codings(server, root)
             check.equal(server.stop(), 0, "no cache: exit status")
+        fields(program, root)
         gz = os.path.join(root, "www/page.html.gz")
         for args, coding in ((["--precompressed", "off"], None), (["--precompressed", "br,gz"], "gzip"),
                              (["--precompressed", "br"], None)):

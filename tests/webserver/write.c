@@ -302,7 +302,7 @@ static void
 make_big_page(void)
 {
 	char name[] = "/tmp/sws-write-XXXXXX", body[BIG];
-	struct mime_table *mime;
+	static struct sws_page_style style;
 	struct stat st;
 	int fd = mkstemp(name);
 
@@ -312,10 +312,10 @@ make_big_page(void)
 		body[i] = (char)('a' + i % 23);
 	assert_int_equal(write(fd, body, BIG), BIG);
 	assert_int_equal(fstat(fd, &st), 0);
-	assert_int_equal(mime_new(&mime, "/nonexistent"), 0);
-	assert_int_equal(sws_page_build(&pages[2], mime, "/big", 4, 0, fd, &st, 0,
+	assert_int_equal(mime_new(&style.mime, "/nonexistent"), 0);
+	assert_int_equal(sws_page_build(&pages[2], &style, "/big", 4, 0, fd, &st, 0,
 	    SWS_BODY_READ), 0);
-	mime_free(mime);
+	mime_free(style.mime);
 	close(fd);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <mely/mely.h>
 
@@ -26,6 +27,8 @@ static const char help[] =
     "  --cache-file-size BYTES\n"
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
     "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
+    "  --field 'NAME: VALUE'  add a field to answers with a file, or replace one of these:\n"
+    "                        (Cache-Control: no-cache; X-Content-Type-Options: nosniff)\n"
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
@@ -39,6 +42,7 @@ enum option_id {
 	OPT_CACHE,
 	OPT_CACHE_FILE,
 	OPT_PRECOMPRESSED,
+	OPT_FIELD,
 	OPT_HEADER,
 	OPT_IDLE,
 	OPT_DRAIN,
@@ -54,6 +58,7 @@ static const struct option long_options[] = {
 	{"cache-size", required_argument, NULL, OPT_CACHE},
 	{"cache-file-size", required_argument, NULL, OPT_CACHE_FILE},
 	{"precompressed", required_argument, NULL, OPT_PRECOMPRESSED},
+	{"field", required_argument, NULL, OPT_FIELD},
 	{"header-timeout", required_argument, NULL, OPT_HEADER},
 	{"idle-timeout", required_argument, NULL, OPT_IDLE},
 	{"drain-timeout", required_argument, NULL, OPT_DRAIN},
@@ -164,6 +169,71 @@ codings(const char *name, const char *text, uint8_t list[HTTP_CODINGS])
 	}
 }
 
+/* Is this a field that sws writes itself, or that frames a message? */
+static bool
+is_own(const char *name, size_t len)
+{
+	static const char *const names[] = {
+		"Accept-Ranges", "Connection", "Content-Encoding", "Content-Length",
+		"Content-Range", "Content-Type", "Date", "ETag", "Keep-Alive", "Last-Modified",
+		"Location", "Server", "Trailer", "Transfer-Encoding", "Upgrade", "Vary"
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strlen(names[i]) == len && strncasecmp(names[i], name, len) == 0)
+			return true;
+	return false;
+}
+
+/* Take the line of the field with this name out of lines. */
+static void
+remove_line(char *lines, const char *name, size_t len)
+{
+	char *line = lines;
+
+	while (*line != '\0') {
+		char *next = strchr(line, '\n') + 1;
+
+		if (strncasecmp(line, name, len) == 0 && line[len] == ':')
+			memmove(line, next, strlen(next) + 1);
+		else
+			line = next;
+	}
+}
+
+/* Add "NAME: VALUE" to lines, in place of one of that name; without a value there is none then.
+ * False after a message. */
+static bool
+field(const char *text, char *lines, size_t room)
+{
+	size_t len = strspn(text, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz"), used;
+	const char *value = text + len + 1, *p;
+
+	for (p = text; (unsigned char)*p >= 0x20 && *p != 0x7f; p++)
+		;
+	if (len == 0 || text[len] != ':' || *p != '\0') {
+		fprintf(stderr, "sws: --field: '%s' is not of the form 'NAME: VALUE'\n", text);
+		return false;
+	}
+	if (is_own(text, len)) {
+		fprintf(stderr, "sws: --field: %.*s is a field that sws writes itself\n", (int)len,
+		    text);
+		return false;
+	}
+	while (*value == ' ')
+		value++;
+	remove_line(lines, text, len);
+	if (*value == '\0')
+		return true;
+	used = strlen(lines);
+	if ((size_t)snprintf(lines + used, room - used, "%.*s: %s\r\n", (int)len, text, value)
+	    < room - used)
+		return true;
+	fprintf(stderr, "sws: --field: more than %zu bytes of fields\n", room);
+	return false;
+}
+
 static bool
 one_option(struct sws_options *o, int id, const char *arg)
 {
@@ -191,6 +261,8 @@ one_option(struct sws_options *o, int id, const char *arg)
 		return bytes("--cache-file-size", arg, &o->site.cache_file_size);
 	case OPT_PRECOMPRESSED:
 		return codings("--precompressed", arg, o->site.codings);
+	case OPT_FIELD:
+		return field(arg, o->site.fields, sizeof o->site.fields);
 	case OPT_HEADER:
 		return seconds("--header-timeout", arg, &o->header_timeout_ns);
 	case OPT_IDLE:
@@ -212,6 +284,7 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 		.bind = "127.0.0.1", .port = 8080,
 		.site = {
 			.cache_size = (size_t)64 << 20, .cache_file_size = (size_t)64 << 10,
+			.fields = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n",
 			.codings = {HTTP_ZSTD, HTTP_BR, HTTP_GZIP, HTTP_IDENTITY}
 		},
 		.header_timeout_ns = UINT64_C(10000000000),

@@ -17,8 +17,8 @@
 #include "site/mime.h"
 #include "site/page.h"
 
-/* Long enough for every head except that of a redirection. */
-#define HEAD_ROOM 1024
+/* Long enough for every head of a file. */
+#define HEAD_ROOM (1024 + sizeof ((struct sws_page_style *)0)->fields)
 #define DATE_ROOM "Ddd, 00 Mmm 0000 00:00:00 GMT"
 /* File times have the resolution of a tick of the kernel's clock: 10 ms and less. */
 #define TICK_NS INT64_C(50000000)
@@ -135,7 +135,7 @@ choose_validators(struct head_text *h, const struct stat *st)
 }
 
 static void
-write_head(struct head_text *h, const char *type, const struct stat *st)
+write_head(struct head_text *h, const char *type, const char *fields, const struct stat *st)
 {
 	char date[HTTP_DATE_LEN], etag[HTTP_ETAG_LEN];
 	int n;
@@ -145,7 +145,7 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 	http_etag(st, h->coding, etag);
 	n = sprintf(h->text, "HTTP/1.1 200 OK\r\nDate: ");
 	h->date_at = (uint16_t)n;
-	n += snprintf(h->text + n, sizeof h->text - 256, DATE_ROOM "\r\nServer: sws\r\n"
+	n += snprintf(h->text + n, 768, DATE_ROOM "\r\nServer: sws\r\n"
 	    "Accept-Ranges: bytes\r\nContent-Type: %.512s\r\n", type);
 	if (h->coding != HTTP_IDENTITY)
 		n += sprintf(h->text + n, "Content-Encoding: %s\r\n",
@@ -153,6 +153,7 @@ write_head(struct head_text *h, const char *type, const struct stat *st)
 	h->length_at = (uint16_t)n;
 	n += sprintf(h->text + n, "Content-Length: %llu\r\n", (unsigned long long)st->st_size);
 	h->validators_at = (uint16_t)n;
+	n += sprintf(h->text + n, "%s", fields);
 	if (h->coding != HTTP_IDENTITY || h->codings != 0)
 		n += sprintf(h->text + n, "Vary: Accept-Encoding\r\n");
 	if (h->dated)
@@ -215,7 +216,7 @@ sws_page_matches(const struct sws_page *page, const struct stat *st)
 }
 
 int
-sws_page_build(struct sws_page **out, const struct mime_table *mime, const char *key,
+sws_page_build(struct sws_page **out, const struct sws_page_style *style, const char *key,
     size_t key_len, uint64_t hash, int fd, const struct stat *first, uint8_t codings,
     enum sws_body body)
 {
@@ -230,11 +231,11 @@ sws_page_build(struct sws_page **out, const struct mime_table *mime, const char 
 	h.coding = sws_key_coding(key, &path_len);
 	if (key[path_len - 1] == '/')
 		named = "index.html";
-	type = mime_type(mime, named, named == key ? path_len : strlen(named));
+	type = mime_type(style->mime, named, named == key ? path_len : strlen(named));
 	do {
 		size_t body_len = body != SWS_BODY_NONE ? (size_t)st.st_size : 0;
 
-		write_head(&h, type, &st);
+		write_head(&h, type, style->fields, &st);
 		page = page_new(key, key_len, h.len, body_len);
 		if (page == NULL)
 			return -ENOMEM;

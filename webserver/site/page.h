@@ -17,6 +17,12 @@
 
 struct mime_table;
 
+/** What all pages of files of a site have in common. */
+struct sws_page_style {
+	struct mime_table *mime;
+	char fields[4096];        /**< lines of further fields, each with its CR LF */
+};
+
 /** Largest body that a page holds: the lengths of pages and answers are 32 bits wide. */
 #define SWS_BODY_MAX ((size_t)1 << 30)
 
@@ -67,7 +73,7 @@ enum sws_body {
  * the only reference. 0 or a negative errno (-ESTALE: the file kept changing while it was read, or
  * could not be read; -EAGAIN: the body is not in the page cache).
  */
-int sws_page_build(struct sws_page **page, const struct mime_table *mime, const char *key,
+int sws_page_build(struct sws_page **page, const struct sws_page_style *style, const char *key,
     size_t key_len, uint64_t hash, int fd, const struct stat *st, uint8_t codings,
     enum sws_body body);
 

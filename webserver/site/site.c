@@ -28,6 +28,7 @@ sws_site_init(struct sws_site *site, const struct sws_site_options *options, con
 	memset(site, 0, sizeof *site);
 	site->root_fd = -1;
 	site->options = *options;
+	memcpy(site->style.fields, options->fields, sizeof site->style.fields);
 	*what = "cannot serve";
 	status = sws_root_open(options->root, &site->root_fd);
 	if (status != 0)
@@ -35,7 +36,7 @@ sws_site_init(struct sws_site *site, const struct sws_site_options *options, con
 	*what = "cannot start";
 	if (getrandom(&site->hash_seed, sizeof site->hash_seed, 0) < 0)
 		site->hash_seed = mely_now_ns();
-	status = mime_new(&site->mime, "/etc/mime.types");
+	status = mime_new(&site->style.mime, "/etc/mime.types");
 	if (status == 0)
 		status = sws_store_init(&site->store, options->cache_size);
 	for (int i = 0; status == 0 && i < SWS_ERRORS; i++)
@@ -51,7 +52,7 @@ sws_site_fini(struct sws_site *site)
 			sws_page_unref(site->errors[i]);
 	if (site->store.buckets != NULL)
 		sws_store_fini(&site->store);
-	mime_free(site->mime);
+	mime_free(site->style.mime);
 	if (site->root_fd >= 0)
 		close(site->root_fd);
 }
@@ -159,7 +160,7 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 {
 	int codings = codings_of(site, path->text, path->len, st);
 	uint8_t known = codings > 0 ? (uint8_t)codings : 0;
-	int status = sws_page_build(page, site->mime, path->text, path->len, path->hash, *fd, st,
+	int status = sws_page_build(page, &site->style, path->text, path->len, path->hash, *fd, st,
 	    known, body);
 
 	if (status == -EAGAIN)
@@ -167,7 +168,7 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 	if (status == -ESTALE && fstat(*fd, st) == 0) {
 		/* The file is being written. Send it from the descriptor, with a fixed size. */
 		body = SWS_BODY_NONE;
-		status = sws_page_build(page, site->mime, path->text, path->len, path->hash, *fd,
+		status = sws_page_build(page, &site->style, path->text, path->len, path->hash, *fd,
 		    st, known, body);
 	}
 	if (status != 0 || body != SWS_BODY_NONE) {

@@ -30,13 +30,15 @@ struct sws_site_options {
 	const char *root;
 	size_t cache_size;        /**< most bytes of all prebuilt responses */
 	size_t cache_file_size;   /**< largest file that is prebuilt */
+	/** Fields of all answers with a file, as lines with CR LF. */
+	char fields[sizeof ((struct sws_page_style *)0)->fields];
 	/** Codings of sidecars, the favorite first; HTTP_IDENTITY at the end. */
 	uint8_t codings[HTTP_CODINGS];
 };
 
 struct sws_site {
 	int root_fd;              /* -1: not open */
-	struct mime_table *mime;
+	struct sws_page_style style;
 	struct sws_store store;
 	struct sws_page *errors[SWS_ERRORS];
 	struct sws_site_options options;

@@ -38,14 +38,23 @@ is_listed(const struct question *q, enum http_field field, listed_fn listed)
 	return false;
 }
 
-/* The date of a field. False: there is none, or the page has no date to compare. */
+/* The date of a field. False: there is none. */
 static bool
 date_of(const struct question *q, enum http_field field, int64_t *seconds)
 {
 	struct http_span value = q->req->field[field];
 
-	return q->page->dated && !(q->req->many >> field & 1)
+	return !(q->req->many >> field & 1)
 	    && http_date_parse(q->head + value.at, value.len, q->now_s, seconds);
+}
+
+/* Is this the date of the page, and of no other version of the file? */
+static bool
+is_same_date(const struct question *q, enum http_field field)
+{
+	int64_t since;
+
+	return q->page->dated && date_of(q, field, &since) && q->page->modified_s == since;
 }
 
 /* RFC 9110, 13.2.2: If-Unmodified-Since counts only without If-Match. */
@@ -64,14 +73,11 @@ has_failed(const struct question *q)
 static bool
 is_not_modified(const struct question *q)
 {
-	int64_t since;
-
 	if (http_has(q->req, HTTP_IF_NONE_MATCH))
 		return is_listed(q, HTTP_IF_NONE_MATCH, http_etag_listed);
 	/* An older file may have replaced a newer one, so an earlier date than the client's is a
 	 * change, too (RFC 9110, 13.1.3, allows both). */
-	return http_has(q->req, HTTP_IF_MODIFIED_SINCE)
-	    && date_of(q, HTTP_IF_MODIFIED_SINCE, &since) && q->page->modified_s == since;
+	return http_has(q->req, HTTP_IF_MODIFIED_SINCE) && is_same_date(q, HTTP_IF_MODIFIED_SINCE);
 }
 
 /* If-Range: is the part that is asked for of the version that the client has? */
@@ -79,7 +85,6 @@ static bool
 has_same_version(const struct question *q)
 {
 	struct http_span value = q->req->field[HTTP_IF_RANGE];
-	int64_t since;
 
 	if (!http_has(q->req, HTTP_IF_RANGE))
 		return true;
@@ -87,7 +92,7 @@ has_same_version(const struct question *q)
 		return false;
 	if (value.len > 0 && q->head[value.at] == '"')
 		return is_listed(q, HTTP_IF_RANGE, http_etag_listed_strong);
-	return date_of(q, HTTP_IF_RANGE, &since) && q->page->modified_s == since;
+	return is_same_date(q, HTTP_IF_RANGE);
 }
 
 static enum http_range

@@ -246,11 +246,21 @@ init_signals(struct sws_server *server)
 {
 	static const int signals[] = {SIGTERM, SIGINT};
 	int status = mely_color_of_id(server->rt, 0, &server->control);
+	sigset_t ending, before;
 	mely_watch watch;
 
-	for (size_t i = 0; status == 0 && i < sizeof signals / sizeof signals[0]; i++)
+	sigemptyset(&ending);
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+		sigaddset(&ending, signals[i]);
+	/* One that comes after the watchers have ended is ignored: the server ends already. One
+	 * that comes before they are there waits for them. */
+	pthread_sigmask(SIG_BLOCK, &ending, &before);
+	for (size_t i = 0; status == 0 && i < sizeof signals / sizeof signals[0]; i++) {
+		signal(signals[i], SIG_IGN);
 		status = mely_signal_watch(server->control, signals[i], &signal_handler, server,
 		    &watch);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* sendfile has no MSG_NOSIGNAL. */
 	signal(SIGPIPE, SIG_IGN);
 	return status;

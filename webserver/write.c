@@ -345,9 +345,9 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 	/* Exactly one answer to each request. */
 	SWS_DEBUG_ASSERT(burst->checked == burst->count);
 	while (burst->out < burst->count) {
+		const struct sws_answer *last;
 		struct gather g;
 		enum progress progress;
-		unsigned end;
 		ssize_t n;
 
 		if (at_file(burst)) {
@@ -359,8 +359,9 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 		g.scratch = core->scratch;
 		g.date = core->date;
 		g.used = g.piece_from = g.total = g.pieces = 0;
-		end = gather(&g, burst);
-		n = send_gathered(conn, &g, burst->answers[end - 1].fd >= 0);
+		last = &burst->answers[gather(&g, burst) - 1];
+		/* The kernel holds back what is to be followed by more. */
+		n = send_gathered(conn, &g, last->fd >= 0 && last->from < last->to);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		conn->sent += (uint64_t)n;

@@ -455,6 +455,16 @@ def drain_idle(program, root):
     return asked
 
 
+def second_signal(program, root):
+    """Two signals at any distance: exit status 0."""
+    for pause in (0, 0.001, 0.003, 0.01, 0.03) * 4:
+        server = Server(program, os.path.join(root, "www"))
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(pause)
+        server.process.send_signal(signal.SIGINT)
+        check.equal(server.wait(), 0, "SIGTERM, %g s, SIGINT" % pause)
+
+
 def drain(program, root):
     for number in (signal.SIGTERM, signal.SIGINT):
         in_grace(lambda: drain_all_kinds(program, root, number),
@@ -582,6 +592,7 @@ def main():
         client_limit(program, root)
         out_of_descriptors(program, root)
         drain(program, root)
+        second_signal(program, root)
         addresses(program, root)
         starts(program, root)
         large_tree(program)

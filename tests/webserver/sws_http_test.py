@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """sws, end to end: what it answers. Usage: sws_http_test.py PATH-TO-SWS"""
+import email.utils
 import os
 import shutil
 import subprocess
@@ -288,6 +289,18 @@ def ranges(server, root):
                 r = c.get(path, method="HEAD", **fields)
                 check.equal(r.status, part if part in (304, 412) else 200, "HEAD " + what)
     check.equal(server.get("/empty.txt", Range="bytes=0-").status, 416, "a range of nothing")
+    check.equal(server.get("/empty.txt", Range="bytes=-5").status, 200, "the end of nothing")
+    # A file that is too young to announce a date still has one.
+    young = os.path.join(root, "www/young.txt")
+    with open(young, "wb") as f:
+        f.write(b"young")
+    os.utime(young, (time.time() + 3600,) * 2)
+    r = server.get("/young.txt", If_Unmodified_Since=server.get("/page.html")["last-modified"])
+    check.equal((r.status, r["last-modified"]), (412, None), "If-Unmodified-Since, young file")
+    r = server.get("/young.txt", If_Modified_Since=email.utils.formatdate(
+        os.stat(young).st_mtime, usegmt=True))
+    check.equal(r.status, 200, "If-Modified-Since, young file")
+    os.unlink(young)
     check.equal(server.get("/nowhere", Range="bytes=0-1").status, 404, "a range of no file")
     # Pipelined: parts and wholes in order.
     with server.connect() as c:

@@ -35,6 +35,7 @@ static char dates[2][HTTP_DATE_LEN + 1] = {"Sun, 06 Nov 1994 08:49:37 GMT",
 /* What the client has got, and how much it takes next. */
 static char got[1 << 18];
 static size_t got_len, room;
+static bool more_follows;
 static int closed, continued, watched;
 static struct mely_handler *next_stage;
 
@@ -44,7 +45,7 @@ limited_write(const struct sws_transport *t, struct iovec *pieces, size_t count,
 	size_t before = got_len;
 
 	(void)t;
-	(void)more;
+	more_follows = more;
 	for (size_t i = 0; i < count && room > 0; i++) {
 		size_t n = pieces[i].iov_len < room ? pieces[i].iov_len : room;
 
@@ -284,6 +285,35 @@ any_pieces(void **state)
 	}
 }
 
+/* The kernel must not hold back the head of an empty file that is sent from its descriptor. */
+static void
+empty_file(void **state)
+{
+	struct sws_page_style style = {0};
+	struct sws_page *page;
+	struct stat st;
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(mime_new(&style.mime, "/nonexistent"), 0);
+	assert_int_equal(sws_page_build(&page, &style, "/empty", 6, 0, fd, &st, 0, SWS_BODY_NONE),
+	    0);
+	mime_free(style.mime);
+	begin();
+	sws_burst_drop_answers(conn.burst, 0);
+	conn.burst->out = 0;
+	conn.burst->count = conn.burst->checked = 1;
+	conn.burst->answers[0] = sws_answer_of(page, 0);
+	conn.burst->answers[0].fd = fd;
+	room = sizeof got;
+	more_follows = true;
+	write_response_fn(&conn);
+	assert_false(more_follows);
+	assert_int_equal(continued, 1);
+	end();
+}
+
 /* Without memory for the rest of a head the connection is closed. */
 static void
 no_memory(void **state)
@@ -345,6 +375,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_pieces),
+		cmocka_unit_test(empty_file),
 		cmocka_unit_test(no_memory),
 	};
 

@@ -50,8 +50,11 @@ http_range_parse(const char *value, size_t len, uint64_t size, uint64_t *from, u
 	if (p < end || !(has_first || has_last) || (has_first && has_last && last < first))
 		return HTTP_RANGE_NONE;
 	if (!has_first) {
-		if (last == 0 || size == 0)
+		if (last == 0)
 			return HTTP_RANGE_UNSATISFIABLE;
+		/* The end of nothing is the whole of it, and a 206 cannot say so. */
+		if (size == 0)
+			return HTTP_RANGE_NONE;
 		*from = last < size ? size - last : 0;
 		*to = size;
 	} else {

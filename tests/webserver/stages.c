@@ -11,14 +11,11 @@
 
 #include "pages.h"
 #include "../../webserver/stages.c"
+#include "one_conn.h"
 
 #define GET "GET / HTTP/1.1\r\nHost:a\r\n\r\n"
 #define GET_LEN (sizeof GET - 1)
 
-static struct sws_core core;
-static struct sws_core *cores[1] = {&core};
-static struct sws_server server = {.cores = cores, .cores_count = 1};
-static struct sws_conn conn;
 static struct sws_page *error_page;
 
 /* What the stages have called since the last reset. */
@@ -28,18 +25,6 @@ static unsigned ready;
 
 /* The other stages. */
 struct mely_handler sws_check_in_cache, sws_write_response;
-
-int
-mely_current_core(void)
-{
-	return 0;
-}
-
-struct mely_color *
-mely_current_color(void)
-{
-	return &conn.color;
-}
 
 int
 mely_event_pending(const struct mely_event *ev)
@@ -90,12 +75,6 @@ sws_conn_drain(struct sws_conn *c)
 {
 	(void)c;
 	drained++;
-}
-
-void
-sws_core_date(struct sws_core *c)
-{
-	c->date_until_ns = UINT64_MAX;
 }
 
 struct sws_page *
@@ -436,8 +415,7 @@ static int
 clean_up(void **state)
 {
 	(void)state;
-	while (core.bursts != NULL)
-		free(sws_burst_get(&core));
+	free_bursts();
 	sws_page_unref(error_page);
 	return 0;
 }

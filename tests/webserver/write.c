@@ -20,14 +20,11 @@ static ssize_t limited_write(const struct sws_transport *t, struct iovec *pieces
 #define malloc failing_malloc
 #include "../../webserver/write.c"
 #undef malloc
+#include "one_conn.h"
 
 #define BIG 5000
 #define ANSWERS 5
 
-static struct sws_core core;
-static struct sws_core *cores[1] = {&core};
-static struct sws_server server = {.cores = cores, .cores_count = 1};
-static struct sws_conn conn;
 static struct sws_page *pages[3]; /* a small one, one with a long head, one with a large body */
 static char dates[2][HTTP_DATE_LEN + 1] = {"Sun, 06 Nov 1994 08:49:37 GMT",
 	"Mon, 07 Nov 1994 08:49:38 GMT"};
@@ -56,18 +53,6 @@ limited_write(const struct sws_transport *t, struct iovec *pieces, size_t count,
 	}
 	errno = EAGAIN;
 	return got_len > before ? (ssize_t)(got_len - before) : -1;
-}
-
-int
-mely_current_core(void)
-{
-	return 0;
-}
-
-struct mely_color *
-mely_current_color(void)
-{
-	return &conn.color;
 }
 
 int
@@ -117,12 +102,6 @@ mely_timer_again(struct mely_runtime *rt, mely_watch id, uint64_t after_ns, uint
 	(void)after_ns;
 	(void)latest_ns;
 	return 0;
-}
-
-void
-sws_core_date(struct sws_core *c)
-{
-	c->date_until_ns = UINT64_MAX;
 }
 
 void
@@ -363,8 +342,7 @@ static int
 clean_up(void **state)
 {
 	(void)state;
-	while (core.bursts != NULL)
-		free(sws_burst_get(&core));
+	free_bursts();
 	for (int i = 0; i < 3; i++)
 		sws_page_unref(pages[i]);
 	return 0;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * one_conn.h: for the unit tests of stages, after the stage: a server with one core and one
+ * connection, in whose color everything runs.
+ */
+#ifndef SWS_TEST_ONE_CONN_H
+#define SWS_TEST_ONE_CONN_H
+
+#include "../../webserver/conn.h"
+#include "../../webserver/core.h"
+
+static struct sws_core core;
+static struct sws_core *cores[1] = {&core};
+static struct sws_server server = {.cores = cores, .cores_count = 1};
+static struct sws_conn conn;
+
+int
+mely_current_core(void)
+{
+	return 0;
+}
+
+struct mely_color *
+mely_current_color(void)
+{
+	return &conn.color;
+}
+
+void
+sws_core_date(struct sws_core *c)
+{
+	c->date_until_ns = UINT64_MAX;
+}
+
+static inline void
+free_bursts(void)
+{
+	while (core.bursts != NULL)
+		free(sws_burst_get(&core));
+}
+
+#endif

@@ -9,7 +9,8 @@
 #include "../../webserver/conn.h"
 #include "../../webserver/core.h"
 
-static struct sws_core core;
+static struct sws_server server;
+static struct sws_core core = {.server = &server};
 static struct sws_core *cores[1] = {&core};
 static struct sws_server server = {.cores = cores, .cores_count = 1};
 static struct sws_conn conn;

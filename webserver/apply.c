@@ -3,8 +3,6 @@
  * apply.c: what the conditions and the range of a request make of its answer (RFC 9110, 13 and
  * 14): the whole page, a part of it, 304, 412 or 416.
  */
-#include <string.h>
-
 #include "base/assertion.h"
 #include "http/cond.h"
 #include "http/date.h"

@@ -96,10 +96,6 @@ resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path
 		if (status < 0)
 			return status;
 		if (status == SWS_FILE_DIRECTORY) {
-			size_t path_len = path->len;
-
-			if (sws_key_coding(path->text, &path_len) != HTTP_IDENTITY)
-				return -404;
 			a->entry = NULL;
 			return sws_page_redirect(&a->page, path->text, path->len, head + query->at,
 			    query->len) == 0 ? 0 : -503;

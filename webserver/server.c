@@ -269,14 +269,13 @@ init_signals(struct sws_server *server)
 int
 sws_server_init(struct sws_server *server, const struct sws_options *options)
 {
-	const char *what;
 	int status;
 
 	memset(server, 0, sizeof *server);
 	server->options = *options;
-	status = sws_site_init(&server->site, &options->site, &what);
+	status = sws_site_init(&server->site, &options->site);
 	if (status != 0)
-		return complain(what, options->site.root, status);
+		return complain("cannot serve", options->site.root, status);
 	status = init_runtime(server);
 	if (status != 0)
 		return complain("cannot start", "", status);

@@ -15,6 +15,10 @@ static struct sws_core *cores[1] = {&core};
 static struct sws_server server = {.cores = cores, .cores_count = 1};
 static struct sws_conn conn;
 
+/* What the stage has called for. */
+static struct mely_handler *next_stage;
+static int closed;
+
 int
 mely_current_core(void)
 {
@@ -31,6 +35,13 @@ void
 sws_core_date(struct sws_core *c)
 {
 	c->date_until_ns = UINT64_MAX;
+}
+
+void
+sws_conn_close(struct sws_conn *c)
+{
+	c->state = SWS_CONN_CLOSED;
+	closed++;
 }
 
 static inline void

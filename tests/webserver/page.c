@@ -23,7 +23,7 @@ static int later_clock_gettime(clockid_t clock, struct timespec *t);
 #undef clock_gettime
 
 static char name[] = "/tmp/mely-page-XXXXXX";
-static struct sws_page_style style;
+static struct sws_page_style style = {.fields = ""};
 static int changes;   /* how many times the file changes while it is read */
 static int reads;
 
@@ -209,7 +209,7 @@ static void
 long_type(void **state)
 {
 	char table[] = "/tmp/mely-types-XXXXXX";
-	static struct sws_page_style long_types;
+	static struct sws_page_style long_types = {.fields = ""};
 	struct sws_page *page;
 	struct stat st;
 	int fd = mkstemp(table);

@@ -19,8 +19,7 @@
 static struct sws_page *error_page;
 
 /* What the stages have called since the last reset. */
-static struct mely_handler *next_stage;
-static int closed, lingered, timed, drained, error_status;
+static int lingered, timed, drained, error_status;
 static unsigned ready;
 
 /* The other stages. */
@@ -47,13 +46,6 @@ sws_conn_stage(struct sws_conn *c, struct mely_handler *handler)
 	assert_null(next_stage);
 	conn.state = SWS_CONN_BUSY;
 	next_stage = handler;
-}
-
-void
-sws_conn_close(struct sws_conn *c)
-{
-	c->state = SWS_CONN_CLOSED;
-	closed++;
 }
 
 void

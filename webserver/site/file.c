@@ -132,27 +132,21 @@ status_of(int error)
 	}
 }
 
-/* The name of the file of a key, relative to the root: without the slash in front. */
-static bool
-name_of(const char *key, size_t len, char name[PATH_MAX])
-{
-	const char *suffix = http_coding_suffix(sws_key_coding(key, &len));
-	const char *index = key[len - 1] == '/' ? INDEX : "";
-
-	/* A zero byte in it would end the name early, and name another file. */
-	SWS_DEBUG_ASSERT(http_path_is_normal(key, len));
-	return snprintf(name, PATH_MAX, "%.*s%s%s", (int)(len - 1), key + 1, index, suffix)
-	    < PATH_MAX;
-}
-
 int
 sws_file_open(int root_fd, const char *key, size_t len, int *fd, struct stat *st)
 {
+	const char *suffix, *index;
 	char name[PATH_MAX];
 
 	SWS_ASSERT(len > 0 && key[0] == '/');
+	suffix = http_coding_suffix(sws_key_coding(key, &len));
+	index = key[len - 1] == '/' ? INDEX : "";
+	/* A zero byte in it would end the name early, and name another file. */
+	SWS_DEBUG_ASSERT(http_path_is_normal(key, len));
 	*fd = -1;
-	if (!name_of(key, len, name))
+	/* Relative to the root: without the slash in front. */
+	if (snprintf(name, sizeof name, "%.*s%s%s", (int)(len - 1), key + 1, index, suffix)
+	    >= (int)sizeof name)
 		return -404;
 	*fd = open_beneath(root_fd, name);
 	if (*fd < 0)
@@ -163,7 +157,8 @@ sws_file_open(int root_fd, const char *key, size_t len, int *fd, struct stat *st
 		if (S_ISDIR(st->st_mode)) {
 			close(*fd);
 			*fd = -1;
-			return key[len - 1] == '/' ? -404 : SWS_FILE_DIRECTORY;
+			/* Only the path itself is redirected, not a file of it. */
+			return *index != '\0' || *suffix != '\0' ? -404 : SWS_FILE_DIRECTORY;
 		}
 	}
 	close(*fd);

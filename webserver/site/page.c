@@ -18,7 +18,7 @@
 #include "site/page.h"
 
 /* Long enough for every head of a file. */
-#define HEAD_ROOM (1024 + sizeof ((struct sws_page_style *)0)->fields)
+#define HEAD_ROOM (1024 + SWS_FIELDS_MAX)
 #define DATE_ROOM "Ddd, 00 Mmm 0000 00:00:00 GMT"
 /* File times have the resolution of a tick of the kernel's clock: 10 ms and less. */
 #define TICK_NS INT64_C(50000000)

@@ -17,10 +17,13 @@
 
 struct mime_table;
 
+/** Most bytes of further fields, and a zero byte. */
+#define SWS_FIELDS_MAX 4096
+
 /** What all pages of files of a site have in common. */
 struct sws_page_style {
 	struct mime_table *mime;
-	char fields[4096];        /**< lines of further fields, each with its CR LF */
+	const char *fields;       /**< lines of further fields, each with its CR LF */
 };
 
 /** Largest body that a page holds: the lengths of pages and answers are 32 bits wide. */

@@ -21,19 +21,17 @@ static const int statuses[SWS_ERRORS] = {
 };
 
 int
-sws_site_init(struct sws_site *site, const struct sws_site_options *options, const char **what)
+sws_site_init(struct sws_site *site, const struct sws_site_options *options)
 {
 	int status;
 
 	memset(site, 0, sizeof *site);
 	site->root_fd = -1;
 	site->options = *options;
-	memcpy(site->style.fields, options->fields, sizeof site->style.fields);
-	*what = "cannot serve";
+	site->style.fields = site->options.fields;
 	status = sws_root_open(options->root, &site->root_fd);
 	if (status != 0)
 		return status;
-	*what = "cannot start";
 	if (getrandom(&site->hash_seed, sizeof site->hash_seed, 0) < 0)
 		site->hash_seed = mely_now_ns();
 	status = mime_new(&site->style.mime, "/etc/mime.types");

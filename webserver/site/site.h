@@ -31,7 +31,7 @@ struct sws_site_options {
 	size_t cache_size;        /**< most bytes of all prebuilt responses */
 	size_t cache_file_size;   /**< largest file that is prebuilt */
 	/** Fields of all answers with a file, as lines with CR LF. */
-	char fields[sizeof ((struct sws_page_style *)0)->fields];
+	char fields[SWS_FIELDS_MAX];
 	/** Codings of sidecars, the favorite first; HTTP_IDENTITY at the end. */
 	uint8_t codings[HTTP_CODINGS];
 };
@@ -46,11 +46,10 @@ struct sws_site {
 };
 
 /**
- * Open the root and make what the site needs. 0 or a negative errno; *what then says what failed.
- * In either case sws_site_fini follows.
+ * Open the root and make what the site needs. 0 or a negative errno; in either case sws_site_fini
+ * follows.
  */
-int sws_site_init(struct sws_site *site, const struct sws_site_options *options,
-    const char **what);
+int sws_site_init(struct sws_site *site, const struct sws_site_options *options);
 void sws_site_fini(struct sws_site *site);
 
 /** The page for a status; the one for 500 if the status has none. */

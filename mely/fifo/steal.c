@@ -25,9 +25,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "core/hooks.h"
-#include "sched/park.h"
 #include "sched/steal.h"
 #include "sched/victim.h"
+#include "sched/wake.h"
 
 enum {
 	WAKEUP_NS = 100000,     /* MELYINT_WAKEUP_NS of core/worth.h */

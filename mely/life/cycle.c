@@ -37,6 +37,7 @@
 #include "sched/park.h"
 #include "look/watchdog/stall.h"
 #include "sched/stuck.h"
+#include "sched/wake.h"
 
 MELY_TLS struct melyint_core *melyint_self;
 

@@ -16,7 +16,7 @@
 #include "core/hooks.h"
 #include "core/core.h"
 #include "look/watchdog/monitor.h"
-#include "sched/park.h"
+#include "sched/wake.h"
 #include "core/runtimes.h"
 #include "life/life.h"
 #include "look/trace/tracer.h"

@@ -20,7 +20,6 @@
 #include "io/state.h"
 #include "look/watchdog/monitor.h"
 #include "look/trace/observe.h"
-#include "sched/park.h"
 #include "look/live/private.h"
 #include "life/settings.h"
 #include "sched/steal.h"

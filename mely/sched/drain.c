@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "core/worth.h"
 #include "sched/drain.h"
-#include "sched/park.h"
 #include "sched/wait.h"
+#include "sched/wake.h"
 
 static bool
 nothing_left(struct mely_runtime *rt)

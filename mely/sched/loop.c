@@ -17,6 +17,7 @@
 #include "sched/victim.h"
 #include "sched/wait.h"
 #include "sched/waiting.h"
+#include "sched/wake.h"
 
 enum { AVERAGE_SHIFT = 3 };
 

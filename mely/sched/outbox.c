@@ -25,8 +25,8 @@
 
 #include "base/assert.h"
 #include "core/core.h"
+#include "core/upcalls.h"
 #include "queue/outbox.h"
-#include "sched/park.h"
 #include "sched/post.h"
 
 /* The entries, a bit each, whose color lives on owner. Its lock is held: no color can leave, but

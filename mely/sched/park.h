@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * park.h: sleep and wake: NOTE(park) in park.c. core/upcalls.h declares the wake-ups, for rooms
- * below.
+ * park.h: falling asleep and waking up: NOTE(park) in park.c.
  */
 #ifndef MELYINT_SCHED_PARK_H
 #define MELYINT_SCHED_PARK_H
 
 #include "core/core.h"
-#include "core/upcalls.h"
-
-/* Like melyint_offer, for work that waits behind a batch that begins now. */
-void melyint_offer_behind(struct melyint_core *self, struct melyint_core *core);
 
 /* Owner, which begins to attend the core or is back from a sleep: it counts as busy from now on. */
 void melyint_rise(struct melyint_core *core);
@@ -30,8 +25,5 @@ void melyint_hand_over_sentry(struct melyint_core *core);
 bool melyint_go_outside(struct melyint_core *core, uint64_t *pass_ns);
 /* Owner of core 0, when its thread is back. */
 void melyint_come_inside(struct melyint_core *core);
-
-/* Wake every core of rt that sleeps. Any thread. */
-void melyint_wake_all(struct mely_runtime *rt);
 
 #endif

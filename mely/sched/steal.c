@@ -14,15 +14,14 @@
  *      (balance) leaves it MOVING: posters append to it but do not link it until the thief has
  *      linked it under its own lock. No thread holds two core locks at a time.
  */
-#include "core/worth.h"
 #include "base/assert.h"
 #include "base/clock.h"
 #include "core/hooks.h"
 #include "core/worth.h"
-#include "sched/park.h"
 #include "sched/run.h"
 #include "sched/steal.h"
 #include "sched/victim.h"
+#include "sched/wake.h"
 
 enum {
 	PULLS_MAX = 16,  /* colors under one hold of a lock */

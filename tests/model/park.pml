@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * park.pml: no wake-up is lost and none is sent in vain. Mirrors set_sleep, fall_asleep, doze,
- * stand_up, melyint_wake_locked and wake_searcher (sched/park.c) against enqueue_slow
- * (sched/post.c): A of NOTE(park).
+ * park.pml: no wake-up is lost and none is sent in vain. Mirrors melyint_set_sleep,
+ * melyint_wake_locked, wake_searcher (sched/wake.c), fall_asleep, doze and stand_up (sched/park.c)
+ * against enqueue_slow (sched/post.c): A of NOTE(park).
  *
  * One core runs what is posted to it and sleeps; a thread posts to it twice; another wakes it as a
  * searcher. The wake-up is an eventfd: written, never read, each write an edge.

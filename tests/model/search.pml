@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * search.pml: no post is left to a search that misses it. Mirrors left_to_searcher, wake_searcher,
- * end_search and melyint_hand_over_sentry (sched/park.c): D of NOTE(park), in a runtime without a
- * sentry.
+ * search.pml: no post is left to a search that misses it. Mirrors left_to_searcher, wake_searcher
+ * (sched/wake.c), end_search and melyint_hand_over_sentry (sched/park.c): D of NOTE(park), in a
+ * runtime without a sentry.
  *
  * One core searches. Posters make work wait, each behind another core, and leave it to the search
  * if there is one; else they begin one. The core ends its search and looks at all that waits.

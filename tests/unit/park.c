@@ -10,6 +10,7 @@
 #include "sched/park.h"
 #include "sched/stuck.h"
 #include "sched/wait.h"
+#include "sched/wake.h"
 
 /* relaxed, all: one thread, or hints */
 static uint8_t

@@ -310,10 +310,32 @@ check_core(const struct melyint_core *core)
 		    core->hint.waiting);
 }
 
+/* The counts of sleepers, when no core's lock is held: E of NOTE(park). */
+static void
+check_domains(const struct mely_runtime *rt)
+{
+	int domains = 0, i, j;
+
+	for (i = 0; i < rt->domains_count; i++) {
+		const struct melyint_domain *domain = &rt->domains[i];
+		int sleepers = 0;
+
+		for (j = 0; j < rt->cores_count; j++)
+			sleepers += rt->cores[j].fixed.domain == domain &&
+			    rt->cores[j].locked.sleep != MELYINT_AWAKE;
+		if (domain->sleepers != sleepers)
+			sim_fail("%d cores of domain %d sleep, the count says %d", sleepers, i,
+			    domain->sleepers);
+		domains += sleepers > 0;
+	}
+	if (rt->idle.domains != domains)
+		sim_fail("%d domains have sleepers, the count says %d", domains, rt->idle.domains);
+}
+
 static void
 check_runtime(const struct mely_runtime *rt)
 {
-	int i, sleepers = 0, watching = 0;
+	int i, watching = 0;
 	bool locked = false;
 
 	for (i = 0; i < rt->cores_count; i++) {
@@ -323,13 +345,11 @@ check_runtime(const struct mely_runtime *rt)
 			locked = true;
 		else
 			check_core(core);
-		sleepers += core->locked.sleep != MELYINT_AWAKE;
 		watching += core->locked.sleep == MELYINT_SENTRY;
 	}
 	if (locked)
 		return;
-	if (rt->idle.sleepers != sleepers)
-		sim_fail("%d cores sleep, the count says %d", sleepers, rt->idle.sleepers);
+	check_domains(rt);
 	if (watching > rt->idle.sentries || rt->idle.sentries > 1)
 		sim_fail("%d cores watch, the count says %d", watching, rt->idle.sentries);
 	for (i = 0; i < rt->cores_count; i++)

@@ -47,7 +47,7 @@ enum {
 	MELYINT_OUTSIDE /* core 0: in the program's own loop; NOTE(outside) in sched/park.c */
 };
 
-/* rt->idle.searching */
+/* domain->searching */
 enum melyint_search {
 	MELYINT_SEARCH_NONE = 0,
 	MELYINT_SEARCH_ONE, /* a core was woken to search for work, and has not ended its search */
@@ -107,6 +107,7 @@ struct melyint_sampling {
 	                        * to the next observed event */
 	uint32_t observe_every;/* the observers see one batch in this many */
 	uint8_t observe;       /* MELYINT_OBSERVE_...: the observers of this core */
+	uint32_t unshared;     /* measured calls since one was shared: B of NOTE(measure) */
 	bool away;             /* the next batch is the first of its color after a steal */
 	bool away_measured;    /* ... and is measured */
 	struct melyint_ring *ring;  /* where the observed batch is written, or NULL */
@@ -184,6 +185,8 @@ struct melyint_fixed {
 	pthread_t thread;
 	int pu;                 /* OS index of its processing unit; -1: not pinned */
 	cpu_set_t *bound;       /* where its thread may run; NULL: wherever the program may */
+	struct melyint_domain *domain;
+	uint16_t *domains;      /* all domains, nearest first */
 	uint16_t *victims;      /* core set: the other cores, nearest first */
 	uint16_t *victims_flat; /* the other cores, without regard to distance */
 	uint8_t *distance;      /* to each core: enum mely_distance */
@@ -259,6 +262,7 @@ struct melyint_limits {
 	uint64_t aged_ticks;     /* a wait this long behind a busy core makes any color worthy */
 	uint64_t soon_ticks;     /* a wait this long does when it is worthy, but the only one */
 	uint32_t spin_ns_max;
+	uint32_t share_every;    /* measurements of a core until it shares one with the others */
 	uint32_t outbox_after;   /* posts to other cores in one batch that open the outbox */
 	uint32_t outbox_full;    /* posts that wait in the outbox when the owner delivers them */
 	bool bound;              /* the threads of cores are bound: fixed.bound */
@@ -295,9 +299,14 @@ struct melyint_flow {
 
 /* NOTE(park). Any thread. */
 struct melyint_idle {
-	_Atomic int sleepers;  /* cores asleep, sentries included */
-	_Atomic int sentries;  /* 0 or 1 */
-	_Atomic int searching; /* enum melyint_search */
+	_Atomic int domains;  /* that have sleepers: E of NOTE(park) */
+	_Atomic int sentries; /* 0 or 1 */
+};
+
+/* The idle cores among those that share a cache: E of NOTE(park). Any thread. */
+struct melyint_domain {
+	_Alignas(MELY_CACHE_LINE) _Atomic int sleepers; /* cores asleep, sentries included */
+	_Atomic int searching;                          /* enum melyint_search */
 };
 
 /* NOTE(stuck). Constant, unless noted. */
@@ -335,6 +344,8 @@ struct mely_runtime {
 	struct mely_config config;
 	int cores_count;
 	struct melyint_core *cores; /* array, aligned to cache lines */
+	struct melyint_domain *domains; /* array */
+	int domains_count;
 	struct melyint_colortab *colors;
 	struct melyint_colorext *colorext;
 	struct melyint_io *io;
@@ -346,6 +357,7 @@ struct mely_runtime {
 	/* any thread, rarely */
 	_Alignas(MELY_CACHE_LINE) _Atomic int phase; /* enum melyint_phase */
 	struct melyint_switches switches;
+	struct melyint_flow flow;
 
 	/* apart from the switches, which every core reads; written often */
 	_Alignas(MELY_CACHE_LINE) _Atomic uint32_t steal_ns[MELY_DISTANCES]; /* moving average of
@@ -353,7 +365,6 @@ struct mely_runtime {
 	struct melyint_samples samples; /* of handlers: measure.h */
 	struct melyint_outside outside;
 	_Atomic uint64_t misuses;  /* by the program; any thread: color/misuse.h */
-	struct melyint_flow flow;
 	_Alignas(MELY_CACHE_LINE) struct melyint_idle idle;
 	struct melyint_stuck stuck;
 

@@ -31,6 +31,8 @@
  *      the runtime under the handler's number. A thread that next holds an event of that handler
  *      collects it before the function is entered: when the event is measured, or posted while the
  *      time is unknown. A sample that no thread collects is overwritten by another handler's.
+ *      All cores read the handlers with each event. So the more cores, the fewer samples of each
+ *      does that, and the handlers are written as often as with eight.
  *   C. "Away" is the first batch of a color after its steal; everything else counts as "home".
  *      The learned penalty is the rounded ratio of the two averages. Each sample from home lets it
  *      decay, so that a handler which is no longer stolen is tried again.
@@ -200,7 +202,9 @@ melyint_sample_begin(struct melyint_core *core, struct mely_handler *handler, vo
 	sample->arg = arg;
 	sample->away = core->sampling.away;
 	sample->key = 0;
-	if (wants_time(weighing, handler) || wants_penalty(weighing, handler)) {
+	if ((wants_time(weighing, handler) || wants_penalty(weighing, handler)) &&
+	    ++core->sampling.unshared >= core->rt->limits.share_every) {
+		core->sampling.unshared = 0;
 		collect(core->rt, handler);
 		sample->key = key_of(handler);
 	}

@@ -252,10 +252,13 @@ mely_runtime_renew(struct mely_runtime *rt)
 	rt->life.threads = 0;
 	rt->life.attended = rt->life.once_started = false;
 	/* relaxed, all: one thread */
-	MELY_STORE(&rt->idle.sleepers, 0, relaxed);
+	for (i = 0; i < rt->domains_count; i++) {
+		MELY_STORE(&rt->domains[i].sleepers, 0, relaxed);
+		MELY_STORE(&rt->domains[i].searching, 0, relaxed);
+	}
+	MELY_STORE(&rt->idle.domains, 0, relaxed);
 	MELY_STORE(&rt->idle.sentries, 0, relaxed);
 	MELY_STORE(&rt->flow.arriving, 0, relaxed);
-	MELY_STORE(&rt->idle.searching, 0, relaxed);
 	MELY_STORE(&rt->flow.embedded, false, relaxed);
 	MELY_AND(&rt->flow.direct, MELYINT_DIRECT_MARKS, relaxed); /* no trim is under way */
 	error = melyint_io_renew(rt);

@@ -19,6 +19,7 @@
 enum {
 	CPUS_MAX = 8192,
 	FAR_NS = 1000, /* for each core */
+	SHARERS = 8,   /* up to as many cores share each measurement */
 	HWLOC_BYTES = 2 << 20 /* more than hwloc needs for a thousand processors */
 };
 
@@ -80,6 +81,7 @@ melyint_topo_count(struct mely_runtime *rt)
 		n = MELY_CORES_MAX;
 	rt->cores_count = n;
 	rt->limits.far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
+	rt->limits.share_every = ((uint32_t)n + SHARERS - 1) / SHARERS;
 	/* Two programs that share a machine must not both be bound to its first processors, so
 	 * threads are bound only when they fill all processors of the process. */
 	rt->limits.bound = rt->config.pinning == MELY_PIN_YES ||
@@ -316,6 +318,67 @@ order_all_victims(struct mely_runtime *rt, hwloc_topology_t t, const hwloc_obj_t
 	return 0;
 }
 
+/* Put each core into a domain: E of NOTE(park). Where the cores share no caches, all are one. */
+static void
+form_domains(struct mely_runtime *rt)
+{
+	const struct melyint_core *first = &rt->cores[0];
+	int reach = first->fixed.distance[first->fixed.victims[0]] <= MELY_DISTANCE_L3 ?
+	    MELY_DISTANCE_L3 : MELY_DISTANCE_FAR;
+	int i, j;
+
+	rt->domains_count = 0;
+	for (i = 0; i < rt->cores_count; i++) {
+		for (j = 0; j < i && rt->cores[i].fixed.distance[j] > reach; j++)
+			continue;
+		rt->cores[i].fixed.domain = j < i ? rt->cores[j].fixed.domain :
+		    &rt->domains[rt->domains_count++];
+	}
+}
+
+/* The domains in the order of a core's victims. */
+static void
+order_domains(struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+	int count = 0, i, j;
+
+	for (i = -1; i < rt->cores_count - 1; i++) {
+		const struct melyint_core *next = i < 0 ? core :
+		    &rt->cores[core->fixed.victims[i]];
+		uint16_t number = (uint16_t)(next->fixed.domain - rt->domains);
+
+		for (j = 0; j < count && core->fixed.domains[j] != number; j++)
+			continue;
+		if (j == count)
+			core->fixed.domains[count++] = number;
+	}
+	MELY_ASSERT(count == rt->domains_count);
+}
+
+/* 0 or -ENOMEM. */
+static int
+make_domains(struct mely_runtime *rt)
+{
+	size_t n = (size_t)rt->cores_count, i;
+
+	rt->domains = aligned_alloc(MELY_CACHE_LINE, n * sizeof rt->domains[0]);
+	if (rt->domains == NULL)
+		return -ENOMEM;
+	memset(rt->domains, 0, n * sizeof rt->domains[0]);
+	form_domains(rt);
+	for (i = 0; i < n; i++) {
+		struct melyint_core *core = &rt->cores[i];
+
+		core->fixed.domains = calloc((size_t)rt->domains_count,
+		    sizeof core->fixed.domains[0]);
+		if (core->fixed.domains == NULL)
+			return -ENOMEM;
+		order_domains(core);
+	}
+	return 0;
+}
+
 int
 melyint_topo_place(struct mely_runtime *rt)
 {
@@ -337,6 +400,8 @@ melyint_topo_place(struct mely_runtime *rt)
 		error = place_on_machine(rt, t, pus);
 	if (error == 0)
 		error = order_all_victims(rt, t, pus);
+	if (error == 0)
+		error = make_domains(rt);
 	if (t != NULL)
 		hwloc_topology_destroy(t);
 	if (sched_getaffinity(0, sizeof rt->unbound, &rt->unbound) != 0)
@@ -348,6 +413,7 @@ static void
 free_one(struct melyint_core *core)
 {
 	CPU_FREE(core->fixed.bound);
+	free(core->fixed.domains);
 	free(core->fixed.victims);
 	free(core->fixed.victims_flat);
 	free(core->fixed.distance);
@@ -360,6 +426,7 @@ melyint_topo_free(struct mely_runtime *rt)
 
 	for (i = 0; i < rt->cores_count; i++)
 		free_one(&rt->cores[i]);
+	free(rt->domains);
 }
 
 void

@@ -99,7 +99,7 @@ run_batch(struct melyint_core *core)
 	MELY_DEBUG_ASSERT(core->batch.color != NULL);
 	/* Other colors wait while this batch runs, possibly for long: C of NOTE(park). relaxed: a
 	 * hint */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.sleepers, relaxed) > 0)) {
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.domains, relaxed) > 0)) {
 		if (core->others.owes_sentry)
 			melyint_hand_over_sentry(core);
 		if (MELY_LOAD(&core->hint.stealable, relaxed) != 0)

@@ -8,8 +8,8 @@
  *      marks it awake and owes it one wake-up system call, made after the unlock. No wake-up is
  *      lost, and none is sent to a core that is awake.
  *   B. For work that waits behind a busy core, a sleeper is woken as a thief when that pays
- *      (victim.c). At most one woken core searches at a time (rt->idle.searching). When it finds
- *      work and more is left, it wakes the next.
+ *      (victim.c). At most one woken core of a domain searches at a time (domain->searching). When
+ *      it finds work and more is left, it wakes the next.
  *   C. The glances of B are not ordered against a core that is just going to sleep, so each could
  *      miss the other. Therefore, while any core is busy, one of the sleepers is the sentry: it
  *      checks every millisecond. A core that goes to sleep becomes the sentry if another core is
@@ -20,9 +20,18 @@
  *      it sleeps again or begins a batch. When all cores sleep there is no sentry, and nothing
  *      ticks. The sentry also relieves cores that do not come back: NOTE(stuck) in stuck.c.
  *   D. A search keeps posters from waking a second core. A poster that holds back for that reason
- *      while there is no sentry records it in rt->idle.searching, and the core that ends the search
+ *      while there is no sentry records it in domain->searching, and the core that ends the search
  *      reads it there: a waker that found no sleeper tries again; a searcher that comes back leaves
  *      a sentry behind, as in C.
+ *   E. The cores that share a cache are a domain, with a count of its sleepers and a search of its
+ *      own: one word for all would be written by each sleep of each core and read by each batch,
+ *      and one search would wake core after core of a large machine. A poster tries the domains
+ *      in the order of its core's victims, until cores of one take care of its work. What every
+ *      batch reads, rt->idle.domains, counts the domains that have sleepers. A core that falls
+ *      asleep as the first of its domain adds 1 to it, under its lock, after it has counted
+ *      itself, and then checks all work, as each sleeper does. So what a poster leaves because it
+ *      finds no domain counted, while the first one is between the two and a second one sleeps, the
+ *      first one finds; and it offers what it does not take.
  *
  * NOTE(outside)
  *   Between passes (mely_run_once_for) the thread of core 0 may poll the descriptor of core 0's
@@ -122,8 +131,11 @@ fall_asleep(struct melyint_core *core, uint8_t how)
 		melyint_set_sleep(core, how);
 		if (how == MELYINT_OUTSIDE)
 			MELY_STORE(&core->hint.busy, 0, relaxed); /* before a waker sets it */
-		MELY_ADD(&core->rt->idle.sleepers, 1, relaxed); /* a hint */
-		MELY_DEBUG_ASSERT(MELY_PEEK(&core->rt->idle.sleepers) <= core->rt->cores_count);
+		/* relaxed, both: hints; in this order, under the lock: E of NOTE(park) */
+		if (MELY_ADD(&core->fixed.domain->sleepers, 1, relaxed) == 0)
+			MELY_ADD(&core->rt->idle.domains, 1, relaxed);
+		MELY_DEBUG_ASSERT(MELY_PEEK(&core->fixed.domain->sleepers) <=
+		    core->rt->cores_count);
 	}
 	melyint_lock_drop(&core->lock);
 	/* The sleeper looks at the others' work, and for busy cores, only when they can see it: C
@@ -183,10 +195,12 @@ take_sentry(struct melyint_core *core)
 	bool asleep;
 
 	MELY_DEBUG_ASSERT(melyint_self == core);
-	if (rt->cores_count == 1 || !other_busy(core) ||
-	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 && !melyint_stuck_needs_sentry(rt)))
+	/* relaxed: a count of 0 or 1; other_busy reads a line of each core */
+	if (rt->cores_count == 1 || MELY_LOAD(&rt->idle.sentries, relaxed) != 0 ||
+	    !other_busy(core) || (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 &&
+	    !melyint_stuck_needs_sentry(rt)))
 		return SENTRY_NONE;
-	/* relaxed: a count of 0 or 1, read as a hint */
+	/* relaxed: as above */
 	if (!MELY_CAS(&rt->idle.sentries, &none, 1, relaxed))
 		return SENTRY_NONE;
 	melyint_lock_take(&core->lock);
@@ -214,10 +228,11 @@ end_search(struct melyint_core *core)
 	core->locked.searching = false;
 	melyint_lock_drop(&core->lock);
 	/* One core searches at a time, and it alone ends its search. */
-	MELY_DEBUG_ASSERT(!was || MELY_PEEK(&core->rt->idle.searching) != MELYINT_SEARCH_NONE);
+	MELY_DEBUG_ASSERT(!was ||
+	    MELY_PEEK(&core->fixed.domain->searching) != MELYINT_SEARCH_NONE);
 	if (was) {
 		/* acq_rel: as in wake_searcher. The caller looks for what posters left to it. */
-		(void)MELY_EXCHANGE(&core->rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel);
+		(void)MELY_EXCHANGE(&core->fixed.domain->searching, MELYINT_SEARCH_NONE, acq_rel);
 	}
 	return was;
 }

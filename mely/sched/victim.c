@@ -62,6 +62,10 @@ melyint_victim_paid(struct melyint_core *thief, const struct melyint_core *victi
 	MELY_DEBUG_ASSERT(thief != victim);
 	if (thief->rt->config.steal_ns != 0)
 		return; /* fixed */
+	/* relaxed: ours. All thieves and posters read the price; it is written as often on many
+	 * cores as on eight. */
+	if (MELY_LOAD(&thief->counters.steals, relaxed) % thief->rt->limits.share_every != 0)
+		return;
 	ns = ns < MELYINT_STEAL_NS_MIN ? MELYINT_STEAL_NS_MIN :
 	    ns > STEAL_NS_MAX ? STEAL_NS_MAX : ns;
 	average = average - (average >> AVERAGE_SHIFT) + (uint32_t)(ns >> AVERAGE_SHIFT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake.c: wake-ups, of cores with new work of their own and of cores that are to search for it: A, B
- * and D of NOTE(park) in park.c.
+ * wake.c: wake-ups, of cores with new work of their own and of cores that are to search for it: A,
+ * B, D and E of NOTE(park) in park.c.
  */
 #include "sched/wake.h"
 
@@ -15,21 +15,23 @@ bool
 melyint_wake_locked(struct melyint_core *core)
 {
 	struct mely_runtime *rt = core->rt;
+	struct melyint_domain *domain = core->fixed.domain;
 	uint8_t sleep = MELY_LOAD(&core->locked.sleep, relaxed); /* under the lock */
 
 	MELY_DEBUG_ASSERT(melyint_lock_held(&core->lock)); /* A of NOTE(park) */
 	if (MELY_LIKELY(sleep == MELYINT_AWAKE))
 		return false;
 	/* Both counts include this core until it is marked awake. */
-	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.sleepers) > 0);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&domain->sleepers) > 0);
 	MELY_DEBUG_ASSERT(sleep != MELYINT_SENTRY || MELY_PEEK(&rt->idle.sentries) == 1);
 	melyint_set_sleep(core, MELYINT_AWAKE);
-	/* relaxed, both: counts that are read as hints */
+	/* relaxed, all: counts that are read as hints */
 	if (sleep == MELYINT_SENTRY)
 		MELY_SUB(&rt->idle.sentries, 1, relaxed);
 	else if (sleep == MELYINT_OUTSIDE)
 		MELY_STORE(&core->hint.busy, 1, relaxed); /* a hint; D of NOTE(outside) */
-	MELY_SUB(&rt->idle.sleepers, 1, relaxed);
+	if (MELY_SUB(&domain->sleepers, 1, relaxed) == 1)
+		MELY_SUB(&rt->idle.domains, 1, relaxed);
 	return true;
 }
 
@@ -67,25 +69,29 @@ wake_outside(struct melyint_core *self, struct mely_runtime *rt)
 		melyint_wake_finish(self, core);
 }
 
-/* Wake the sleeper nearest to core, to search for work. False: no core sleeps. */
+/* Wake the sleeper of a domain that is nearest to core, to search for work. False: no core of the
+ * domain sleeps. */
 static bool
-wake_nearest(struct melyint_core *self, struct melyint_core *core)
+wake_nearest(struct melyint_core *self, struct melyint_core *core, struct melyint_domain *domain)
 {
 	struct mely_runtime *rt = core->rt;
 	int i;
 
 	/* The caller has claimed the search: B of NOTE(park). */
-	MELY_DEBUG_ASSERT(MELY_PEEK(&rt->idle.searching) != MELYINT_SEARCH_NONE);
+	MELY_DEBUG_ASSERT(MELY_PEEK(&domain->searching) != MELYINT_SEARCH_NONE);
 	for (i = 0; i < rt->cores_count; i++) {
 		/* core itself comes last: it may sleep by now, and posters may have held back for
 		 * this search */
 		struct melyint_core *sleeper = i < rt->cores_count - 1 ?
 		    &rt->cores[core->fixed.victims[i]] : core;
-		/* relaxed: a hint; the lock decides */
-		uint8_t sleep = MELY_LOAD(&sleeper->locked.sleep, relaxed);
+		uint8_t sleep;
 		bool woken;
 
-		if (sleeper == self || sleep == MELYINT_AWAKE || sleep == MELYINT_OUTSIDE)
+		if (sleeper->fixed.domain != domain || sleeper == self)
+			continue;
+		/* relaxed: a hint; the lock decides */
+		sleep = MELY_LOAD(&sleeper->locked.sleep, relaxed);
+		if (sleep == MELYINT_AWAKE || sleep == MELYINT_OUTSIDE)
 			continue;
 		melyint_lock_take(&sleeper->lock);
 		/* Core 0 may have left since: a core in the program's loop ends no search. relaxed:
@@ -101,14 +107,15 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core)
 			return true;
 		}
 	}
-	wake_outside(self, rt);
+	if (rt->cores[0].fixed.domain == domain)
+		wake_outside(self, rt);
 	return false;
 }
 
-static void
-wake_searcher(struct melyint_core *self, struct melyint_core *core)
+/* True: a core of the domain searches now, this one's or another poster's choice. */
+static bool
+wake_searcher(struct melyint_core *self, struct melyint_core *core, struct melyint_domain *domain)
 {
-	struct mely_runtime *rt = core->rt;
 	int none;
 
 	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
@@ -116,33 +123,34 @@ wake_searcher(struct melyint_core *self, struct melyint_core *core)
 		none = MELYINT_SEARCH_NONE;
 		/* relaxed: the loser comes before the winner, which has not read the sleepers
 		 * yet */
-		if (!MELY_CAS(&rt->idle.searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
-		    wake_nearest(self, core))
-			return;
+		if (!MELY_CAS(&domain->searching, &none, MELYINT_SEARCH_ONE, relaxed) ||
+		    wake_nearest(self, core, domain))
+			return true;
 		/* acq_rel: D of NOTE(park), pairs with left_to_searcher */
-	} while (MELY_EXCHANGE(&rt->idle.searching, MELYINT_SEARCH_NONE, acq_rel) ==
+	} while (MELY_EXCHANGE(&domain->searching, MELYINT_SEARCH_NONE, acq_rel) ==
 	    MELYINT_SEARCH_MORE);
+	return false;
 }
 
 /* D of NOTE(park): does a searcher take care of what was just posted, too? */
 static bool
-left_to_searcher(struct mely_runtime *rt)
+left_to_searcher(struct melyint_domain *domain)
 {
 	/* relaxed: if there is no searcher, the exchange in wake_searcher decides */
-	int seen = MELY_LOAD(&rt->idle.searching, relaxed);
+	int seen = MELY_LOAD(&domain->searching, relaxed);
 
 	/* Another poster has recorded it already; to record it again would take the line from other
 	 * cores. Pairs with the fence in melyint_hand_over_sentry: if the word has not changed, the
 	 * searcher's check comes after what was posted before. */
 	if (seen == MELYINT_SEARCH_MORE) {
 		MELY_FENCE(seq_cst);
-		seen = MELY_LOAD(&rt->idle.searching, relaxed);
+		seen = MELY_LOAD(&domain->searching, relaxed);
 		if (seen == MELYINT_SEARCH_MORE)
 			return true;
 	}
 	while (seen != MELYINT_SEARCH_NONE) {
 		/* acq_rel: pairs with the exchanges that end a search */
-		if (MELY_CAS(&rt->idle.searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
+		if (MELY_CAS(&domain->searching, &seen, MELYINT_SEARCH_MORE, acq_rel))
 			return true;
 	}
 	return false;
@@ -158,30 +166,46 @@ left_to_sentry(struct mely_runtime *rt)
 	return MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
 }
 
+/* E of NOTE(park): find a thief for one of the n colors that wait on core, in one domain. True: its
+ * cores take care of it. */
+static bool
+offer_to(struct melyint_core *self, struct melyint_core *core, struct melyint_domain *domain,
+    bool sentry)
+{
+	/* relaxed, both: hints; the sentry sees what these loads miss: C of NOTE(park) */
+	if (sentry && MELY_LOAD(&domain->searching, relaxed) != MELYINT_SEARCH_NONE)
+		return true;
+	if (!sentry && left_to_searcher(domain))
+		return true;
+	return MELY_LOAD(&domain->sleepers, relaxed) != 0 && wake_searcher(self, core, domain);
+}
+
 static MELY_NOINLINE void
 offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 {
 	struct mely_runtime *rt = core->rt;
-	/* relaxed, all: hints; the sentry sees what these loads miss: C of NOTE(park) */
+	/* relaxed, all: hints, as above */
 	uint32_t n = MELY_LOAD(&core->hint.stealable, relaxed);
 	bool sentry;
+	int i;
 
 	MELY_DEBUG_ASSERT(!melyint_lock_held(&core->lock));
 	if (n == 0 || MELY_LOAD(&rt->switches.stealing, relaxed) == 0)
 		return;
 	sentry = left_to_sentry(rt);
-	if (sentry && (MELY_LOAD(&rt->idle.searching, relaxed) != MELYINT_SEARCH_NONE ||
-	    !melyint_victim_pays_wakeup(core, n, behind)))
+	if (sentry && !melyint_victim_pays_wakeup(core, n, behind))
 		return;
-	if (sentry || !left_to_searcher(rt))
-		wake_searcher(self, core);
+	for (i = 0; i < rt->domains_count; i++) {
+		if (offer_to(self, core, &rt->domains[core->fixed.domains[i]], sentry))
+			return;
+	}
 }
 
 void
 melyint_offer(struct melyint_core *self, struct melyint_core *core)
 {
 	/* relaxed: a hint, as in offer_slow */
-	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.sleepers, relaxed) > 0))
+	if (MELY_UNLIKELY(MELY_LOAD(&core->rt->idle.domains, relaxed) > 0))
 		offer_slow(self, core, false);
 }
 

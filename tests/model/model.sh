@@ -10,9 +10,10 @@ usage()
 usage: model.sh [--record] [MODEL...]
 
 Verify the models of this directory (all of them: lock owner park outbox row heads
-cancel monitor colortab slots search moved), and that each of their faults is found. A search is not
-repeated if the file "verified" has its digest: nothing it depends on has changed since it
-succeeded. The searches of the model lock are always repeated, and MELY_TEST_LONG=1 repeats all.
+cancel monitor colortab slots search moved domains), and that each of their faults is
+found. A search is not repeated if the file "verified" has its digest: nothing it
+depends on has changed since it succeeded. The searches of the model lock are always
+repeated, and MELY_TEST_LONG=1 repeats all.
 
   --record   repeat all searches and write their digests to "verified"
   --help     print this text
@@ -26,7 +27,7 @@ END
 # early does not pass.
 models="lock:3:100000 owner:6:100000 park:5:20000 outbox:7:20000 row:2:1000
 	heads:5:10000 cancel:8:20000 monitor:5:100000 colortab:6:100000 slots:5:10000
-	search:4:100000 moved:7:100000"
+	search:4:100000 moved:7:100000 domains:5:100000"
 
 here=$(cd "$(dirname "$0")" && pwd)
 wanted=

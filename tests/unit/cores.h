@@ -22,6 +22,7 @@ enum { CORES = 3, COLORS = 8 };
 static struct mely_runtime *rt;
 static struct melyint_core *one, *two;
 static struct mely_color colors[COLORS];
+static const char *cores_topology; /* NULL: this machine's */
 static int calls[64], calls_count; /* the arguments of count, in order */
 
 static void
@@ -56,6 +57,7 @@ cores_setup(void **state)
 	alarm(60); /* a sleep that no wake-up ends */
 	assert_int_equal(mely_config_init(&config), 0);
 	config.cores = CORES;
+	config.topology = cores_topology;
 	config.spin_us_max = 0;
 	config.balance = 1;
 	config.stealing = MELY_STEAL_ON;

@@ -22,7 +22,11 @@ sleep_of(const struct melyint_core *core)
 static int
 sleepers(void)
 {
-	return MELY_LOAD(&rt->idle.sleepers, relaxed);
+	int count = 0, i;
+
+	for (i = 0; i < rt->domains_count; i++)
+		count += MELY_LOAD(&rt->domains[i].sleepers, relaxed);
+	return count;
 }
 
 static int
@@ -34,7 +38,7 @@ sentries(void)
 static int
 searching(void)
 {
-	return MELY_LOAD(&rt->idle.searching, relaxed);
+	return MELY_LOAD(&rt->domains[0].searching, relaxed);
 }
 
 static void
@@ -42,7 +46,8 @@ put_to_sleep(struct melyint_core *core, uint8_t how)
 {
 	melyint_lock_take(&core->lock);
 	MELY_STORE(&core->locked.sleep, how, relaxed);
-	MELY_ADD(&rt->idle.sleepers, 1, relaxed);
+	if (MELY_ADD(&core->fixed.domain->sleepers, 1, relaxed) == 0)
+		MELY_ADD(&rt->idle.domains, 1, relaxed);
 	if (how == MELYINT_SENTRY)
 		MELY_ADD(&rt->idle.sentries, 1, relaxed);
 	melyint_lock_drop(&core->lock);
@@ -102,7 +107,7 @@ one_searcher_at_a_time(void **state)
 	assert_int_equal(sleepers(), 1); /* left to the searcher: D of NOTE(park) */
 	assert_int_equal(searching(), MELYINT_SEARCH_MORE);
 	one->locked.searching = three->locked.searching = false;
-	MELY_STORE(&rt->idle.searching, MELYINT_SEARCH_NONE, relaxed);
+	MELY_STORE(&rt->domains[0].searching, MELYINT_SEARCH_NONE, relaxed);
 	melyint_wake_all(rt);
 	assert_int_equal(sleepers(), 0);
 }
@@ -130,7 +135,7 @@ a_sentry_saves_wake_ups_that_do_not_pay(void **state)
 	assert_int_equal(sleepers(), 1);
 	assert_int_equal(counted(&two->counters.wakeups_sent), 1);
 	one->locked.searching = three->locked.searching = false;
-	MELY_STORE(&rt->idle.searching, MELYINT_SEARCH_NONE, relaxed);
+	MELY_STORE(&rt->domains[0].searching, MELYINT_SEARCH_NONE, relaxed);
 	melyint_wake_all(rt);
 }
 
@@ -150,7 +155,7 @@ a_sentry_that_ends_owes_or_offers(void **state)
 	assert_false(one->others.owes_sentry);
 	assert_int_equal(sleepers(), 0); /* woken for what waits on two */
 	rt->cores[2].locked.searching = false;
-	MELY_STORE(&rt->idle.searching, MELYINT_SEARCH_NONE, relaxed);
+	MELY_STORE(&rt->domains[0].searching, MELYINT_SEARCH_NONE, relaxed);
 }
 
 static void

@@ -116,7 +116,8 @@ timers_of_others(void **state)
 	/* A sleeping core holds its poller. */
 	melyint_lock_take(&p->hold);
 	MELY_STORE(&two->locked.sleep, MELYINT_ASLEEP, relaxed); /* one thread */
-	MELY_ADD(&rt->idle.sleepers, 1, relaxed);
+	MELY_ADD(&two->fixed.domain->sleepers, 1, relaxed);
+	MELY_ADD(&rt->idle.domains, 1, relaxed);
 	assert_int_equal(mely_timer_start(&color, 0, 0, 0, &handler, &ran, &asleep), 0);
 	assert_int_equal(p->armed, 1);
 	assert_int_equal(two->ready.length, 1);

@@ -124,6 +124,7 @@ struct melyint_leftover {
 
 /* What the owner remembers of other cores, as their thief and relief. */
 struct melyint_others {
+	uint64_t load_ticks, idle_ticks; /* when it last computed its load; its idle time then */
 	uint64_t far_ticks; /* when it last glanced at all victims: steal.c */
 	int victims_end;    /* how many victims its last glance covered */
 	struct melyint_glance *glances; /* what it last saw of each core */
@@ -154,6 +155,9 @@ struct melyint_hint {
 	_Atomic uint32_t dry;       /* turns that left nothing waiting */
 	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
 	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
+	_Atomic uint32_t load;      /* per mille of the time; added to by lenders: NOTE(lend) */
+	_Atomic(struct melyint_core *) lends_to; /* NULL: to none; written by the owner */
+	_Atomic bool borrows;       /* set by lenders, cleared by the owner */
 	_Atomic uint8_t busy;       /* not asleep; written by the owner, or under the lock while
 	                             * the core is outside */
 };

@@ -25,6 +25,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "core/hooks.h"
+#include "sched/lend.h"
 #include "sched/steal.h"
 #include "sched/victim.h"
 #include "sched/wake.h"
@@ -206,7 +207,14 @@ melyint_victim_price(struct melyint_core *core)
 	(void)core;
 }
 
-/* The original does not know stuck cores. */
+/* Load does not concentrate in the original. */
+void
+melyint_lend_look(struct melyint_core *core, uint64_t now_ticks)
+{
+	(void)core, (void)now_ticks;
+}
+
+/* Nor does it know stuck cores. */
 void
 melyint_steal_relieve(struct melyint_core *core, struct melyint_core *stuck)
 {

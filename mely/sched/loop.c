@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "core/hooks.h"
 #include "sched/drain.h"
+#include "sched/lend.h"
 #include "sched/loop.h"
 #include "sched/park.h"
 #include "sched/run.h"
@@ -41,6 +42,7 @@ tick(struct melyint_core *core, uint64_t now)
 	melyint_stuck_look(core, now, false);
 	melyint_age_count(core);
 	melyint_balance(core, now);
+	melyint_lend_look(core, now);
 	if (now - core->pace.decayed_ticks >= core->rt->limits.decay_ticks) {
 		core->pace.decayed_ticks = now;
 		melyint_depot_decay(&core->rt->depot);
@@ -73,6 +75,7 @@ static MELY_NOINLINE void
 look_around(struct melyint_core *core, uint64_t now)
 {
 	(void)look(core, now);
+	melyint_lend_look(core, now);
 	if (now - core->pace.ticked_ticks >= core->rt->limits.tick_ticks)
 		tick(core, now);
 }

@@ -59,6 +59,7 @@
 #include "core/hooks.h"
 #include "queue/outbox.h"
 #include "sched/drain.h"
+#include "sched/lend.h"
 #include "sched/park.h"
 #include "sched/run.h"
 #include "sched/steal.h"
@@ -68,6 +69,7 @@
 
 enum {
 	SENTRY_NS = 1000000,      /* between two checks of the sentry */
+	LENDER_NS = 5000000,      /* ... if it lends: C of NOTE(lend) */
 	DRAIN_LOOK_NS = 2000000,  /* between two checks whether a drain is done */
 	SPIN_NS_MIN = 500,
 	SHORT_SLEEP_NS = 20000
@@ -179,6 +181,18 @@ other_busy(const struct melyint_core *core)
 	return false;
 }
 
+/* Is there something for the sentry to watch? For a lender, if the borrower has begun a turn since
+ * then, too: C of NOTE(lend). */
+static bool
+worth_watching(const struct melyint_core *core, uint64_t since_ticks)
+{
+	/* relaxed, both: ours, and a hint */
+	const struct melyint_core *to = MELY_LOAD(&core->hint.lends_to, relaxed);
+
+	return other_busy(core) ||
+	    (to != NULL && MELY_LOAD(&to->pace.turn_ticks, relaxed) > since_ticks);
+}
+
 /* What became of a core that tried to be the sentry. */
 enum sentry {
 	SENTRY_NONE,
@@ -195,9 +209,10 @@ take_sentry(struct melyint_core *core)
 	bool asleep;
 
 	MELY_DEBUG_ASSERT(melyint_self == core);
-	/* relaxed: a count of 0 or 1; other_busy reads a line of each core */
+	/* relaxed: a count of 0 or 1; worth_watching reads a line of each core */
 	if (rt->cores_count == 1 || MELY_LOAD(&rt->idle.sentries, relaxed) != 0 ||
-	    !other_busy(core) || (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 &&
+	    !worth_watching(core, melyint_ticks() - melyint_ns_to_ticks(LENDER_NS)) ||
+	    (MELY_LOAD(&rt->switches.stealing, relaxed) == 0 &&
 	    !melyint_stuck_needs_sentry(rt)))
 		return SENTRY_NONE;
 	/* relaxed: as above */
@@ -243,7 +258,9 @@ longest_sleep(struct melyint_core *core, bool sentry)
 	/* acquire: pairs with the release stores of the life cycle; mely_stop wakes all after it */
 	if (MELY_LOAD(&core->rt->phase, acquire) == MELYINT_DRAINING)
 		return DRAIN_LOOK_NS;
-	return sentry ? SENTRY_NS : UINT64_MAX;
+	if (!sentry)
+		return UINT64_MAX;
+	return melyint_lends(core) ? LENDER_NS : SENTRY_NS;
 }
 
 /* The sentry keeps its role while its checks find nothing. It reads this under the lock: what its
@@ -287,19 +304,22 @@ watch(struct melyint_core *core)
 static void
 doze(struct melyint_core *core, bool sentry)
 {
+	uint64_t began;
+
 	do {
+		began = melyint_ticks();
 		MELY_COUNT(&core->counters.sleeps, 1);
 		/* release: pairs with the load in monitor.c, which then sees the count. For others'
 		 * glances it protects no queue. */
 		MELY_STORE(&core->hint.busy, 0, release);
-		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, melyint_ticks());
+		(void)melyint_doing(&core->tallies, MELY_STATS_SLEEPING, began);
 		sleep_on(core, longest_sleep(core, sentry));
 		(void)melyint_doing(&core->tallies, MELY_STATS_STEALING, melyint_ticks());
 		melyint_rise(core);
 		if (sentry)
 			watch(core);
-	} while (sentry && stays_sentry(core) && other_busy(core) &&
-	    !melyint_outbox_collect(core) && !melyint_steal(core));
+	} while (sentry && stays_sentry(core) &&
+	    worth_watching(core, began) && !melyint_outbox_collect(core) && !melyint_steal(core));
 }
 
 void

@@ -24,6 +24,7 @@
 #include "color/misuse.h"
 #include "color/table.h"
 #include "core/worth.h"
+#include "sched/lend.h"
 #include "sched/post.h"
 #include "sched/wait.h"
 
@@ -64,6 +65,8 @@ has_events(const struct mely_color *color)
 static bool
 adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color)
 {
+	if (melyint_lends(self))
+		return false; /* A of NOTE(lend) */
 	/* relaxed, all of these: state and flags are under the lock, the rest are hints */
 	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE ||
 	    (MELY_LOAD(&color->_flags, relaxed) & MELYINT_COLOR_PINNED) != 0)
@@ -252,6 +255,9 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 		} else {
 			count_remote(self, owner);
 		}
+	} else if (self != NULL && melyint_lend(self, color)) {
+		melyint_lock_drop(&owner->lock);
+		owner = melyint_color_lock(color);
 	} else if (self == NULL) {
 		/* relaxed: a count */
 		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside.posts, 1, relaxed));

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "core/worth.h"
+#include "sched/lend.h"
 #include "sched/victim.h"
 
 enum {
@@ -118,7 +119,9 @@ melyint_victim_worthy(struct melyint_core *thief, struct melyint_core *victim,
 	ticks = waited_ticks(thief, victim, now_ticks);
 	if (ticks >= rt->limits.aged_ticks)
 		return MELYINT_WAITED;
-	if (melyint_stealq_length(&victim->stealq) == 0)
+	if (melyint_stealq_length(&victim->stealq) == 0 ||
+	    (MELY_LOAD(&thief->hint.lends_to, relaxed) == victim && /* ours */
+	    backlog_ns(victim, stealable) < MELYINT_LEND_BACKLOG_NS)) /* C of NOTE(lend) */
 		return MELYINT_NOT_WORTHY;
 	return stealable >= 2 || ticks >= rt->limits.soon_ticks ?
 	    MELYINT_WORTHY : MELYINT_NOT_WORTHY;
@@ -129,6 +132,8 @@ melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool beh
 {
 	if (n < 2 && !behind)
 		return false;
+	if (MELY_LOAD(&core->hint.borrows, relaxed)) /* a hint */
+		return backlog_ns(core, n) >= MELYINT_LEND_BACKLOG_NS; /* C of NOTE(lend) */
 	if (heuristics(core->rt) & MELY_STEAL_TIME_LEFT)
 		return melyint_core_worthy_ns(core) >= MELYINT_WAKEUP_NS;
 	return n >= 2 && backlog_ns(core, n) >= MELYINT_WAKEUP_NS;

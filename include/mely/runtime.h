@@ -80,7 +80,8 @@ typedef void mely_report_fn(void *ctx, const char *line);
 /** How idle cores steal: mely_config.stealing and mely_set_stealing. */
 enum {
 	MELY_STEAL_ON = 1,        /**< they do; without this bit the others have no effect */
-	MELY_STEAL_TIME_LEFT = 2, /**< only colors whose pending time exceeds the cost of a steal */
+	MELY_STEAL_TIME_LEFT = 2, /**< only colors whose pending time exceeds the cost of a steal;
+	                           *   cores with little to do leave their colors to others */
 	MELY_STEAL_PENALTY = 4,   /**< divide the time of an event by its handler's penalty */
 	MELY_STEAL_LOCALITY = 8,  /**< try near victims first */
 	MELY_STEAL_MEASURE = 16,  /**< measure handlers without a time */

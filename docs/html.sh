@@ -20,8 +20,8 @@ pages1=(man/*.1 webserver/*.1)
 pages7=(man/*.7)
 examples=(examples/*.c)
 # In this order in the menu.
-internals='walk post steal sleep-wake stuck monitor cancel stop'
-internals+=' io statistics live trace libasync color-check simulation prediction compat'
+internals='walk post steal sleep-wake lend stuck monitor cancel stop'
+internals+=' io statistics live trace libasync color-check simulation prediction compat sws'
 
 # title FILE: the first heading of a Markdown file.
 title()

@@ -11,7 +11,9 @@
 enum {
 	MELYINT_POST_HEAD = 1,
 	/* The library's own post: never refused at a high-water mark or while the runtime stops. */
-	MELYINT_POST_INTERNAL = 2
+	MELYINT_POST_INTERNAL = 2,
+	/* A poller has found a descriptor ready: the color may be lent. */
+	MELYINT_POST_READY = 4
 };
 
 /* Post an embedded event to a color. Any thread. Errors as mely_event_post. */

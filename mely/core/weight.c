@@ -203,7 +203,8 @@ melyint_sample_begin(struct melyint_core *core, struct mely_handler *handler, vo
 	sample->away = core->sampling.away;
 	sample->key = 0;
 	if ((wants_time(weighing, handler) || wants_penalty(weighing, handler)) &&
-	    ++core->sampling.unshared >= core->rt->limits.share_every) {
+	    (MELY_LOAD(&handler->_measured_ns, relaxed) == 0 || /* a measurement */
+	    ++core->sampling.unshared >= core->rt->limits.share_every)) {
 		core->sampling.unshared = 0;
 		collect(core->rt, handler);
 		sample->key = key_of(handler);

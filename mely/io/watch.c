@@ -214,12 +214,16 @@ melyint_watch_drop(struct melyint_watch *w)
 void
 melyint_watch_post(struct melyint_watch *w)
 {
+	unsigned flags = MELYINT_POST_INTERNAL;
+
 	MELY_DEBUG_ASSERT(melyint_watch_guarded(w));
 	MELY_DEBUG_ASSERT(w->stage == MELYINT_STAGE_REST && !w->stopped && !w->off);
 	MELY_DEBUG_ASSERT(w->refs < UINT8_MAX && !mely_event_pending(&w->over));
+	if (w->kind == MELYINT_KIND_FD)
+		flags |= MELYINT_POST_READY;
 	w->stage = MELYINT_STAGE_QUEUED;
 	w->refs++;
-	if (MELY_UNLIKELY(melyint_post(w->color, &w->ev, MELYINT_POST_INTERNAL) < 0)) {
+	if (MELY_UNLIKELY(melyint_post(w->color, &w->ev, flags) < 0)) {
 		/* Nothing runs in the child of a fork. */
 		MELY_ASSERT(MELY_PEEK(&w->io->rt->phase) == MELYINT_FORKED);
 		w->stage = MELYINT_STAGE_REST;

@@ -81,7 +81,7 @@ melyint_topo_count(struct mely_runtime *rt)
 		n = MELY_CORES_MAX;
 	rt->cores_count = n;
 	rt->limits.far_ticks = melyint_ns_to_ticks((uint64_t)n * FAR_NS);
-	rt->limits.share_every = ((uint32_t)n + SHARERS - 1) / SHARERS;
+	rt->limits.share_every = ((uint32_t)n + SHARERS - 1) / SHARERS | 1; /* odd: patterns */
 	/* Two programs that share a machine must not both be bound to its first processors, so
 	 * threads are bound only when they fill all processors of the process. */
 	rt->limits.bound = rt->config.pinning == MELY_PIN_YES ||
@@ -322,11 +322,14 @@ order_all_victims(struct mely_runtime *rt, hwloc_topology_t t, const hwloc_obj_t
 static void
 form_domains(struct mely_runtime *rt)
 {
-	const struct melyint_core *first = &rt->cores[0];
-	int reach = first->fixed.distance[first->fixed.victims[0]] <= MELY_DISTANCE_L3 ?
-	    MELY_DISTANCE_L3 : MELY_DISTANCE_FAR;
-	int i, j;
+	int reach = MELY_DISTANCE_FAR, i, j;
 
+	for (i = 0; i < rt->cores_count && reach != MELY_DISTANCE_L3; i++) {
+		const struct melyint_fixed *fixed = &rt->cores[i].fixed;
+
+		if (fixed->distance[fixed->victims[0]] <= MELY_DISTANCE_L3)
+			reach = MELY_DISTANCE_L3;
+	}
 	rt->domains_count = 0;
 	for (i = 0; i < rt->cores_count; i++) {
 		for (j = 0; j < i && rt->cores[i].fixed.distance[j] > reach; j++)

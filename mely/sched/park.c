@@ -252,6 +252,24 @@ end_search(struct melyint_core *core)
 	return was;
 }
 
+/* Is the borrower the only other busy core, and does it have time? C of NOTE(lend) */
+static bool
+watches_borrower(const struct melyint_core *core)
+{
+	const struct mely_runtime *rt = core->rt;
+	/* relaxed: ours */
+	const struct melyint_core *to = MELY_LOAD(&core->hint.lends_to, relaxed);
+	int i;
+
+	for (i = 0; to != NULL && i < rt->cores_count; i++) {
+		/* relaxed: a hint */
+		if (&rt->cores[i] != core && &rt->cores[i] != to &&
+		    MELY_LOAD(&rt->cores[i].hint.busy, relaxed) != 0)
+			return false;
+	}
+	return to != NULL && !melyint_lend_deaf(to, melyint_ticks());
+}
+
 static uint64_t
 longest_sleep(struct melyint_core *core, bool sentry)
 {
@@ -260,7 +278,7 @@ longest_sleep(struct melyint_core *core, bool sentry)
 		return DRAIN_LOOK_NS;
 	if (!sentry)
 		return UINT64_MAX;
-	return melyint_lends(core) ? LENDER_NS : SENTRY_NS;
+	return watches_borrower(core) ? LENDER_NS : SENTRY_NS;
 }
 
 /* The sentry keeps its role while its checks find nothing. It reads this under the lock: what its

@@ -63,9 +63,10 @@ has_events(const struct mely_color *color)
 
 /* C of NOTE(post). Under the owner's lock; true when the color now belongs to self. */
 static bool
-adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color)
+adopt(struct melyint_core *self, struct melyint_core *owner, struct mely_color *color,
+    unsigned flags)
 {
-	if (melyint_lends(self))
+	if ((flags & MELYINT_POST_READY) && melyint_lend_holds(self))
 		return false; /* A of NOTE(lend) */
 	/* relaxed, all of these: state and flags are under the lock, the rest are hints */
 	if (MELY_LOAD(&color->_state, relaxed) != MELYINT_COLOR_IDLE ||
@@ -249,15 +250,16 @@ enqueue_slow(struct melyint_core *self, struct mely_color *color, struct mely_ev
 	if (self != NULL && self->rt != owner->rt)
 		self = NULL;
 	if (self != NULL && owner != self) {
-		if (adopt(self, owner, color)) {
+		if (adopt(self, owner, color, flags)) {
 			melyint_lock_drop(&owner->lock);
 			owner = melyint_color_lock(color);
 		} else {
 			count_remote(self, owner);
 		}
-	} else if (self != NULL && melyint_lend(self, color)) {
+	} else if (self != NULL && (flags & MELYINT_POST_READY) && melyint_lend(self, color)) {
 		melyint_lock_drop(&owner->lock);
 		owner = melyint_color_lock(color);
+		count_remote(self, owner);
 	} else if (self == NULL) {
 		/* relaxed: a count */
 		melyint_stamp_outside(ev, MELY_ADD(&owner->rt->outside.posts, 1, relaxed));

@@ -120,8 +120,8 @@ melyint_victim_worthy(struct melyint_core *thief, struct melyint_core *victim,
 	if (ticks >= rt->limits.aged_ticks)
 		return MELYINT_WAITED;
 	if (melyint_stealq_length(&victim->stealq) == 0 ||
-	    (MELY_LOAD(&thief->hint.lends_to, relaxed) == victim && /* ours */
-	    backlog_ns(victim, stealable) < MELYINT_LEND_BACKLOG_NS)) /* C of NOTE(lend) */
+	    (melyint_lend_leaves(thief, victim, now_ticks) &&
+	    backlog_ns(victim, stealable) < MELYINT_LEND_BACKLOG_NS))
 		return MELYINT_NOT_WORTHY;
 	return stealable >= 2 || ticks >= rt->limits.soon_ticks ?
 	    MELYINT_WORTHY : MELYINT_NOT_WORTHY;

@@ -107,8 +107,6 @@ wake_nearest(struct melyint_core *self, struct melyint_core *core, struct melyin
 			return true;
 		}
 	}
-	if (rt->cores[0].fixed.domain == domain)
-		wake_outside(self, rt);
 	return false;
 }
 
@@ -199,6 +197,7 @@ offer_slow(struct melyint_core *self, struct melyint_core *core, bool behind)
 		if (offer_to(self, core, &rt->domains[core->fixed.domains[i]], sentry))
 			return;
 	}
+	wake_outside(self, rt);
 }
 
 void

@@ -3,8 +3,13 @@
  * lend.c: load that concentrates: NOTE(lend). Which core lends to which, what its poller finds for
  * its colors, and when it comes back. One thread plays the cores; their loads are set by hand.
  */
+#include <pthread.h>
+
 #include "cores.h"
+#include "base/clock.h"
+#include "core/upcalls.h"
 #include "sched/lend.h"
+#include "sched/park.h"
 
 static struct mely_handler slow = MELY_HANDLER_WITH(count, 1000000, 1, 0);
 
@@ -51,9 +56,24 @@ the_higher_number_lends(void **state)
 	assert_in_range(MELY_LOAD(&one->hint.load, relaxed), 170, 180); /* with two's */
 	look(two, false); /* once */
 	assert_in_range(MELY_LOAD(&one->hint.load, relaxed), 170, 180);
-	/* A core that borrows does not lend in turn, or what it was lent would move on. */
+}
+
+/* What it was lent would move on. */
+static void
+a_borrower_does_not_lend(void **state)
+{
+	(void)state;
+	set_load(one, 20);
+	set_load(two, 20);
+	look(two, false);
+	assert_ptr_equal(borrower_of(two), one);
+	set_load(&rt->cores[2], 400);
 	look(one, false);
 	assert_null(borrower_of(one));
+	look(two, false);
+	MELY_STORE(&two->hint.lends_to, NULL, relaxed);
+	look(one, false); /* nothing is lent to it any more */
+	assert_ptr_equal(borrower_of(one), &rt->cores[2]);
 }
 
 static void
@@ -111,39 +131,88 @@ without_stealing_no_loan(void **state)
 	assert_false(MELY_LOAD(&one->hint.borrows, relaxed));
 }
 
+/* Post as two's poller, with these flags, and return the owner of the color. */
+static struct melyint_core *
+found(int color, unsigned flags)
+{
+	static struct mely_event events[COLORS];
+
+	play(two);
+	mely_event_init(&events[color], &handler, NULL);
+	assert_int_equal(melyint_post(&colors[color], &events[color], flags), 0);
+	return MELY_LOAD(&colors[color]._owner, relaxed);
+}
+
+/* Core one is in a turn that has just begun. */
+static void
+lend_to_one(void)
+{
+	MELY_STORE(&two->hint.lends_to, one, relaxed);
+	MELY_STORE(&one->pace.turn_ticks, melyint_ticks() + rt->limits.tick_ticks, relaxed);
+}
+
 static void
 what_the_poller_finds_is_lent(void **state)
 {
 	(void)state;
-	MELY_STORE(&two->hint.lends_to, one, relaxed);
-	play(two);
-	assert_int_equal(mely_post(&colors[0], &handler, NULL), 0);
-	assert_ptr_equal(MELY_LOAD(&colors[0]._owner, relaxed), one);
+	lend_to_one();
+	assert_ptr_equal(found(0, MELYINT_POST_READY), one);
 	assert_int_equal(counted(&two->counters.lent), 1);
-	/* It stays there: a lender adopts nothing. */
+	assert_int_equal(counted(&two->counters.posts_remote), 1);
+	/* It stays there: a lender does not adopt it. */
 	run_all(one);
-	play(two);
-	assert_int_equal(mely_post(&colors[0], &handler, NULL), 0);
-	assert_ptr_equal(MELY_LOAD(&colors[0]._owner, relaxed), one);
+	lend_to_one();
+	assert_ptr_equal(found(0, MELYINT_POST_READY), one);
 	assert_int_equal(counted(&two->counters.adoptions), 0);
 	run_all(one);
+	lend_to_one();
+	/* A timer does not follow its color, so the color stays. */
+	assert_ptr_equal(found(3, 0), two);
+	run_all(two);
 	/* Not a pinned color, nor one with events. */
 	assert_int_equal(mely_color_pin(&colors[1], 1), 0);
-	play(two);
-	assert_int_equal(mely_post(&colors[1], &handler, NULL), 0);
-	assert_ptr_equal(MELY_LOAD(&colors[1]._owner, relaxed), two);
+	assert_ptr_equal(found(1, MELYINT_POST_READY), two);
 	post(2, 1); /* from outside */
+	assert_ptr_equal(found(2, MELYINT_POST_READY), two);
+	/* Nor what is found while a handler runs. */
 	play(two);
-	assert_int_equal(mely_post(&colors[2], &handler, NULL), 0);
-	assert_ptr_equal(MELY_LOAD(&colors[2]._owner, relaxed), two);
-	assert_int_equal(counted(&two->counters.lent), 1);
-	/* Nor what a handler posts. */
 	assert_true(melyint_turn(two));
-	assert_int_equal(mely_post(&colors[3], &handler, NULL), 0);
-	assert_ptr_equal(MELY_LOAD(&colors[3]._owner, relaxed), two);
+	assert_ptr_equal(found(4, MELYINT_POST_READY), two);
+	assert_int_equal(counted(&two->counters.lent), 1);
 	melyint_batch_run(two);
 	run_all(two);
 	MELY_STORE(&two->hint.lends_to, NULL, relaxed);
+}
+
+/* D of NOTE(lend): a lender may have slept since it chose its borrower. */
+static void
+a_loan_is_checked_before_use(void **state)
+{
+	(void)state;
+	/* one has been in its turn for a while */
+	lend_to_one();
+	MELY_STORE(&one->pace.turn_ticks, melyint_ticks() - 3 * rt->limits.tick_ticks, relaxed);
+	assert_ptr_equal(found(0, MELYINT_POST_READY), two);
+	assert_ptr_equal(borrower_of(two), one); /* it may end soon */
+	/* ... or sleeps */
+	lend_to_one();
+	MELY_STORE(&one->pace.turn_ticks, melyint_ticks() - 3 * rt->limits.tick_ticks, relaxed);
+	MELY_STORE(&one->locked.sleep, MELYINT_ASLEEP, relaxed);
+	play(two);
+	assert_true(melyint_lend_holds(two));
+	MELY_STORE(&one->locked.sleep, MELYINT_AWAKE, relaxed);
+	/* one has more to do since */
+	lend_to_one();
+	set_load(one, 601);
+	assert_ptr_equal(found(1, MELYINT_POST_READY), two);
+	assert_null(borrower_of(two));
+	set_load(one, 0);
+	/* stealing is off since */
+	lend_to_one();
+	assert_int_equal(mely_set_stealing(rt, 0), 0);
+	assert_ptr_equal(found(2, MELYINT_POST_READY), two);
+	assert_null(borrower_of(two));
+	run_all(two);
 }
 
 static void
@@ -160,9 +229,15 @@ a_lender_comes_back_for_a_backlog(void **state)
 	MELY_STORE(&one->hint.lends_to, two, relaxed);
 	MELY_STORE(&two->hint.borrows, true, relaxed);
 	MELY_STORE(&two->hint.batch_ns, MELYINT_LEND_BACKLOG_NS / 4, relaxed);
+	MELY_STORE(&two->pace.turn_ticks, now, relaxed);
 	assert_int_equal(melyint_victim_worthy(one, two, now), MELYINT_NOT_WORTHY);
 	assert_false(melyint_victim_pays_wakeup(two, 3, true));
 	assert_int_equal(melyint_victim_worthy(&rt->cores[2], two, now), MELYINT_WORTHY);
+	/* two sits in a long turn */
+	MELY_STORE(&two->pace.turn_ticks, now - 2 * rt->limits.tick_ticks, relaxed);
+	assert_int_equal(melyint_victim_worthy(one, two, now), MELYINT_WORTHY);
+	MELY_STORE(&two->pace.turn_ticks, now, relaxed);
+	assert_int_equal(melyint_victim_worthy(one, two, now), MELYINT_NOT_WORTHY);
 	MELY_STORE(&two->hint.batch_ns, MELYINT_LEND_BACKLOG_NS / 2, relaxed);
 	assert_int_equal(melyint_victim_worthy(one, two, now), MELYINT_WORTHY);
 	assert_true(melyint_victim_pays_wakeup(two, 3, true));
@@ -172,6 +247,46 @@ a_lender_comes_back_for_a_backlog(void **state)
 	    MELYINT_WAITED);
 	MELY_STORE(&one->hint.lends_to, NULL, relaxed);
 	MELY_STORE(&two->hint.borrows, false, relaxed);
+	run_all(two);
+}
+
+/* Post to two's colors once one keeps watch. */
+static void *
+post_behind_two(void *arg)
+{
+	int i;
+
+	(void)arg;
+	while (MELY_LOAD(&rt->idle.sentries, relaxed) == 0)
+		usleep(100);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(mely_post(&colors[i], &slow, NULL), 0);
+	return NULL;
+}
+
+/* The wake-up does not pay, but the lender finds what waits behind the long turn. Else alarm ends
+ * the test. */
+static void
+a_lender_keeps_watch(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	MELY_STORE(&one->hint.lends_to, two, relaxed);
+	MELY_STORE(&two->hint.borrows, true, relaxed);
+	MELY_STORE(&two->hint.batch_ns, 1, relaxed);
+	MELY_STORE(&two->hint.busy, 1, relaxed);
+	MELY_STORE(&two->pace.turn_ticks, melyint_ticks(), relaxed);
+	assert_int_equal(pthread_create(&thread, NULL, post_behind_two, NULL), 0);
+	play(one);
+	melyint_park(one);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_non_null(one->batch.color);
+	assert_int_equal(counted(&rt->outside.wakeups), 0);
+	melyint_batch_run(one);
+	MELY_STORE(&one->hint.lends_to, NULL, relaxed);
+	MELY_STORE(&two->hint.borrows, false, relaxed);
+	MELY_STORE(&two->hint.busy, 0, relaxed);
 	run_all(two);
 }
 
@@ -193,8 +308,11 @@ main(void)
 	    CASE(a_much_lower_load_lends),
 	    CASE(no_room_no_loan),
 	    CASE(without_stealing_no_loan),
+	    CASE(a_borrower_does_not_lend),
 	    CASE(what_the_poller_finds_is_lent),
+	    CASE(a_loan_is_checked_before_use),
 	    CASE(a_lender_comes_back_for_a_backlog),
+	    CASE(a_lender_keeps_watch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

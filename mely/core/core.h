@@ -155,9 +155,6 @@ struct melyint_hint {
 	_Atomic uint32_t dry;       /* turns that left nothing waiting */
 	_Atomic uint32_t moving;    /* colors pulled from a victim and not yet linked here */
 	_Atomic uint32_t batch_ns;  /* moving average of a batch's time; written by the owner */
-	_Atomic uint32_t load;      /* per mille of the time; added to by lenders: NOTE(lend) */
-	_Atomic(struct melyint_core *) lends_to; /* NULL: to none; written by the owner */
-	_Atomic bool borrows;       /* set by lenders, cleared by the owner */
 	_Atomic uint8_t busy;       /* not asleep; written by the owner, or under the lock while
 	                             * the core is outside */
 };
@@ -179,6 +176,13 @@ struct melyint_progress {
 	_Atomic uint64_t seen;          /* how far it had got ... */
 	_Atomic uint64_t seen_ticks;    /* ... when a core first saw that; 0: none has */
 	_Atomic uint64_t relieved_ticks;/* when a core last polled on its behalf */
+};
+
+/* NOTE(lend). Hints. */
+struct melyint_loan {
+	_Atomic uint32_t load;  /* per mille of the time; written by the owner, added to by lenders */
+	_Atomic bool borrows;   /* set by lenders, cleared by the owner */
+	_Atomic(struct melyint_core *) lends_to; /* NULL: to none; written by the owner */
 };
 
 /* Constant once the runtime is made. */
@@ -222,6 +226,7 @@ struct melyint_core {
 	struct melyint_outbox outbox;
 
 	_Alignas(MELY_CACHE_LINE) struct melyint_progress progress;
+	struct melyint_loan loan;
 
 	_Alignas(MELY_CACHE_LINE) struct melyint_fixed fixed;
 	struct mely_color self_color; /* pinned here, for the library's own events */

@@ -216,9 +216,9 @@ drop_batch(struct melyint_core *core)
 	MELY_STORE(&core->locked.sleep, MELYINT_AWAKE, relaxed);
 	MELY_STORE(&core->hint.moving, 0, relaxed);
 	MELY_STORE(&core->hint.busy, 0, relaxed);
-	MELY_STORE(&core->hint.load, 0, relaxed);
-	MELY_STORE(&core->hint.lends_to, NULL, relaxed);
-	MELY_STORE(&core->hint.borrows, false, relaxed);
+	MELY_STORE(&core->loan.load, 0, relaxed);
+	MELY_STORE(&core->loan.lends_to, NULL, relaxed);
+	MELY_STORE(&core->loan.borrows, false, relaxed);
 }
 
 int

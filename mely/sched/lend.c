@@ -65,10 +65,10 @@ smoothed(uint32_t before, uint32_t load)
 static bool
 has_room(const struct melyint_core *core, const struct melyint_core *other, uint32_t load)
 {
-	uint32_t theirs = MELY_LOAD(&other->hint.load, relaxed);
+	uint32_t theirs = MELY_LOAD(&other->loan.load, relaxed);
 
 	if (other->fixed.domain != core->fixed.domain || theirs + load > ROOM ||
-	    MELY_LOAD(&other->hint.lends_to, relaxed) != NULL)
+	    MELY_LOAD(&other->loan.lends_to, relaxed) != NULL)
 		return false;
 	return other->index < core->index ? FACTOR * theirs >= load :
 	    theirs > FACTOR * load + MARGIN;
@@ -108,7 +108,7 @@ borrows(const struct melyint_core *core, uint32_t load)
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++) {
-		if (MELY_LOAD(&rt->cores[i].hint.lends_to, relaxed) == core)
+		if (MELY_LOAD(&rt->cores[i].loan.lends_to, relaxed) == core)
 			return load <= ROOM && may_lend(rt);
 	}
 	return false;
@@ -123,30 +123,30 @@ melyint_lend_look(struct melyint_core *core, uint64_t now_ticks)
 	MELY_DEBUG_ASSERT(melyint_self == core);
 	if (now_ticks - core->others.load_ticks < LOOK_TICKS * core->rt->limits.tick_ticks)
 		return;
-	load = smoothed(MELY_LOAD(&core->hint.load, relaxed), load_of(core, now_ticks));
-	MELY_STORE(&core->hint.load, load, relaxed);
-	if (MELY_LOAD(&core->hint.borrows, relaxed) && !borrows(core, load))
-		MELY_STORE(&core->hint.borrows, false, relaxed);
-	if (!MELY_LOAD(&core->hint.borrows, relaxed))
+	load = smoothed(MELY_LOAD(&core->loan.load, relaxed), load_of(core, now_ticks));
+	MELY_STORE(&core->loan.load, load, relaxed);
+	if (MELY_LOAD(&core->loan.borrows, relaxed) && !borrows(core, load))
+		MELY_STORE(&core->loan.borrows, false, relaxed);
+	if (!MELY_LOAD(&core->loan.borrows, relaxed))
 		to = choose(core, load);
-	if (to != NULL && to != MELY_LOAD(&core->hint.lends_to, relaxed))
-		MELY_ADD(&to->hint.load, load, relaxed);
-	MELY_STORE(&core->hint.lends_to, to, relaxed);
-	if (to != NULL && !MELY_LOAD(&to->hint.borrows, relaxed))
-		MELY_STORE(&to->hint.borrows, true, relaxed);
+	if (to != NULL && to != MELY_LOAD(&core->loan.lends_to, relaxed))
+		MELY_ADD(&to->loan.load, load, relaxed);
+	MELY_STORE(&core->loan.lends_to, to, relaxed);
+	if (to != NULL && !MELY_LOAD(&to->loan.borrows, relaxed))
+		MELY_STORE(&to->loan.borrows, true, relaxed);
 }
 
 bool
 melyint_lend_holds(struct melyint_core *core)
 {
-	const struct melyint_core *to = MELY_LOAD(&core->hint.lends_to, relaxed);
+	const struct melyint_core *to = MELY_LOAD(&core->loan.lends_to, relaxed);
 
 	MELY_DEBUG_ASSERT(melyint_self == core && to != core);
 	if (to == NULL || core->batch.color != NULL || core->others.relieved != NULL)
 		return false;
-	if (may_lend(core->rt) && MELY_LOAD(&to->hint.load, relaxed) <= ROOM)
+	if (may_lend(core->rt) && MELY_LOAD(&to->loan.load, relaxed) <= ROOM)
 		return !melyint_lend_deaf(to, melyint_ticks());
-	MELY_STORE(&core->hint.lends_to, NULL, relaxed);
+	MELY_STORE(&core->loan.lends_to, NULL, relaxed);
 	return false;
 }
 
@@ -162,7 +162,7 @@ melyint_lend(struct melyint_core *self, struct mely_color *color)
 	/* Events of the color would stay in this core's queue. */
 	MELY_DEBUG_ASSERT(MELY_PEEK(&color->_heads) == NULL && color->_tails == NULL);
 	/* release: pairs with the acquire in melyint_color_lock */
-	MELY_STORE(&color->_owner, MELY_LOAD(&self->hint.lends_to, relaxed), release);
+	MELY_STORE(&color->_owner, MELY_LOAD(&self->loan.lends_to, relaxed), release);
 	MELY_COUNT(&self->counters.lent, 1);
 	return true;
 }

@@ -34,7 +34,7 @@ MELY_INLINE bool
 melyint_lend_leaves(const struct melyint_core *thief, const struct melyint_core *victim,
     uint64_t now_ticks)
 {
-	return MELY_LOAD(&thief->hint.lends_to, relaxed) == victim && /* ours */
+	return MELY_LOAD(&thief->loan.lends_to, relaxed) == victim && /* ours */
 	    !melyint_lend_deaf(victim, now_ticks);
 }
 

@@ -187,7 +187,7 @@ static bool
 worth_watching(const struct melyint_core *core, uint64_t since_ticks)
 {
 	/* relaxed, both: ours, and a hint */
-	const struct melyint_core *to = MELY_LOAD(&core->hint.lends_to, relaxed);
+	const struct melyint_core *to = MELY_LOAD(&core->loan.lends_to, relaxed);
 
 	return other_busy(core) ||
 	    (to != NULL && MELY_LOAD(&to->pace.turn_ticks, relaxed) > since_ticks);
@@ -258,7 +258,7 @@ watches_borrower(const struct melyint_core *core)
 {
 	const struct mely_runtime *rt = core->rt;
 	/* relaxed: ours */
-	const struct melyint_core *to = MELY_LOAD(&core->hint.lends_to, relaxed);
+	const struct melyint_core *to = MELY_LOAD(&core->loan.lends_to, relaxed);
 	int i;
 
 	for (i = 0; to != NULL && i < rt->cores_count; i++) {

@@ -132,7 +132,7 @@ melyint_victim_pays_wakeup(const struct melyint_core *core, uint32_t n, bool beh
 {
 	if (n < 2 && !behind)
 		return false;
-	if (MELY_LOAD(&core->hint.borrows, relaxed)) /* a hint */
+	if (MELY_LOAD(&core->loan.borrows, relaxed)) /* a hint */
 		return backlog_ns(core, n) >= MELYINT_LEND_BACKLOG_NS; /* C of NOTE(lend) */
 	if (heuristics(core->rt) & MELY_STEAL_TIME_LEFT)
 		return melyint_core_worthy_ns(core) >= MELYINT_WAKEUP_NS;

@@ -17,13 +17,13 @@ static struct mely_handler slow = MELY_HANDLER_WITH(count, 1000000, 1, 0);
 static struct melyint_core *
 borrower_of(const struct melyint_core *core)
 {
-	return MELY_LOAD(&core->hint.lends_to, relaxed);
+	return MELY_LOAD(&core->loan.lends_to, relaxed);
 }
 
 static void
 set_load(struct melyint_core *core, uint32_t load)
 {
-	MELY_STORE(&core->hint.load, load, relaxed);
+	MELY_STORE(&core->loan.load, load, relaxed);
 }
 
 /* Look as a core that has been asleep or, busy, at work for a second. */
@@ -52,10 +52,10 @@ the_higher_number_lends(void **state)
 	assert_null(borrower_of(one));
 	look(two, false);
 	assert_ptr_equal(borrower_of(two), one);
-	assert_true(MELY_LOAD(&one->hint.borrows, relaxed));
-	assert_in_range(MELY_LOAD(&one->hint.load, relaxed), 170, 180); /* with two's */
+	assert_true(MELY_LOAD(&one->loan.borrows, relaxed));
+	assert_in_range(MELY_LOAD(&one->loan.load, relaxed), 170, 180); /* with two's */
 	look(two, false); /* once */
-	assert_in_range(MELY_LOAD(&one->hint.load, relaxed), 170, 180);
+	assert_in_range(MELY_LOAD(&one->loan.load, relaxed), 170, 180);
 }
 
 /* What it was lent would move on. */
@@ -71,7 +71,7 @@ a_borrower_does_not_lend(void **state)
 	look(one, false);
 	assert_null(borrower_of(one));
 	look(two, false);
-	MELY_STORE(&two->hint.lends_to, NULL, relaxed);
+	MELY_STORE(&two->loan.lends_to, NULL, relaxed);
 	look(one, false); /* nothing is lent to it any more */
 	assert_ptr_equal(borrower_of(one), &rt->cores[2]);
 }
@@ -102,7 +102,7 @@ no_room_no_loan(void **state)
 	set_load(&rt->cores[2], 100);
 	look(two, true); /* a load of its own rises by half of the difference: 544 */
 	assert_null(borrower_of(two));
-	assert_in_range(MELY_LOAD(&two->hint.load, relaxed), 530, 550);
+	assert_in_range(MELY_LOAD(&two->loan.load, relaxed), 530, 550);
 }
 
 /* Switches that keep colors where they are. */
@@ -126,9 +126,9 @@ without_stealing_no_loan(void **state)
 	set_load(one, 590);
 	look(two, false);
 	assert_null(borrower_of(two));
-	assert_true(MELY_LOAD(&one->hint.borrows, relaxed));
+	assert_true(MELY_LOAD(&one->loan.borrows, relaxed));
 	look(one, true);
-	assert_false(MELY_LOAD(&one->hint.borrows, relaxed));
+	assert_false(MELY_LOAD(&one->loan.borrows, relaxed));
 }
 
 /* Post as two's poller, with these flags, and return the owner of the color. */
@@ -147,7 +147,7 @@ found(int color, unsigned flags)
 static void
 lend_to_one(void)
 {
-	MELY_STORE(&two->hint.lends_to, one, relaxed);
+	MELY_STORE(&two->loan.lends_to, one, relaxed);
 	MELY_STORE(&one->pace.turn_ticks, melyint_ticks() + rt->limits.tick_ticks, relaxed);
 }
 
@@ -181,7 +181,7 @@ what_the_poller_finds_is_lent(void **state)
 	assert_int_equal(counted(&two->counters.lent), 1);
 	melyint_batch_run(two);
 	run_all(two);
-	MELY_STORE(&two->hint.lends_to, NULL, relaxed);
+	MELY_STORE(&two->loan.lends_to, NULL, relaxed);
 }
 
 /* D of NOTE(lend): a lender may have slept since it chose its borrower. */
@@ -226,8 +226,8 @@ a_lender_comes_back_for_a_backlog(void **state)
 	assert_int_equal(mely_post(&colors[1], &slow, NULL), 0);
 	assert_int_equal(mely_post(&colors[2], &slow, NULL), 0);
 	play(one);
-	MELY_STORE(&one->hint.lends_to, two, relaxed);
-	MELY_STORE(&two->hint.borrows, true, relaxed);
+	MELY_STORE(&one->loan.lends_to, two, relaxed);
+	MELY_STORE(&two->loan.borrows, true, relaxed);
 	MELY_STORE(&two->hint.batch_ns, MELYINT_LEND_BACKLOG_NS / 4, relaxed);
 	MELY_STORE(&two->pace.turn_ticks, now, relaxed);
 	assert_int_equal(melyint_victim_worthy(one, two, now), MELYINT_NOT_WORTHY);
@@ -245,8 +245,8 @@ a_lender_comes_back_for_a_backlog(void **state)
 	MELY_STORE(&two->hint.batch_ns, 1, relaxed);
 	assert_int_equal(melyint_victim_worthy(one, two, now + rt->limits.aged_ticks),
 	    MELYINT_WAITED);
-	MELY_STORE(&one->hint.lends_to, NULL, relaxed);
-	MELY_STORE(&two->hint.borrows, false, relaxed);
+	MELY_STORE(&one->loan.lends_to, NULL, relaxed);
+	MELY_STORE(&two->loan.borrows, false, relaxed);
 	run_all(two);
 }
 
@@ -272,8 +272,8 @@ a_lender_keeps_watch(void **state)
 	pthread_t thread;
 
 	(void)state;
-	MELY_STORE(&one->hint.lends_to, two, relaxed);
-	MELY_STORE(&two->hint.borrows, true, relaxed);
+	MELY_STORE(&one->loan.lends_to, two, relaxed);
+	MELY_STORE(&two->loan.borrows, true, relaxed);
 	MELY_STORE(&two->hint.batch_ns, 1, relaxed);
 	MELY_STORE(&two->hint.busy, 1, relaxed);
 	MELY_STORE(&two->pace.turn_ticks, melyint_ticks(), relaxed);
@@ -284,8 +284,8 @@ a_lender_keeps_watch(void **state)
 	assert_non_null(one->batch.color);
 	assert_int_equal(counted(&rt->outside.wakeups), 0);
 	melyint_batch_run(one);
-	MELY_STORE(&one->hint.lends_to, NULL, relaxed);
-	MELY_STORE(&two->hint.borrows, false, relaxed);
+	MELY_STORE(&one->loan.lends_to, NULL, relaxed);
+	MELY_STORE(&two->loan.borrows, false, relaxed);
 	MELY_STORE(&two->hint.busy, 0, relaxed);
 	run_all(two);
 }

@@ -180,7 +180,7 @@ struct melyint_progress {
 
 /* NOTE(lend). Hints. */
 struct melyint_loan {
-	_Atomic uint32_t load;  /* per mille of the time; written by the owner, added to by lenders */
+	_Atomic uint32_t load;  /* per mille of the time; by the owner, and added to by lenders */
 	_Atomic bool borrows;   /* set by lenders, cleared by the owner */
 	_Atomic(struct melyint_core *) lends_to; /* NULL: to none; written by the owner */
 };

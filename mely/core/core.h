@@ -43,7 +43,7 @@ struct melyint_stall;     /* look/watchdog/stall.c */
 enum {
 	MELYINT_AWAKE = 0,
 	MELYINT_ASLEEP,  /* in its poller until woken */
-	MELYINT_SENTRY,  /* in its poller, but checks once a tick or so because some core is busy */
+	MELYINT_SENTRY,  /* in its poller, but checks now and then because some core is busy */
 	MELYINT_OUTSIDE /* core 0: in the program's own loop; NOTE(outside) in sched/park.c */
 };
 

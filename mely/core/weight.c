@@ -31,8 +31,8 @@
  *      the runtime under the handler's number. A thread that next holds an event of that handler
  *      collects it before the function is entered: when the event is measured, or posted while the
  *      time is unknown. A sample that no thread collects is overwritten by another handler's.
- *      All cores read the handlers with each event. So the more cores, the fewer samples of each
- *      does that, and the handlers are written as often as with eight.
+ *      All cores read a handler with each of its events. So a core of more than eight leaves only
+ *      one sample in several there, and the handler is written as often as with eight cores.
  *   C. "Away" is the first batch of a color after its steal; everything else counts as "home".
  *      The learned penalty is the rounded ratio of the two averages. Each sample from home lets it
  *      decay, so that a handler which is no longer stolen is tried again.

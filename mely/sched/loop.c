@@ -75,7 +75,6 @@ static MELY_NOINLINE void
 look_around(struct melyint_core *core, uint64_t now)
 {
 	(void)look(core, now);
-	melyint_lend_look(core, now);
 	if (now - core->pace.ticked_ticks >= core->rt->limits.tick_ticks)
 		tick(core, now);
 }

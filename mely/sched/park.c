@@ -12,13 +12,14 @@
  *      it finds work and more is left, it wakes the next.
  *   C. The glances of B are not ordered against a core that is just going to sleep, so each could
  *      miss the other. Therefore, while any core is busy, one of the sleepers is the sentry: it
- *      checks every millisecond. A core that goes to sleep becomes the sentry if another core is
- *      busy and there is no sentry. A poster that leaves work waiting while there is no sentry, and
- *      a core that begins a batch while others wait, wake a sleeper to become it. A sentry that
- *      gets work of its own wakes a successor. So does a searcher that gets work, since posters may
- *      have left the same duty to it. A searcher that finds nothing owes the others a sentry until
- *      it sleeps again or begins a batch. When all cores sleep there is no sentry, and nothing
- *      ticks. The sentry also relieves cores that do not come back: NOTE(stuck) in stuck.c.
+ *      checks every millisecond (a lender in 5: NOTE(lend) in lend.c). A core that goes to sleep
+ *      becomes the sentry if another core is busy and there is no sentry. A poster that leaves
+ *      work waiting while there is no sentry, and a core that begins a batch while others wait,
+ *      wake a sleeper to become it. A sentry that gets work of its own wakes a successor. So does
+ *      a searcher that gets work, since posters may have left the same duty to it. A searcher that
+ *      finds nothing owes the others a sentry until it sleeps again or begins a batch. When all
+ *      cores sleep there is no sentry, and nothing ticks. The sentry also relieves cores that do
+ *      not come back: NOTE(stuck) in stuck.c.
  *   D. A search keeps posters from waking a second core. A poster that holds back for that reason
  *      while there is no sentry records it in domain->searching, and the core that ends the search
  *      reads it there: a waker that found no sleeper tries again; a searcher that comes back leaves
@@ -167,18 +168,26 @@ stand_up(struct melyint_core *core)
 	return by_other;
 }
 
+/* Is a core busy besides this one and that one? */
 static bool
-other_busy(const struct melyint_core *core)
+busy_besides(const struct melyint_core *core, const struct melyint_core *that)
 {
 	const struct mely_runtime *rt = core->rt;
 	int i;
 
 	for (i = 0; i < rt->cores_count; i++) {
 		/* relaxed: a hint; a core that gets busy later sees that there is no sentry */
-		if (&rt->cores[i] != core && MELY_LOAD(&rt->cores[i].hint.busy, relaxed) != 0)
+		if (&rt->cores[i] != core && &rt->cores[i] != that &&
+		    MELY_LOAD(&rt->cores[i].hint.busy, relaxed) != 0)
 			return true;
 	}
 	return false;
+}
+
+static bool
+other_busy(const struct melyint_core *core)
+{
+	return busy_besides(core, NULL);
 }
 
 /* Is there something for the sentry to watch? For a lender, if the borrower has begun a turn since
@@ -256,18 +265,10 @@ end_search(struct melyint_core *core)
 static bool
 watches_borrower(const struct melyint_core *core)
 {
-	const struct mely_runtime *rt = core->rt;
 	/* relaxed: ours */
 	const struct melyint_core *to = MELY_LOAD(&core->loan.lends_to, relaxed);
-	int i;
 
-	for (i = 0; to != NULL && i < rt->cores_count; i++) {
-		/* relaxed: a hint */
-		if (&rt->cores[i] != core && &rt->cores[i] != to &&
-		    MELY_LOAD(&rt->cores[i].hint.busy, relaxed) != 0)
-			return false;
-	}
-	return to != NULL && !melyint_lend_deaf(to, melyint_ticks());
+	return to != NULL && !busy_besides(core, to) && !melyint_lend_deaf(to, melyint_ticks());
 }
 
 static uint64_t

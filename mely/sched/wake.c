@@ -164,8 +164,8 @@ left_to_sentry(struct mely_runtime *rt)
 	return MELY_LOAD(&rt->idle.sentries, relaxed) != 0;
 }
 
-/* E of NOTE(park): find a thief for one of the n colors that wait on core, in one domain. True: its
- * cores take care of it. */
+/* E of NOTE(park): find a thief in one domain for what waits on core. True: its cores take care of
+ * that. */
 static bool
 offer_to(struct melyint_core *self, struct melyint_core *core, struct melyint_domain *domain,
     bool sentry)

@@ -85,6 +85,19 @@ cores_teardown(void **state)
 	return mely_runtime_free(rt);
 }
 
+/* The core falls asleep, as far as others see. */
+static MELY_UNUSED void
+put_to_sleep(struct melyint_core *core, uint8_t how)
+{
+	melyint_lock_take(&core->lock);
+	MELY_STORE(&core->locked.sleep, how, relaxed);
+	if (MELY_ADD(&core->fixed.domain->sleepers, 1, relaxed) == 0)
+		MELY_ADD(&core->rt->idle.domains, 1, relaxed);
+	if (how == MELYINT_SENTRY)
+		MELY_ADD(&core->rt->idle.sentries, 1, relaxed);
+	melyint_lock_drop(&core->lock);
+}
+
 /* Post n events to colors[color], from outside; their arguments are 0 up. */
 static MELY_UNUSED void
 post(int color, int n)

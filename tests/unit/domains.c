@@ -19,18 +19,6 @@ searching(int domain)
 	return MELY_LOAD(&rt->domains[domain].searching, relaxed);
 }
 
-static void
-put_to_sleep(int number)
-{
-	struct melyint_core *core = &rt->cores[number];
-
-	melyint_lock_take(&core->lock);
-	MELY_STORE(&core->locked.sleep, MELYINT_ASLEEP, relaxed);
-	if (MELY_ADD(&core->fixed.domain->sleepers, 1, relaxed) == 0)
-		MELY_ADD(&rt->idle.domains, 1, relaxed);
-	melyint_lock_drop(&core->lock);
-}
-
 static bool
 asleep(int number)
 {
@@ -85,10 +73,10 @@ each_domain_counts_once(void **state)
 	(void)state;
 	assert_int_equal(rt->cores[2].fixed.domains[0], 1);
 	assert_int_equal(rt->cores[2].fixed.domains[1], 0);
-	put_to_sleep(0);
-	put_to_sleep(1);
+	put_to_sleep(&rt->cores[0], MELYINT_ASLEEP);
+	put_to_sleep(&rt->cores[1], MELYINT_ASLEEP);
 	assert_int_equal(domains_with_sleepers(), 1);
-	put_to_sleep(2);
+	put_to_sleep(&rt->cores[2], MELYINT_ASLEEP);
 	assert_int_equal(domains_with_sleepers(), 2);
 	melyint_lock_take(&one->lock);
 	assert_true(melyint_wake_locked(one));
@@ -102,8 +90,8 @@ static void
 the_own_domain_comes_first(void **state)
 {
 	(void)state;
-	put_to_sleep(2);
-	put_to_sleep(0);
+	put_to_sleep(&rt->cores[2], MELYINT_ASLEEP);
+	put_to_sleep(&rt->cores[0], MELYINT_ASLEEP);
 	play(two);
 	post(0, 1); /* on two */
 	assert_false(asleep(0));
@@ -128,8 +116,8 @@ static void
 two_searches_at_a_time(void **state)
 {
 	(void)state;
-	put_to_sleep(2);
-	put_to_sleep(0);
+	put_to_sleep(&rt->cores[2], MELYINT_ASLEEP);
+	put_to_sleep(&rt->cores[0], MELYINT_ASLEEP);
 	play(two);
 	post(0, 1);
 	assert_int_equal(searching(0), MELYINT_SEARCH_ONE);
@@ -137,7 +125,7 @@ two_searches_at_a_time(void **state)
 	melyint_offer(&rt->cores[2], &rt->cores[2]); /* nothing waits there */
 	assert_true(asleep(2));
 	MELY_STORE(&rt->cores[2].hint.stealable, 1, relaxed);
-	put_to_sleep(0);
+	put_to_sleep(&rt->cores[0], MELYINT_ASLEEP);
 	one->locked.searching = false;
 	melyint_offer(NULL, &rt->cores[2]);
 	assert_false(asleep(2));

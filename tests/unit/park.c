@@ -41,18 +41,6 @@ searching(void)
 	return MELY_LOAD(&rt->domains[0].searching, relaxed);
 }
 
-static void
-put_to_sleep(struct melyint_core *core, uint8_t how)
-{
-	melyint_lock_take(&core->lock);
-	MELY_STORE(&core->locked.sleep, how, relaxed);
-	if (MELY_ADD(&core->fixed.domain->sleepers, 1, relaxed) == 0)
-		MELY_ADD(&rt->idle.domains, 1, relaxed);
-	if (how == MELYINT_SENTRY)
-		MELY_ADD(&rt->idle.sentries, 1, relaxed);
-	melyint_lock_drop(&core->lock);
-}
-
 static bool
 wake(struct melyint_core *core)
 {

@@ -160,6 +160,27 @@ sample_waits(void **state)
 	assert_int_equal(core->sampling.call.key, 0);
 }
 
+/* Where there are many cores, each leaves one sample in several, except for the first of a handler:
+ * B of NOTE(measure). */
+static void
+many_cores_share_less(void **state)
+{
+	struct melyint_core *core = &rt->cores[0];
+	int calls, shared = 0;
+
+	(void)state;
+	assert_int_equal(rt->limits.share_every, 1);
+	rt->limits.share_every = 3;
+	melyint_sample_begin(core, &handler, NULL);
+	assert_int_not_equal(core->sampling.call.key, 0); /* its time is unknown */
+	melyint_sample_home(&handler, 1000);
+	for (calls = 0; calls < 9; calls++) {
+		melyint_sample_begin(core, &handler, NULL);
+		shared += core->sampling.call.key != 0;
+	}
+	assert_int_equal(shared, 3);
+}
+
 static void
 averages(void **state)
 {
@@ -331,6 +352,7 @@ main(void)
 	    cmocka_unit_test_setup_teardown(extremes, begin, end),
 	    cmocka_unit_test_setup_teardown(unknown_is_sampled, begin, end),
 	    cmocka_unit_test_setup_teardown(sample_waits, begin, end),
+	    cmocka_unit_test_setup_teardown(many_cores_share_less, begin, end),
 	    cmocka_unit_test_setup_teardown(averages, begin, end),
 	    cmocka_unit_test_setup_teardown(penalty_is_learned, begin, end),
 	    cmocka_unit_test_setup_teardown(penalty_is_bounded, begin, end),

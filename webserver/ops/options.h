@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.h: the command line of sws. Filled before the runtime is made, read-only after that.
+ * options.h: all that an operator says of sws, on the command line and in its file. Read-only once
+ * it is read.
  */
 #ifndef SWS_OPTIONS_H
 #define SWS_OPTIONS_H
@@ -8,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ops/setting.h"
 #include "site/site.h"
 
 struct sws_options {
-	struct sws_site_options site;
 	const char *bind;
 	int port;
 	int cores;                /**< 0: the runtime's default */
@@ -19,6 +20,7 @@ struct sws_options {
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;
 	uint64_t drain_timeout_ns;
+	struct sws_site_options site;
 };
 
 /** What main does after it has parsed the command line. */

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * setting.c: the table of settings, and the parser of each kind of value.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <mely/mely.h>
+
+#include "base/assertion.h"
+#include "ops/options.h"
+#include "ops/setting.h"
+
+#define SERVER(member) offsetof(struct sws_options, member), false
+#define SITE(member) offsetof(struct sws_site_options, member), true
+
+const struct sws_setting sws_settings[] = {
+	{"port", SWS_SETTING_NUMBER, SERVER(port), 0, 65535, NULL},
+	{"bind", SWS_SETTING_TEXT, SERVER(bind), 0, 0, NULL},
+	{"cores", SWS_SETTING_NUMBER, SERVER(cores), 1, MELY_CORES_MAX, NULL},
+	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), 1, 100000000, NULL},
+	{"header-timeout", SWS_SETTING_SECONDS, SERVER(header_timeout_ns), 0, 0, NULL},
+	{"idle-timeout", SWS_SETTING_SECONDS, SERVER(idle_timeout_ns), 0, 0, NULL},
+	{"drain-timeout", SWS_SETTING_SECONDS, SERVER(drain_timeout_ns), 0, 0, NULL},
+	{"cache-size", SWS_SETTING_BYTES, SITE(cache_size), 0, 0, NULL},
+	{"cache-file-size", SWS_SETTING_BYTES, SITE(cache_file_size), 0, 0, NULL},
+	{"precompressed", SWS_SETTING_CODINGS, SITE(codings), 0, 0, NULL},
+	{"field", SWS_SETTING_FIELD, SITE(fields), 0, 0, NULL},
+	{NULL, SWS_SETTING_TEXT, 0, false, 0, 0, NULL}
+};
+
+const struct sws_setting *
+sws_setting_find(const char *name, size_t len)
+{
+	for (const struct sws_setting *s = sws_settings; s->name != NULL; s++)
+		if (strlen(s->name) == len && memcmp(s->name, name, len) == 0)
+			return s;
+	return NULL;
+}
+
+bool
+sws_setting_refuse(const struct sws_source *source, const char *name, const char *format, ...)
+{
+	va_list args;
+
+	if (source->file == NULL)
+		fprintf(stderr, "sws: --%s: ", name);
+	else
+		fprintf(stderr, "sws: %s:%d: %s: ", source->file, source->line, name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return false;
+}
+
+/* A value and what is needed to refuse it. */
+struct given {
+	const struct sws_setting *setting;
+	const struct sws_source *source;
+	const char *text;
+};
+
+#define REFUSE(g, ...) sws_setting_refuse((g)->source, (g)->setting->name, __VA_ARGS__)
+
+/* ---- the kinds ----------------------------------------------------------------------------- */
+
+static bool
+number(const struct given *g, long *value)
+{
+	long min = g->setting->min, max = g->setting->max;
+	char *end;
+
+	errno = 0;
+	*value = strtol(g->text, &end, 10);
+	if (errno != 0 || end == g->text || *end != '\0' || *value < min || *value > max)
+		return REFUSE(g, "'%s' is not a number between %ld and %ld", g->text, min, max);
+	return true;
+}
+
+static bool
+bytes(const struct given *g, size_t *value)
+{
+	static const char suffixes[] = "kKmMgG";
+	const char *suffix;
+	unsigned long long n;
+	char *end;
+	int shift = 0;
+
+	errno = 0;
+	n = strtoull(g->text, &end, 10);
+	if (end != g->text && *end != '\0') {
+		suffix = strchr(suffixes, *end);
+		shift = suffix != NULL && end[1] == '\0' ? 10 * (1 + (int)(suffix - suffixes) / 2)
+		    : -1;
+	}
+	if (errno != 0 || end == g->text || shift < 0 || g->text[0] == '-'
+	    || n > (SIZE_MAX >> 1 >> shift))
+		return REFUSE(g, "'%s' is not a size in bytes", g->text);
+	*value = (size_t)n << shift;
+	SWS_ASSERT(*value >> shift == n);
+	return true;
+}
+
+/* A time in seconds, possibly with a fraction. */
+static bool
+seconds(const struct given *g, uint64_t *ns)
+{
+	char *end;
+	double s;
+
+	errno = 0;
+	s = strtod(g->text, &end);
+	if (errno != 0 || end == g->text || *end != '\0' || !(s >= 0.001 && s <= 86400))
+		return REFUSE(g, "'%s' is not a time between 0.001 and 86400 seconds", g->text);
+	*ns = (uint64_t)(s * 1e9);
+	/* 0 would mean a timer that does not repeat. */
+	SWS_ASSERT(*ns > 0);
+	return true;
+}
+
+static bool
+text(const struct given *g, const char **value)
+{
+	if (g->text[0] == '\0')
+		return REFUSE(g, "a value is missing");
+	*value = g->text;
+	return true;
+}
+
+static bool
+one_of_texts(const struct given *g, struct sws_texts *texts)
+{
+	/* The values of the command line replace those of the file. */
+	if (texts->file != g->source->file)
+		texts->count = 0;
+	texts->file = g->source->file;
+	if (texts->count == SWS_TEXTS_MAX)
+		return REFUSE(g, "more than %d values", SWS_TEXTS_MAX);
+	return text(g, &texts->text[texts->count]) && ++texts->count > 0;
+}
+
+static bool
+choice(const struct given *g, const char *choices, int *value)
+{
+	size_t len = strlen(g->text);
+	int i = 0;
+
+	for (const char *p = choices; ; p++, i++) {
+		size_t n = strcspn(p, "|");
+
+		if (n == len && memcmp(p, g->text, n) == 0) {
+			*value = i;
+			return true;
+		}
+		p += n;
+		if (*p == '\0')
+			return REFUSE(g, "'%s' is none of %s", g->text, choices);
+	}
+}
+
+static bool
+on_or_off(const struct given *g, bool *value)
+{
+	int i;
+
+	if (!choice(g, "off|on|false|true", &i))
+		return false;
+	*value = i & 1;
+	return true;
+}
+
+/* A list such as "br,gz", or "off". */
+static bool
+codings(const struct given *g, uint8_t list[HTTP_CODINGS])
+{
+	const char *p = g->text;
+	unsigned n = 0, seen = 0;
+
+	memset(list, HTTP_IDENTITY, HTTP_CODINGS);
+	if (strcmp(g->text, "off") == 0)
+		return true;
+	for (;;) {
+		size_t len = strcspn(p, ",");
+		int c = HTTP_ZSTD;
+
+		while (c < HTTP_CODINGS && (strlen(http_coding_suffix(c)) != len + 1
+		    || memcmp(http_coding_suffix(c) + 1, p, len) != 0))
+			c++;
+		if (c == HTTP_CODINGS || (seen >> c & 1))
+			return REFUSE(g, "'%s' is neither off nor a list of zst, br and gz",
+			    g->text);
+		seen |= 1u << c;
+		list[n++] = (uint8_t)c;
+		SWS_ASSERT(n < HTTP_CODINGS);
+		if (p[len] == '\0')
+			return true;
+		p += len + 1;
+	}
+}
+
+/* ---- fields -------------------------------------------------------------------------------- */
+
+/* Is this a field that sws writes itself, or that frames a message? */
+static bool
+is_own(const char *name, size_t len)
+{
+	static const char *const names[] = {
+		"Accept-Ranges", "Connection", "Content-Encoding", "Content-Length",
+		"Content-Range", "Content-Type", "Date", "ETag", "Keep-Alive", "Last-Modified",
+		"Location", "Server", "Trailer", "Transfer-Encoding", "Upgrade", "Vary"
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strlen(names[i]) == len && strncasecmp(names[i], name, len) == 0)
+			return true;
+	return false;
+}
+
+/* Take the line of the field with this name out of lines. */
+static void
+remove_line(char *lines, const char *name, size_t len)
+{
+	char *line = lines;
+
+	while (*line != '\0') {
+		char *next = strchr(line, '\n') + 1;
+
+		if (strncasecmp(line, name, len) == 0 && line[len] == ':')
+			memmove(line, next, strlen(next) + 1);
+		else
+			line = next;
+	}
+}
+
+bool
+sws_setting_add_field(const struct sws_source *source, const char *setting, const char *line,
+    char *lines, size_t room)
+{
+	size_t len = strspn(line, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz"), used;
+	const char *value = line + len + 1, *p;
+
+	for (p = line; (unsigned char)*p >= 0x20 && *p != 0x7f; p++)
+		;
+	if (len == 0 || line[len] != ':' || *p != '\0')
+		return sws_setting_refuse(source, setting, "'%s' is not of the form 'NAME: VALUE'",
+		    line);
+	if (is_own(line, len))
+		return sws_setting_refuse(source, setting, "%.*s is a field that sws writes itself",
+		    (int)len, line);
+	while (*value == ' ')
+		value++;
+	remove_line(lines, line, len);
+	if (*value == '\0')
+		return true;
+	used = strlen(lines);
+	if ((size_t)snprintf(lines + used, room - used, "%.*s: %s\r\n", (int)len, line, value)
+	    < room - used)
+		return true;
+	return sws_setting_refuse(source, setting, "more than %zu bytes of fields", room);
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+bool
+sws_setting_set(const struct sws_setting *s, void *to, const char *value,
+    const struct sws_source *source)
+{
+	const struct given g = {s, source, value};
+	void *at = (char *)to + s->at;
+	long n;
+
+	switch (s->kind) {
+	case SWS_SETTING_NUMBER:
+		if (!number(&g, &n))
+			return false;
+		*(int *)at = (int)n;
+		return true;
+	case SWS_SETTING_COUNT:
+		return number(&g, at);
+	case SWS_SETTING_BYTES:
+		return bytes(&g, at);
+	case SWS_SETTING_SECONDS:
+		return seconds(&g, at);
+	case SWS_SETTING_TEXT:
+		return text(&g, at);
+	case SWS_SETTING_TEXTS:
+		return one_of_texts(&g, at);
+	case SWS_SETTING_SWITCH:
+		return on_or_off(&g, at);
+	case SWS_SETTING_CHOICE:
+		return choice(&g, s->choices, at);
+	case SWS_SETTING_CODINGS:
+		return codings(&g, at);
+	default:
+		SWS_ASSERT(s->kind == SWS_SETTING_FIELD);
+		return sws_setting_add_field(source, s->name, value, at, SWS_FIELDS_MAX);
+	}
+}

@@ -6,7 +6,8 @@ jobs=$(nproc 2>/dev/null || echo 2)
 
 # Packages that the web server and the documentation need on Debian 12.
 packages_serve="autoconf automake libtool make gcc libc6-dev libhwloc-dev libev-dev
-	libgoogle-perftools-dev libssl-dev libnghttp2-dev cmark-gfm mandoc"
+	libgoogle-perftools-dev libconfig-dev libssl-dev libnghttp2-dev zlib1g-dev libzstd-dev
+	libbrotli-dev libseccomp-dev cmark-gfm mandoc"
 # The rest of the build.
 packages_build="$packages_serve g++ libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev"
 # The tests. The peers of the benchmarks are not here: see microbench/install-peers.

@@ -136,7 +136,7 @@ apply(struct sws_core *core, const struct question *q, struct sws_answer *a)
 	struct sws_page *failed;
 
 	if (has_failed(q)) {
-		failed = sws_site_error(&core->server->site, 412);
+		failed = sws_site_error(sws_setup_site(core->setup, q->req, q->head), 412);
 		sws_page_ref(failed);
 		become(a, failed, core->number);
 		return 0;
@@ -157,8 +157,8 @@ apply(struct sws_core *core, const struct question *q, struct sws_answer *a)
 }
 
 int
-sws_answer_complete(struct sws_core *core, const struct sws_burst *burst,
-    const struct sws_asked *asked, struct sws_answer *a)
+sws_answer_complete(struct sws_core *core, const struct http_request *req, const char *head,
+    struct sws_answer *a)
 {
 	/* The fields that this file knows. */
 	const unsigned any = 1u << HTTP_IF_MATCH | 1u << HTTP_IF_NONE_MATCH
@@ -168,10 +168,9 @@ sws_answer_complete(struct sws_core *core, const struct sws_burst *burst,
 	a->from = 0;
 	a->to = a->fd >= 0 ? a->page->file_size : a->page->body_len;
 	/* Errors and redirections have no validators. */
-	if (__builtin_expect((asked->request.present & any) != 0, 0)
-	    && a->page->validators_at != 0) {
-		struct question q = {&asked->request, burst->in + asked->base, a->page,
-			core->date_s};
+	if (__builtin_expect((req->present & any) != 0, 0)
+	    && a->page->validators_at != 0 && a->page->status == 200) {
+		struct question q = {req, head, a->page, core->date_s};
 
 		status = apply(core, &q, a);
 	}

@@ -11,7 +11,7 @@
  * The page of an answer is known: apply what the request says about it, so that the answer can be
  * sent. 0, or a negative status; then the answer holds nothing any more.
  */
-int sws_answer_complete(struct sws_core *core, const struct sws_burst *burst,
-    const struct sws_asked *asked, struct sws_answer *a);
+int sws_answer_complete(struct sws_core *core, const struct http_request *req, const char *head,
+    struct sws_answer *a);
 
 #endif

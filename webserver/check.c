@@ -17,6 +17,7 @@
 #include "apply.h"
 #include "conn.h"
 #include "disk.h"
+#include "site/rules.h"
 #include "stages.h"
 
 static void check_in_cache_fn(void *arg);
@@ -31,12 +32,12 @@ struct mely_handler sws_not_found = SWS_NOT_FOUND(not_found_fn);
 
 /* May the page be served? One core a second checks; the others serve it meanwhile. */
 static inline bool
-is_fresh(struct sws_core *core, struct sws_page *page)
+is_fresh(struct sws_core *core, struct sws_site *site, struct sws_page *page)
 {
 	uint32_t checked = atomic_load_explicit(&page->checked_s, memory_order_relaxed);
 
 	/* Only pages of the store are checked: it hands out their replacements. */
-	SWS_DEBUG_ASSERT(page->account == &core->server->site.store.bytes);
+	SWS_DEBUG_ASSERT(page->account == &core->server->store.bytes);
 	/* acquire pairs with site/store.c:take_out. */
 	if (atomic_load_explicit(&page->dead, memory_order_acquire))
 		return false;
@@ -48,7 +49,27 @@ is_fresh(struct sws_core *core, struct sws_page *page)
 	    || !atomic_compare_exchange_strong_explicit(&page->checked_s, &checked, core->now_s,
 	    memory_order_relaxed, memory_order_relaxed))
 		return true;
-	return sws_site_revalidate(&core->server->site, page);
+	return sws_site_revalidate(site, page);
+}
+
+/* A request that is looked up, and what is used for it until the handler returns. */
+struct look {
+	struct sws_conn *conn;
+	struct sws_core *core;
+	struct sws_site *site;
+	const struct http_request *req;
+	const char *head;
+};
+
+static struct look
+look_of(struct sws_conn *conn, struct sws_core *core)
+{
+	struct sws_burst *burst = conn->burst;
+	const struct sws_asked *asked = &burst->asked[burst->checked];
+	const char *head = burst->in + asked->base;
+
+	return (struct look){conn, core, sws_setup_site(core->setup, &asked->request, head),
+		&asked->request, head};
 }
 
 /* Add a new page to the store, unless its body is sent from a file. */
@@ -57,7 +78,7 @@ store(struct sws_core *core, struct sws_page *page, int body_fd)
 {
 	bool crowded = false;
 
-	if (body_fd < 0 && !sws_store_put(&core->server->site.store, page, &crowded) && crowded)
+	if (body_fd < 0 && !sws_store_put(&core->server->store, page, &crowded) && crowded)
 		sws_cores_sweep(core->server);
 }
 
@@ -75,50 +96,72 @@ answer_with(struct sws_core *core, struct sws_page *page, struct sws_answer *a)
 	SWS_ASSERT(a->entry == NULL || a->fd < 0);
 }
 
-/*
- * Fill in the answer for a path that is not in the index; 0, a negative status, or SWS_DISK_AWAY.
- */
+/* The answer is a new page that sends the client elsewhere, or -503. */
 static int
-resolve_slow(struct sws_conn *conn, struct sws_core *core, const struct sws_path *path,
-    const struct http_span *query, const char *head, struct sws_answer *a)
+send_elsewhere(const struct look *look, const struct sws_path *path,
+    const struct sws_redirect *redirect, struct sws_answer *a)
 {
-	struct sws_site *site = &core->server->site;
-	struct sws_page *page = sws_store_get(&site->store, path->hash, path->text, path->len);
+	const char *query = look->head + look->req->query.at;
+	size_t query_len = look->req->query.len;
+	int status = redirect != NULL
+	    ? sws_page_moved(&a->page, redirect, query, query_len)
+	    : sws_page_redirect(&a->page, path->text, path->len, query, query_len);
+
+	a->entry = NULL;
+	return status == 0 ? 0 : -503;
+}
+
+/* Fill in the answer from the file of a path; 0, a negative status, or SWS_DISK_AWAY. */
+static int
+resolve_file(const struct look *look, const struct sws_path *path, struct sws_answer *a)
+{
+	struct sws_redirect redirect;
+	struct sws_page *page;
 	struct stat st;
 	int status, fd;
 
-	if (page != NULL && !is_fresh(core, page)) {
-		sws_page_unref(page);
-		page = NULL;
-	}
-	if (page == NULL) {
-		status = sws_file_open(site->root_fd, path->text, path->len, &fd, &st);
-		if (status < 0)
-			return status;
-		if (status == SWS_FILE_DIRECTORY) {
-			a->entry = NULL;
-			return sws_page_redirect(&a->page, path->text, path->len, head + query->at,
-			    query->len) == 0 ? 0 : -503;
-		}
-		status = sws_disk_page(conn, path, fd, &st, &page, &a->fd);
-		if (status != 0)
-			return status < 0 ? -503 : status;
-		atomic_init(&page->checked_s, core->now_s);
-		store(core, page, a->fd);
-	}
-	answer_with(core, page, a);
+	if (sws_redirect_find(&look->site->options.redirects, path->text, path->len, &redirect))
+		return send_elsewhere(look, path, &redirect, a);
+	status = sws_file_open(look->site->root_fd, path->text, path->len, &fd, &st);
+	if (status < 0)
+		return status;
+	if (status == SWS_FILE_DIRECTORY)
+		return send_elsewhere(look, path, NULL, a);
+	status = sws_disk_page(look->conn, look->site, path, fd, &st, &page, &a->fd);
+	if (status != 0)
+		return status < 0 ? -503 : status;
+	atomic_init(&page->checked_s, look->core->now_s);
+	store(look->core, page, a->fd);
+	answer_with(look->core, page, a);
 	return 0;
 }
 
-static inline int
-resolve(struct sws_conn *conn, struct sws_core *core, const struct sws_path *path,
-    const struct http_span *query, const char *head, struct sws_answer *a)
+/* ... for a path that is not in the index. */
+static int
+resolve_slow(const struct look *look, const struct sws_path *path, struct sws_answer *a)
 {
-	struct sws_entry *e = sws_index_find(&core->index, path->hash, path->text, path->len);
+	struct sws_page *page = sws_store_get(look->site->store, path->site, path->hash,
+	    path->text, path->len);
+
+	if (page != NULL && is_fresh(look->core, look->site, page)) {
+		answer_with(look->core, page, a);
+		return 0;
+	}
+	if (page != NULL)
+		sws_page_unref(page);
+	return resolve_file(look, path, a);
+}
+
+static inline int
+resolve(const struct look *look, const struct sws_path *path, struct sws_answer *a)
+{
+	struct sws_core *core = look->core;
+	struct sws_entry *e = sws_index_find(&core->index, path->site, path->hash, path->text,
+	    path->len);
 
 	if (e != NULL) {
 		SWS_ASSERT(e->core == core->number);
-		if (is_fresh(core, e->page)) {
+		if (is_fresh(core, look->site, e->page)) {
 			/* relaxed: a hint for the store's make_room; written only while not set. */
 			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
 				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
@@ -129,7 +172,25 @@ resolve(struct sws_conn *conn, struct sws_core *core, const struct sws_path *pat
 		}
 		sws_index_drop(&core->index, e);
 	}
-	return resolve_slow(conn, core, path, query, head, a);
+	return resolve_slow(look, path, a);
+}
+
+/* The answer for a path that ended with an error: what the operator wants instead, if anything. */
+static int
+resolve_instead(const struct look *look, const struct sws_path *path, int status,
+    struct sws_answer *a)
+{
+	struct sws_path other = {.text = look->core->path};
+	int role, result;
+	const char *instead = sws_site_instead(look->site, path->text, path->len, -status, &role);
+
+	if (instead == NULL || strlen(instead) > HTTP_TARGET_MAX)
+		return status;
+	other.len = sws_key_make(look->core->path, instead, strlen(instead), HTTP_IDENTITY, role);
+	sws_site_hash(look->site, &other);
+	a->fd = -1;
+	result = resolve(look, &other, a);
+	return result < 0 ? status : result;
 }
 
 /* ---- content codings ----------------------------------------------------------------------- */
@@ -162,30 +223,29 @@ preferred(const struct sws_site *site, const struct http_request *req, const cha
  * client prefers; or SWS_DISK_AWAY.
  */
 static int
-negotiate(struct sws_conn *conn, struct sws_core *core, const struct sws_burst *burst,
-    const struct sws_asked *asked, struct sws_answer *a)
+negotiate(const struct look *look, struct sws_answer *a)
 {
-	const struct http_request *req = &asked->request;
-	const char *head = burst->in + asked->base;
 	struct sws_answer plain = *a;
-	struct sws_path path = {core->path, 0, 0};
+	struct sws_path path = {.text = look->core->path};
+	struct sws_key key;
 	enum http_coding coding;
 	int status;
 
-	if (a->page->codings == 0 || !http_has(req, HTTP_ACCEPT_ENCODING))
+	if (a->page->codings == 0 || !http_has(look->req, HTTP_ACCEPT_ENCODING))
 		return 0;
-	coding = preferred(&core->server->site, req, head, a->page);
+	coding = preferred(look->site, look->req, look->head, a->page);
 	if (coding == HTTP_IDENTITY)
 		return 0;
-	path.len = sws_key_make(core->path, a->page->key, a->page->key_len, coding);
-	sws_site_hash(&core->server->site, &path);
+	key = sws_key_parts(a->page->key, a->page->key_len);
+	path.len = sws_key_make(look->core->path, a->page->key, key.path_len, coding, key.role);
+	sws_site_hash(look->site, &path);
 	a->fd = -1;
-	status = resolve(conn, core, &path, &req->query, head, a);
+	status = resolve(look, &path, a);
 	if (status < 0) {
 		*a = plain; /* that file has gone: this one is as good */
 		return 0;
 	}
-	sws_answer_release(&plain, core->number);
+	sws_answer_release(&plain, look->core->number);
 	return status;
 }
 
@@ -207,29 +267,29 @@ answer_flags(const struct http_request *req)
 
 /* The answer to one request; 0, a negative status, or SWS_DISK_AWAY. */
 static int
-check_one(struct sws_conn *conn, struct sws_core *core, struct sws_burst *burst,
-    const struct sws_asked *asked, struct sws_answer *a)
+check_one(const struct look *look, struct sws_answer *a)
 {
-	const struct http_request *req = &asked->request;
-	const char *head = burst->in + asked->base;
-	struct sws_path path = {head + req->path.at, req->path.len, 0};
+	const struct http_request *req = look->req;
+	struct sws_path path = {look->head + req->path.at, req->path.len, 0, 0};
 	int status;
 
 	if (!(req->flags & HTTP_PLAIN)) {
-		status = http_path_normal(path.text, path.len, core->path, &path.len);
+		status = http_path_normal(path.text, path.len, look->core->path, &path.len);
 		if (status < 0)
 			return status;
-		path.text = core->path;
+		path.text = look->core->path;
 	}
 	/* The scanner has found it plain, or it is decoded. */
 	SWS_DEBUG_ASSERT(http_path_is_normal(path.text, path.len));
-	sws_site_hash(&core->server->site, &path);
+	sws_site_hash(look->site, &path);
 	a->fd = -1;
 	a->flags = answer_flags(req);
-	status = resolve(conn, core, &path, &req->query, head, a);
+	status = resolve(look, &path, a);
+	if (__builtin_expect(status < 0, 0))
+		status = resolve_instead(look, &path, status, a);
 	if (status == 0)
-		status = negotiate(conn, core, burst, asked, a);
-	return status == 0 ? sws_answer_complete(core, burst, asked, a) : status;
+		status = negotiate(look, a);
+	return status == 0 ? sws_answer_complete(look->core, look->req, look->head, a) : status;
 }
 
 /* ---- CheckInCache, ReadFile and 404 -------------------------------------------------------- */
@@ -262,8 +322,8 @@ check_in_cache_fn(void *arg)
 	/* The input may have been read on another core, or long ago. */
 	sws_core_tick(core);
 	while (burst->checked < burst->count) {
-		int status = check_one(conn, core, burst, &burst->asked[burst->checked],
-		    &burst->answers[burst->checked]);
+		struct look look = look_of(conn, core);
+		int status = check_one(&look, &burst->answers[burst->checked]);
 
 		if (status == -400) {
 			/* No correct client sends this path: treat it as a framing error. */
@@ -287,15 +347,15 @@ check_in_cache_fn(void *arg)
 /* A page that a helper has built, of the file at the time of the request. A page that the store has
  * by now is as new, or newer: use it while it is fresh. */
 static struct sws_page *
-store_late(struct sws_core *core, struct sws_page *page, int *body_fd)
+store_late(const struct look *look, struct sws_page *page, int *body_fd)
 {
-	struct sws_page *other = sws_store_get(&core->server->site.store, page->hash, page->key,
+	struct sws_page *other = sws_store_get(look->site->store, page->site, page->hash, page->key,
 	    page->key_len);
 
-	if (other == NULL || !is_fresh(core, other)) {
+	if (other == NULL || !is_fresh(look->core, look->site, other)) {
 		if (other != NULL)
 			sws_page_unref(other);
-		store(core, page, *body_fd);
+		store(look->core, page, *body_fd);
 		return page;
 	}
 	sws_page_unref(page);
@@ -312,8 +372,8 @@ page_built_fn(void *arg)
 	struct sws_conn *conn = arg;
 	struct sws_core *core = sws_core_here(conn->server);
 	struct sws_burst *burst = conn->burst;
-	const struct sws_asked *asked = &burst->asked[burst->checked];
 	struct sws_answer *a = &burst->answers[burst->checked];
+	struct look look = look_of(conn, core);
 	struct sws_page *page;
 	int status;
 
@@ -321,14 +381,19 @@ page_built_fn(void *arg)
 	SWS_ASSERT(conn->state == SWS_CONN_BUSY && burst->checked < burst->count);
 	sws_core_tick(core);
 	status = sws_disk_finish(conn, &page, &a->fd);
+	if (status == SWS_DISK_STALE) {
+		/* Another setup is in force: look the request up in it. */
+		check_in_cache_fn(conn);
+		return;
+	}
 	if (status == 0) {
 		if (page->account == NULL)
-			page = store_late(core, page, &a->fd);
+			page = store_late(&look, page, &a->fd);
 		answer_with(core, page, a);
-		status = negotiate(conn, core, burst, asked, a);
+		status = negotiate(&look, a);
 		if (status == SWS_DISK_AWAY)
 			return;
-		status = sws_answer_complete(core, burst, asked, a);
+		status = sws_answer_complete(core, look.req, look.head, a);
 	}
 	if (status != 0) {
 		burst->bad_path = 503;
@@ -346,12 +411,13 @@ not_found_fn(void *arg)
 	struct sws_conn *conn = arg;
 	struct sws_burst *burst = conn->burst;
 	struct sws_answer *a = &burst->answers[burst->checked];
+	struct look look;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(burst->checked < burst->count && burst->bad_path != 0);
 	sws_burst_assert(burst);
-	*a = sws_answer_of(sws_site_error(&conn->server->site, burst->bad_path),
-	    answer_flags(&burst->asked[burst->checked].request));
+	look = look_of(conn, sws_core_here(conn->server));
+	*a = sws_answer_of(sws_site_error(look.site, burst->bad_path), answer_flags(look.req));
 	sws_page_ref(a->page);
 	burst->checked++;
 	if (burst->checked < burst->count)

@@ -131,7 +131,7 @@ time_out_head(struct sws_conn *conn)
 static uint64_t
 time_left(struct sws_conn *conn, uint64_t now)
 {
-	const struct sws_options *o = &conn->server->options;
+	const struct sws_options *o = &sws_core_here(conn->server)->setup->options;
 	uint64_t since = conn->since_ns, limit = o->idle_timeout_ns;
 
 	/* A limit of 0 would be exceeded at once. */
@@ -153,7 +153,7 @@ static void
 timer_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
-	uint64_t now = mely_now_ns(), left = time_left(conn, now);
+	uint64_t now = mely_now_ns(), left = time_left(conn, now), idle;
 	bool draining = atomic_load_explicit(&conn->server->draining, memory_order_relaxed);
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
@@ -183,8 +183,9 @@ timer_fn(void *arg)
 		left = SECOND; /* busy: check again later */
 	}
 	/* It may become idle soon, with an earlier deadline. */
-	if (left > conn->server->options.idle_timeout_ns)
-		left = conn->server->options.idle_timeout_ns;
+	idle = sws_core_here(conn->server)->setup->options.idle_timeout_ns;
+	if (left > idle)
+		left = idle;
 	/* A lower bound keeps the timer from firing again and again. */
 	if (left < SECOND / 100)
 		left = SECOND / 100;
@@ -194,7 +195,7 @@ timer_fn(void *arg)
 void
 sws_conn_time_head(struct sws_conn *conn)
 {
-	uint64_t limit = conn->server->options.header_timeout_ns;
+	uint64_t limit = sws_core_here(conn->server)->setup->options.header_timeout_ns;
 
 	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns != 0 && conn->head_timed);
 	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
@@ -232,7 +233,7 @@ static struct sws_peer *
 begin(void *arg, struct sws_listener *listener, int fd)
 {
 	struct sws_server *server = arg;
-	uint64_t wait = server->options.header_timeout_ns;
+	uint64_t wait = sws_core_here(server)->setup->options.header_timeout_ns;
 	struct sws_conn *conn = aligned_alloc(64, (sizeof *conn + 63) & ~(size_t)63);
 	int status = -ENOMEM;
 

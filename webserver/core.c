@@ -22,8 +22,27 @@ sweep(void *arg)
 
 static struct mely_handler sweep_handler = SWS_SWEEP(sweep);
 
+/* A reload has made another setup: from now on this core uses it. */
+static void
+adopt(void *arg)
+{
+	struct sws_core *core = arg;
+	struct sws_setup *before = core->setup;
+
+	SWS_ASSERT(mely_current_core() == core->number);
+	/* NOTE(reload), step c. */
+	core->setup = core->server->reload.setup;
+	sws_setup_ref(core->setup);
+	if (sws_setup_unref(before))
+		sws_cores_sweep(core->server);
+	sws_reload_adopted(core->server);
+}
+
+static struct mely_handler adopt_handler = SWS_ADOPT(adopt);
+
 int
-sws_core_new(struct sws_core **out, struct sws_server *server, int number)
+sws_core_new(struct sws_core **out, struct sws_server *server, int number,
+    struct sws_setup *setup)
 {
 	struct sws_core *core = aligned_alloc(64, (sizeof *core + 63) & ~(size_t)63);
 	int status;
@@ -48,6 +67,9 @@ sws_core_new(struct sws_core **out, struct sws_server *server, int number)
 	}
 	mely_color_set_name(&core->color, "sweep");
 	mely_event_init(&core->sweep, &sweep_handler, core);
+	mely_event_init(&core->adopt, &adopt_handler, core);
+	sws_setup_ref(setup);
+	core->setup = setup;
 	*out = core;
 	return 0;
 }
@@ -67,6 +89,7 @@ sws_core_free(struct sws_core *core)
 	}
 	SWS_ASSERT(core->bursts_count == 0);
 	sws_index_fini(&core->index);
+	sws_setup_unref(core->setup);
 	free(core);
 }
 
@@ -79,6 +102,17 @@ sws_cores_sweep(struct sws_server *server)
 
 		/* -EALREADY: an earlier request for a sweep is still queued. */
 		SWS_ASSERT(status == 0 || status == -EALREADY);
+	}
+}
+
+void
+sws_cores_adopt(struct sws_server *server)
+{
+	for (int i = 0; i < server->cores_count; i++) {
+		struct sws_core *core = server->cores[i];
+		int status = mely_event_post(&core->color, &core->adopt);
+
+		SWS_ASSERT(status == 0);
 	}
 }
 

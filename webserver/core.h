@@ -15,6 +15,7 @@
 #include "http/parse.h"
 #include "site/index.h"
 #include "server.h"
+#include "setup.h"
 
 /** Size of the buffer in which heads and small bodies are gathered for one send. */
 #define SWS_SCRATCH 65536
@@ -25,6 +26,7 @@ struct sws_burst;
 
 struct sws_core {
 	struct sws_server *server;
+	struct sws_setup *setup;    /* in force on this core, which has a reference */
 	struct sws_index index;
 	struct sws_burst *bursts;   /* the spare ones, the last used first */
 	unsigned bursts_count;
@@ -34,14 +36,20 @@ struct sws_core {
 	int64_t date_s;
 	uint64_t date_until_ns;     /* monotonic: when to read the wall clock again */
 	char date[HTTP_DATE_LEN];
-	struct mely_color color;    /* of the sweep; pinned to this core */
+	struct mely_color color;    /* of the sweep and the change of setup; pinned to this core */
 	struct mely_event sweep;
-	char path[HTTP_TARGET_MAX + 2 + SWS_CODED_LEN];
+	struct mely_event adopt;
+	char path[HTTP_TARGET_MAX + 2 + SWS_KEY_MORE];
 	char scratch[SWS_SCRATCH];
 };
 
-int sws_core_new(struct sws_core **core, struct sws_server *server, int number);
+/** Make a core that uses a setup, of which it takes a reference. 0 or a negative errno. */
+int sws_core_new(struct sws_core **core, struct sws_server *server, int number,
+    struct sws_setup *setup);
 void sws_core_free(struct sws_core *core);
+
+/** Make all cores use the newest setup. Each calls sws_reload_adopted. */
+void sws_cores_adopt(struct sws_server *server);
 
 /** Make all cores drop their references to dead pages. Any handler. */
 void sws_cores_sweep(struct sws_server *server);

@@ -21,6 +21,7 @@
 #define AHEAD 4
 
 struct sws_job {
+	struct sws_setup *setup; /* of the site, with a reference; NULL for bytes to warm */
 	struct sws_site *site;
 	struct sws_page *page;
 	int status;
@@ -43,7 +44,8 @@ build_fn(void *arg)
 	const struct sws_path *path = &job->path;
 
 	/* Of many that wait for the same file, the first one builds its page. */
-	job->page = sws_store_get(&job->site->store, path->hash, path->text, path->len);
+	job->page = sws_store_get(job->site->store, path->site, path->hash, path->text,
+	    path->len);
 	if (job->page != NULL && sws_page_matches(job->page, &job->st)) {
 		close(job->fd);
 		job->fd = -1;
@@ -85,18 +87,26 @@ new_job(struct sws_conn *conn, int fd, size_t text_len)
 	/* One stage, or one job, at a time. */
 	SWS_ASSERT(conn->burst->job == NULL && !mely_event_pending(&conn->event));
 	if (job != NULL) {
-		job->site = &conn->server->site;
 		job->fd = fd;
 		conn->burst->job = job;
 	}
 	return job;
 }
 
+/* Free a job. In the conn's color, or after the runtime has ended. */
+static void
+free_job(struct sws_server *server, struct sws_job *job)
+{
+	if (job->setup != NULL && sws_setup_unref(job->setup))
+		sws_cores_sweep(server);
+	free(job);
+}
+
 static bool
 start(struct sws_conn *conn, void (*fn)(void *arg), struct mely_handler *then)
 {
 	if (mely_work(&conn->color, MELY_WORK_FILES, fn, then, conn, NULL) != 0) {
-		free(conn->burst->job);
+		free_job(conn->server, conn->burst->job);
 		conn->burst->job = NULL;
 		return false;
 	}
@@ -105,24 +115,28 @@ start(struct sws_conn *conn, void (*fn)(void *arg), struct mely_handler *then)
 }
 
 static bool
-start_build(struct sws_conn *conn, const struct sws_path *path, int fd, const struct stat *st)
+start_build(struct sws_conn *conn, struct sws_site *site, const struct sws_path *path, int fd,
+    const struct stat *st)
 {
+	struct sws_core *core = sws_core_here(conn->server);
 	struct sws_job *job = new_job(conn, fd, path->len);
 
 	if (job == NULL)
 		return false;
+	job->setup = core->setup;
+	sws_setup_ref(job->setup);
+	job->site = site;
 	job->st = *st;
-	job->asked_s = sws_core_here(conn->server)->now_s;
-	job->path = (struct sws_path){job->text, path->len, path->hash};
+	job->asked_s = core->now_s;
+	job->path = (struct sws_path){job->text, path->len, path->hash, path->site};
 	memcpy(job->text, path->text, path->len);
 	return start(conn, build_fn, &sws_page_built);
 }
 
 int
-sws_disk_page(struct sws_conn *conn, const struct sws_path *path, int fd, struct stat *st,
-    struct sws_page **page, int *body_fd)
+sws_disk_page(struct sws_conn *conn, struct sws_site *site, const struct sws_path *path, int fd,
+    struct stat *st, struct sws_page **page, int *body_fd)
 {
-	struct sws_site *site = &conn->server->site;
 	uint64_t size = (uint64_t)st->st_size;
 	enum sws_body body = sws_site_body_of(site, size);
 	int status = -EAGAIN;
@@ -133,11 +147,24 @@ sws_disk_page(struct sws_conn *conn, const struct sws_path *path, int fd, struct
 		status = sws_site_build(site, path, body_fd, st, body, page);
 	if (status != -EAGAIN)
 		return status;
-	if (start_build(conn, path, fd, st)) {
+	if (start_build(conn, site, path, fd, st)) {
 		*body_fd = -1;
 		return SWS_DISK_AWAY;
 	}
 	return sws_site_build(site, path, body_fd, st, SWS_BODY_READ, page);
+}
+
+/* Release what a job has built. */
+static void
+drop_result(struct sws_job *job)
+{
+	/* The descriptor of bytes to warm belongs to their answer. */
+	if (job->len == 0 && job->fd >= 0)
+		close(job->fd);
+	if (job->page != NULL)
+		sws_page_unref(job->page);
+	job->fd = -1;
+	job->page = NULL;
 }
 
 int
@@ -147,12 +174,16 @@ sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd)
 	int status = job->status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
+	if (job->setup != NULL && job->setup != sws_core_here(conn->server)->setup) {
+		drop_result(job);
+		status = SWS_DISK_STALE;
+	}
 	*page = job->page;
 	*body_fd = job->fd;
 	/* A page of the store has its time. This one is compared with its file at the next use. */
 	if (job->page != NULL && job->page->account == NULL)
 		atomic_init(&job->page->checked_s, job->asked_s);
-	free(job);
+	free_job(conn->server, job);
 	conn->burst->job = NULL;
 	return status;
 }
@@ -195,11 +226,10 @@ sws_disk_abandon(struct sws_burst *burst)
 	SWS_ASSERT(mely_current_core() < 0);
 	if (job == NULL)
 		return;
-	/* The descriptor of bytes to warm belongs to their answer. */
-	if (job->len == 0 && job->fd >= 0)
-		close(job->fd);
-	if (job->page != NULL)
-		sws_page_unref(job->page);
+	drop_result(job);
+	/* The server has a reference to its setup, too. */
+	if (job->setup != NULL && sws_setup_unref(job->setup))
+		SWS_ASSERT(burst->job == job);
 	free(job);
 	burst->job = NULL;
 }

@@ -12,16 +12,21 @@
 
 /** A helper has taken over; its end is the next stage. */
 #define SWS_DISK_AWAY 1
+/** What a helper has built is of a setup that is no longer in force. */
+#define SWS_DISK_STALE 2
 
 /**
  * Build the page of an open regular file. Takes over fd; *body_fd is the descriptor that the body
  * is sent from, or -1. 0, a negative errno, or SWS_DISK_AWAY: sws_page_built follows, which calls
  * sws_disk_finish for the result.
  */
-int sws_disk_page(struct sws_conn *conn, const struct sws_path *path, int fd, struct stat *st,
-    struct sws_page **page, int *body_fd);
+int sws_disk_page(struct sws_conn *conn, struct sws_site *site, const struct sws_path *path, int fd,
+    struct stat *st, struct sws_page **page, int *body_fd);
 
-/** The result of the helper: as that of sws_disk_page. The page may be one of the store. */
+/**
+ * The result of the helper: as that of sws_disk_page, or SWS_DISK_STALE. The page may be one of the
+ * store.
+ */
 int sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd);
 
 /** Could sendfile send len bytes of fd from at on without waiting for a disk? A hint. */

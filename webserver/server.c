@@ -30,9 +30,11 @@
 #define OTHER_DESCRIPTORS 64
 
 static void signal_fn(void *arg);
+static void hangup_fn(void *arg);
 static void deadline_fn(void *arg);
 
 static struct mely_handler signal_handler = SWS_SIGNAL(signal_fn);
+static struct mely_handler hangup_handler = SWS_SIGNAL(hangup_fn);
 static struct mely_handler deadline_handler = SWS_DRAIN_DEADLINE(deadline_fn);
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -53,16 +55,28 @@ signal_fn(void *arg)
 	struct sws_server *server = arg;
 
 	SWS_ASSERT(mely_current_color() == server->control);
+	/* relaxed: set in this color. */
 	if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
 		mely_stop(server->rt, MELY_STOP_DISCARD);
 		return;
 	}
 	/* release pairs with the acquire in sws_server_check_drained. */
 	atomic_store_explicit(&server->draining, true, memory_order_release);
-	if (mely_timer_start(server->control, server->options.drain_timeout_ns, 0, 0,
+	if (mely_timer_start(server->control, server->reload.setup->options.drain_timeout_ns, 0, 0,
 	    &deadline_handler, server, &server->deadline) != 0)
 		deadline_fn(server);
 	sws_net_drain(&server->net);
+}
+
+static void
+hangup_fn(void *arg)
+{
+	struct sws_server *server = arg;
+
+	SWS_ASSERT(mely_current_color() == server->control);
+	/* relaxed: set in this color. */
+	if (!atomic_load_explicit(&server->draining, memory_order_relaxed))
+		sws_reload_begin(server);
 }
 
 static void
@@ -169,7 +183,7 @@ port_of(int fd)
 static int
 listen_all(struct sws_server *server)
 {
-	const struct sws_options *o = &server->options;
+	const struct sws_options *o = &server->reload.setup->options;
 	struct sockaddr_storage addr;
 	socklen_t len;
 	char where[80];
@@ -215,11 +229,12 @@ listen_all(struct sws_server *server)
 static int
 init_runtime(struct sws_server *server)
 {
+	struct sws_setup *setup = server->reload.setup;
 	struct mely_config config;
 	int status = mely_config_init(&config);
 
-	if (server->options.cores > 0)
-		config.cores = server->options.cores;
+	if (setup->options.cores > 0)
+		config.cores = setup->options.cores;
 	/* Spinning for a request before a core sleeps costs more than the wake-up. */
 	if (getenv("MELY_SPIN_US") == NULL)
 		config.spin_us_max = 0;
@@ -234,31 +249,35 @@ init_runtime(struct sws_server *server)
 	server->net.rt = server->rt;
 	server->net.ops = &sws_conn_ops;
 	server->net.server = server;
-	server->net.clients_max = clients_max(server->options.clients_max);
+	server->net.clients_max = clients_max(setup->options.clients_max);
 	status = sws_net_init(&server->net, config.pollers == 1 ? 1 : server->cores_count);
 	for (int i = 0; status == 0 && i < server->cores_count; i++)
-		status = sws_core_new(&server->cores[i], server, i);
+		status = sws_core_new(&server->cores[i], server, i, setup);
 	return status;
 }
 
 static int
 init_signals(struct sws_server *server)
 {
-	static const int signals[] = {SIGTERM, SIGINT};
+	static const struct {
+		int number;
+		struct mely_handler *handler;
+	} signals[] = {{SIGTERM, &signal_handler}, {SIGINT, &signal_handler},
+		{SIGHUP, &hangup_handler}};
 	int status = mely_color_of_id(server->rt, 0, &server->control);
-	sigset_t ending, before;
+	sigset_t watched, before;
 	mely_watch watch;
 
-	sigemptyset(&ending);
+	sigemptyset(&watched);
 	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		sigaddset(&ending, signals[i]);
+		sigaddset(&watched, signals[i].number);
 	/* One that comes after the watchers have ended is ignored: the server ends already. One
 	 * that comes before they are there waits for them. */
-	pthread_sigmask(SIG_BLOCK, &ending, &before);
+	pthread_sigmask(SIG_BLOCK, &watched, &before);
 	for (size_t i = 0; status == 0 && i < sizeof signals / sizeof signals[0]; i++) {
-		signal(signals[i], SIG_IGN);
-		status = mely_signal_watch(server->control, signals[i], &signal_handler, server,
-		    &watch);
+		signal(signals[i].number, SIG_IGN);
+		status = mely_signal_watch(server->control, signals[i].number, signals[i].handler,
+		    server, &watch);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/* sendfile has no MSG_NOSIGNAL. */
@@ -267,15 +286,21 @@ init_signals(struct sws_server *server)
 }
 
 int
-sws_server_init(struct sws_server *server, const struct sws_options *options)
+sws_server_init(struct sws_server *server, struct sws_options *options, int argc, char **argv)
 {
+	struct sws_setup *setup;
 	int status;
 
 	memset(server, 0, sizeof *server);
-	server->options = *options;
-	status = sws_site_init(&server->site, &options->site);
-	if (status != 0)
-		return complain("cannot serve", options->site.root, status);
+	status = sws_store_init(&server->store, options->cache_size);
+	if (status != 0) {
+		sws_options_free(options);
+		return complain("cannot start", "", status);
+	}
+	setup = sws_setup_new(options, &server->store);
+	if (setup == NULL)
+		return -1;
+	sws_reload_init(server, setup, argc, argv);
 	status = init_runtime(server);
 	if (status != 0)
 		return complain("cannot start", "", status);
@@ -302,6 +327,8 @@ sws_server_fini(struct sws_server *server)
 	sws_net_fini(&server->net);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
-	sws_site_fini(&server->site);
+	sws_reload_fini(server);
+	if (server->store.buckets != NULL)
+		sws_store_fini(&server->store);
 	free(server->cores);
 }

@@ -12,14 +12,15 @@
 
 #include "net/listener.h"
 #include "ops/options.h"
-#include "site/site.h"
+#include "site/store.h"
+#include "reload.h"
 
 struct sws_core;
 
 struct sws_server {
 	struct mely_runtime *rt;
-	struct sws_options options;
-	struct sws_site site;
+	struct sws_store store;
+	struct sws_reload reload;
 	struct sws_core **cores;
 	int cores_count;
 	int port;
@@ -30,8 +31,11 @@ struct sws_server {
 	struct sws_net net;
 };
 
-/** Prepare everything, including listening sockets and watchers; 0, or -1 and a line on stderr. */
-int sws_server_init(struct sws_server *server, const struct sws_options *options);
+/**
+ * Prepare everything, including listening sockets and watchers; 0, or -1 and a line on stderr.
+ * Takes over the options, which are those of argv.
+ */
+int sws_server_init(struct sws_server *server, struct sws_options *options, int argc, char **argv);
 /** Serve until a signal ends the server. 0 or a negative errno. */
 int sws_server_run(struct sws_server *server);
 void sws_server_fini(struct sws_server *server);

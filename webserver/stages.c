@@ -239,7 +239,9 @@ bad_request_fn(void *arg)
 	SWS_ASSERT(burst->bad != 0 && burst->checked <= SWS_BURST_MAX + 1);
 	/* An error before the last answer would answer the wrong request. */
 	SWS_ASSERT(burst->checked == burst->count + 1);
-	*a = sws_answer_of(sws_site_error(&conn->server->site, burst->bad),
+	/* Which site it was for, an unparsable head does not say. */
+	*a = sws_answer_of(
+	    sws_site_error(&sws_core_here(conn->server)->setup->sites[0], burst->bad),
 	    SWS_SAY_CLOSE | (head_only ? SWS_HEAD_ONLY : 0));
 	sws_page_ref(a->page);
 	burst->count = burst->checked;

@@ -8,20 +8,42 @@
 
 #include "base/assertion.h"
 #include "server.h"
+#include "setup.h"
 
 /* Print a URL that a browser accepts. */
 static void
 print_ready(const struct sws_server *server)
 {
-	const char *bind = server->options.bind;
+	const struct sws_options *options = &server->reload.setup->options;
+	const char *bind = options->bind;
 	bool everywhere = strcmp(bind, "*") == 0 || strcmp(bind, "0.0.0.0") == 0
 	    || strcmp(bind, "::") == 0 || strcmp(bind, "[::]") == 0;
 	bool bare6 = !everywhere && strchr(bind, ':') != NULL && bind[0] != '[';
 
 	SWS_ASSERT(server->port > 0);
-	printf("sws: serving %s at http://%s%s%s:%d/\n", server->options.site.root,
+	printf("sws: serving %s at http://%s%s%s:%d/\n", options->sites[0].root,
 	    bare6 ? "[" : "", everywhere ? "localhost" : bind, bare6 ? "]" : "", server->port);
 	fflush(stdout);
+}
+
+/* Is the configuration sound, and are its roots there? */
+static enum sws_options_result
+check(struct sws_options *options)
+{
+	const char *file = options->config;
+	struct sws_store store;
+	struct sws_setup *setup;
+
+	if (sws_store_init(&store, options->cache_size) != 0)
+		return SWS_OPTIONS_USAGE;
+	setup = sws_setup_new(options, &store);
+	if (setup != NULL) {
+		printf("sws: %s is sound: %d site%s\n", file, setup->sites_count,
+		    setup->sites_count == 1 ? "" : "s");
+		sws_setup_unref(setup);
+	}
+	sws_store_fini(&store);
+	return setup != NULL ? SWS_OPTIONS_DONE : SWS_OPTIONS_USAGE;
 }
 
 int
@@ -29,17 +51,16 @@ main(int argc, char **argv)
 {
 	static struct sws_server server;
 	struct sws_options options;
+	enum sws_options_result result = sws_options_parse(&options, argc, argv);
 	int status;
 
-	switch (sws_options_parse(&options, argc, argv)) {
-	case SWS_OPTIONS_DONE:
-		return 0;
-	case SWS_OPTIONS_USAGE:
-		return 2;
-	case SWS_OPTIONS_RUN:
-		break;
+	if (result == SWS_OPTIONS_RUN && options.only_check)
+		result = check(&options);
+	if (result != SWS_OPTIONS_RUN) {
+		sws_options_free(&options);
+		return result == SWS_OPTIONS_DONE ? 0 : 2;
 	}
-	if (sws_server_init(&server, &options) != 0) {
+	if (sws_server_init(&server, &options, argc, argv) != 0) {
 		sws_server_fini(&server);
 		return 1;
 	}

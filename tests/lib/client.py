@@ -56,7 +56,8 @@ class Program:
             environment.pop(name, None)
             if value is not None:
                 environment[name] = value
-        self.errors = tempfile.TemporaryFile()
+        # The program shares the position of this file, so only appending overwrites nothing.
+        self.errors = tempfile.TemporaryFile("a+b")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors,
                                         env=environment, **options)
         self.ready_line = self.process.stdout.readline().decode()

@@ -47,7 +47,7 @@ validate(struct sws_index *index)
 static struct sws_entry *
 find(struct sws_index *index, const char *key, uint64_t hash)
 {
-	return sws_index_find(index, hash, key, strlen(key));
+	return sws_index_find(index, SITE, hash, key, strlen(key));
 }
 
 /* Enter a page that nothing but the index refers to. */

@@ -10,8 +10,14 @@ build=${top_builddir:-$src/build}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DMELY_DEVELOPER -O1 -g -I$src/include -I$src"
-parts="base/assertion burst http/coding http/cond http/date http/parse http/path http/range
-	site/index site/mime site/page site/store"
+# The sources of sws without the folder and ".c": those that unit tests link, and the others.
+parts_of()
+{
+	make -s --no-print-directory -C "$build" "sws-$1" | tr ' ' '\n' | sed -n 's,^webserver/\(.*\)\.c$,\1,p'
+}
+parts=$(parts_of library)
+others=$(parts_of program)
+libs=$(make -s --no-print-directory -C "$build" sws-libraries)
 tried=0
 failed=0
 
@@ -37,12 +43,14 @@ unit()
 # serve: build sws with the copy, ask it for a page, and end it.
 serve()
 {
-	local port pid sources
+	local port pid part sources=()
 	rm -f "$scratch/ready"
-	mapfile -t sources < <(find "$scratch/webserver" -name '*.c')
+	for part in $parts $others; do
+		sources+=("$scratch/webserver/$part.c")
+	done
 	# shellcheck disable=SC2086 # words
 	bash "$build/libtool" --quiet --tag=CC --mode=link $cc -I"$scratch/webserver" \
-	    -o "$scratch/sws" "${sources[@]}" "$build/mely/libmely.la" || return
+	    -o "$scratch/sws" "${sources[@]}" "$build/mely/libmely.la" $libs || return
 	echo page >"$scratch/index.html"
 	timeout 60 "$scratch/sws" --port 0 --cores 2 "$scratch" >"$scratch/ready" &
 	pid=$!

@@ -103,13 +103,15 @@ codings(void **state)
 	char key[16];
 	struct stat st;
 	int fd = file_of("hello", 784111777, &st);
-	size_t len = sws_key_make(key, "/a.txt", 6, HTTP_GZIP), path_len = len;
+	size_t len = sws_key_make(key, "/a.txt", 6, HTTP_GZIP, SWS_ROLE_ITSELF);
+	struct sws_key parts = sws_key_parts(key, len), whole = sws_key_parts("/a.txt", 6);
 
 	(void)state;
-	assert_int_equal(sws_key_coding(key, &path_len), HTTP_GZIP);
-	assert_int_equal(path_len, 6);
-	assert_int_equal(sws_key_coding("/a.txt", &path_len), HTTP_IDENTITY);
-	assert_int_equal(path_len, 6);
+	assert_int_equal(parts.coding, HTTP_GZIP);
+	assert_int_equal(parts.path_len, 6);
+	assert_int_equal(parts.role, SWS_ROLE_ITSELF);
+	assert_int_equal(whole.coding, HTTP_IDENTITY);
+	assert_int_equal(whole.path_len, 6);
 	assert_int_equal(sws_page_build(&plain, &style, "/a.txt", 6, 0, fd, &st, 1 << HTTP_GZIP,
 	    SWS_BODY_NONE), 0);
 	assert_int_equal(sws_page_build(&coded, &style, key, len, 0, fd, &st, 0, SWS_BODY_NONE), 0);

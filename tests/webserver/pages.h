@@ -10,6 +10,9 @@
 #include "unit.h"
 #include "../../webserver/site/page.h"
 
+/* The site of all pages. */
+#define SITE 7
+
 /* A page with room bytes beside its path, and one reference: the caller's. */
 static inline struct sws_page *
 test_page(const char *key, uint64_t hash, size_t room)
@@ -22,6 +25,7 @@ test_page(const char *key, uint64_t hash, size_t room)
 	memcpy(page->bytes, key, len + 1);
 	page->key = page->bytes;
 	page->key_len = (uint32_t)len;
+	page->site = SITE;
 	page->hash = hash;
 	page->size = size;
 	return page;

@@ -24,7 +24,8 @@ validate(struct sws_store *store)
 		do {
 			assert_ptr_equal(page->newer->older, page);
 			assert_ptr_equal(page->older->newer, page);
-			assert_ptr_equal(*find(store, page->hash, page->key, page->key_len), page);
+			assert_ptr_equal(*find(store, page->site, page->hash, page->key,
+			    page->key_len), page);
 			assert_false(atomic_load(&page->dead));
 			assert_ptr_equal(page->account, &store->bytes);
 			assert_true(test_refs(page) >= 1);
@@ -64,7 +65,7 @@ put_new(struct sws_store *store, const char *key, uint64_t hash, size_t room)
 static struct sws_page *
 get(struct sws_store *store, const char *key, uint64_t hash)
 {
-	return sws_store_get(store, hash, key, strlen(key));
+	return sws_store_get(store, SITE, hash, key, strlen(key));
 }
 
 static bool
@@ -130,6 +131,32 @@ look_up(void **state)
 	assert_true(holds(&store, "/c", 1 + 1024));
 	assert_int_equal(store.pages, 3);
 	sws_page_unref(a);
+	sws_store_fini(&store);
+}
+
+/* The pages of two sites have the same paths; one of the sites ends. */
+static void
+sites(void **state)
+{
+	struct sws_page *mine = test_page("/a", 1, ROOM), *other = test_page("/a", 1, ROOM);
+	struct sws_store store;
+	bool crowded;
+
+	(void)state;
+	other->site = SITE + 1;
+	assert_int_equal(sws_store_init(&store, cap_of(2)), 0);
+	assert_true(sws_store_put(&store, mine, &crowded));
+	assert_true(sws_store_put(&store, other, &crowded));
+	assert_int_equal(store.pages, 2);
+	validate(&store);
+	sws_store_remove_site(&store, SITE);
+	assert_true(atomic_load(&mine->dead));
+	assert_false(atomic_load(&other->dead));
+	assert_false(holds(&store, "/a", 1));
+	assert_int_equal(store.pages, 1);
+	validate(&store);
+	sws_page_unref(mine);
+	sws_page_unref(other);
 	sws_store_fini(&store);
 }
 
@@ -394,6 +421,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buckets),
 		cmocka_unit_test(look_up),
+		cmocka_unit_test(sites),
 		cmocka_unit_test(replacement),
 		cmocka_unit_test(too_large),
 		cmocka_unit_test(referenced_pages_count),

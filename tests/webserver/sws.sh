@@ -12,7 +12,7 @@ for tool in python3 curl; do
 done
 export PYTHONDONTWRITEBYTECODE=1
 status=0
-for test in sws_http_test.py sws_conn_test.py; do
+for test in sws_http_test.py sws_conn_test.py sws_config_test.py; do
 	echo "== $test"
 	python3 "$top_srcdir/tests/webserver/$test" "$sws" || status=1
 done

@@ -95,7 +95,7 @@ class Client:
 
     def get(self, path, method="GET", version="1.1", **fields):
         text = "%s %s HTTP/%s\r\n" % (method, path, version)
-        if version == "1.1" or "host" in fields:
+        if version == "1.1" and "host" not in fields:
             text += "Host: test\r\n"
         for name, value in fields.items():
             text += "%s: %s\r\n" % (name.replace("_", "-"), value)

@@ -7,8 +7,8 @@
  *   of a connection    ReadRequest to WriteResponse, Deadline, Drain, Close. Any core; a thief may
  *                      take it with all that waits in it
  *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
- *   sweep, one a core  Sweep. Pinned: it uses the data of its core
- *   0                  Signal, DrainDeadline
+ *   sweep, one a core  Sweep, Adopt. Pinned: they use the data of their core
+ *   0                  Signal, Reload, DrainDeadline
  *
  * Times are in ns, of one event for a burst of one request. No handler has a penalty: what a stage
  * touches is the connection's, and moves with it. A stage that has two handlers has one name.
@@ -36,9 +36,11 @@
 #define SWS_STOP_ACCEPTING(f) SWS_HANDLER(f, "StopAccepting", 10000)
 
 #define SWS_SWEEP(f) SWS_HANDLER(f, "Sweep", 50000)
+#define SWS_ADOPT(f) SWS_HANDLER(f, "Adopt", 1000)
 
 /* Too rare for an annotation. */
 #define SWS_SIGNAL(f) SWS_HANDLER(f, "Signal", 0)
+#define SWS_RELOAD(f) SWS_HANDLER(f, "Reload", 0)
 #define SWS_DRAIN_DEADLINE(f) SWS_HANDLER(f, "DrainDeadline", 0)
 
 #endif

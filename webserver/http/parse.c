@@ -133,6 +133,7 @@ target_slow(const char *buf, size_t at, size_t end, struct http_request *req)
 	if (i == host || (i < end && buf[i] != '/' && buf[i] != '?'))
 		return -400;
 	req->path.at = (uint16_t)i;
+	req->authority = (struct http_span){(uint16_t)host, (uint16_t)(i - host)};
 	/* The slashes of the scheme have set the mark, so the path does not count as plain. This
 	 * form is too rare to optimize. */
 	return 0;

@@ -56,6 +56,7 @@ struct http_span {
 struct http_request {
 	struct http_span path;              /**< raw, without the query; may be empty */
 	struct http_span query;             /**< with its '?' */
+	struct http_span authority;         /**< of a target in absolute form; replaces Host */
 	struct http_span field[HTTP_FIELDS]; /**< values; of several lines, the last one's */
 	uint16_t present;                   /**< bit i: field i, perhaps with an empty value */
 	uint16_t many;                      /**< bit i: in several lines */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options.c: the command line of sws. Each setting is an option.
+ * options.c: the command line of sws. Each setting is an option. What the command line says counts
+ * more than what the file says, and what the file says of a site counts more than both.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -10,12 +11,17 @@
 #include <mely/mely.h>
 
 #include "base/assertion.h"
+#include "ops/config.h"
 #include "ops/options.h"
 
 static const char help[] =
     "usage: sws [options] DIR\n"
+    "       sws [options] --config FILE [DIR]\n"
+    "       sws --check FILE\n"
     "Serve the files below DIR over HTTP/1.1. Defaults are in parentheses.\n"
     "\n"
+    "  --config FILE         read settings and sites from FILE; SIGHUP reads it again\n"
+    "  --check FILE          say whether FILE is a sound configuration, and exit\n"
     "  --port N              TCP port; 0 picks a free one (8080)\n"
     "  --bind ADDRESS        address to listen on; '*' or '::' for all (127.0.0.1)\n"
     "  --cores N             number of cores (all that this process may use)\n"
@@ -26,16 +32,35 @@ static const char help[] =
     "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
     "  --field 'NAME: VALUE'  add a field to answers with a file, or replace one of these:\n"
     "                        (Cache-Control: no-cache; X-Content-Type-Options: nosniff)\n"
+    "  --field-for 'GLOB NAME: VALUE'\n"
+    "                        add a field to answers for the paths that match GLOB\n"
+    "  --redirect 'FROM TO [STATUS]'\n"
+    "                        send clients elsewhere; '/old/* /new/*' for all beneath (301)\n"
+    "  --error-page 'STATUS PATH'  send the file PATH with errors of this status\n"
+    "  --fallback PATH       send the file PATH, with 200, for pages that are not there\n"
+    "  --mime-types FILE     media types, besides the built-in ones (/etc/mime.types)\n"
+    "  --name HOST           name of the site of DIR; others have their own in the file\n"
+    "  --root DIR            the same as DIR\n"
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
     "  --help, --version\n";
 
 #define SETTINGS_MAX 64
+#define GIVEN_MAX 512
 /* getopt_long's value of an option: that of the first setting, and of the others. */
 #define OPT_SETTING 512
 #define OPT_HELP 256
 #define OPT_VERSION 257
+#define OPT_CONFIG 258
+#define OPT_CHECK 259
+
+/* The settings of the command line, in their order. They follow those of the file. */
+struct given {
+	const struct sws_setting *setting[GIVEN_MAX];
+	const char *text[GIVEN_MAX];
+	int count;
+};
 
 /* The options of getopt_long: the settings, and what is none. */
 static void
@@ -44,10 +69,12 @@ make_options(struct option *o)
 	int n = 0;
 
 	for (const struct sws_setting *s = sws_settings; s->name != NULL; s++, n++) {
-		SWS_ASSERT(n < SETTINGS_MAX - 3);
+		SWS_ASSERT(n < SETTINGS_MAX - 5);
 		o[n] = (struct option){s->name, s->kind == SWS_SETTING_SWITCH ? optional_argument
 		    : required_argument, NULL, OPT_SETTING + n};
 	}
+	o[n++] = (struct option){"config", required_argument, NULL, OPT_CONFIG};
+	o[n++] = (struct option){"check", required_argument, NULL, OPT_CHECK};
 	o[n++] = (struct option){"help", no_argument, NULL, OPT_HELP};
 	o[n++] = (struct option){"version", no_argument, NULL, OPT_VERSION};
 	o[n] = (struct option){NULL, 0, NULL, 0};
@@ -58,24 +85,17 @@ set_defaults(struct sws_options *o)
 {
 	*o = (struct sws_options){
 		.bind = "127.0.0.1", .port = 8080,
+		.cache_size = (size_t)64 << 20,
 		.site = {
-			.cache_size = (size_t)64 << 20, .cache_file_size = (size_t)64 << 10,
+			.cache_file_size = (size_t)64 << 10,
 			.fields = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n",
-			.codings = {HTTP_ZSTD, HTTP_BR, HTTP_GZIP, HTTP_IDENTITY}
+			.codings = {HTTP_ZSTD, HTTP_BR, HTTP_GZIP, HTTP_IDENTITY},
+			.mime_types = "/etc/mime.types"
 		},
 		.header_timeout_ns = UINT64_C(10000000000),
 		.idle_timeout_ns = UINT64_C(60000000000),
 		.drain_timeout_ns = UINT64_C(30000000000),
 	};
-}
-
-static bool
-set(struct sws_options *o, const struct sws_setting *s, const char *value)
-{
-	static const struct sws_source command_line;
-
-	return sws_setting_set(s, s->of_site ? (void *)&o->site : (void *)o,
-	    value != NULL ? value : "on", &command_line);
 }
 
 static enum sws_options_result
@@ -89,16 +109,16 @@ refuse_option(const char *argument)
 	return SWS_OPTIONS_USAGE;
 }
 
-enum sws_options_result
-sws_options_parse(struct sws_options *o, int argc, char **argv)
+/* Note the options in given, and do those that are none of the settings. */
+static enum sws_options_result
+read_options(struct sws_options *o, struct given *given, int argc, char **argv)
 {
 	struct option options[SETTINGS_MAX];
 	int id;
 
-	/* getopt_long would continue behind the options of an earlier call. */
-	SWS_ASSERT(optind == 1);
 	make_options(options);
-	set_defaults(o);
+	/* 0: begin again, also after an earlier call. */
+	optind = 0;
 	opterr = 0;
 	while ((id = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (id) {
@@ -110,16 +130,95 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 			return SWS_OPTIONS_DONE;
 		case '?':
 			return refuse_option(argv[optind - 1]);
+		case OPT_CHECK:
+			o->only_check = true;
+			o->config = optarg;
+			break;
+		case OPT_CONFIG:
+			o->config = optarg;
+			break;
 		default:
-			if (!set(o, &sws_settings[id - OPT_SETTING], optarg))
+			if (given->count == GIVEN_MAX) {
+				fprintf(stderr, "sws: more than %d options\n", GIVEN_MAX);
 				return SWS_OPTIONS_USAGE;
+			}
+			given->setting[given->count] = &sws_settings[id - OPT_SETTING];
+			given->text[given->count++] = optarg != NULL ? optarg : "on";
 		}
 	}
-	if (optind != argc - 1) {
-		fputs(optind == argc ? "sws: DIR is missing (try --help)\n"
-		    : "sws: more than one DIR (try --help)\n", stderr);
+	return SWS_OPTIONS_RUN;
+}
+
+static bool
+apply(struct sws_options *o, const struct given *given)
+{
+	const struct sws_source command_line = {NULL, 0, given, &o->arena};
+
+	for (int i = 0; i < given->count; i++) {
+		const struct sws_setting *s = given->setting[i];
+
+		if (!sws_setting_set(s, s->of_site ? (void *)&o->site : (void *)o, given->text[i],
+		    &command_line))
+			return false;
+	}
+	return true;
+}
+
+/* Make the sites: that of DIR, if it is given, and those of the file. */
+static bool
+make_sites(struct sws_options *o, const struct sws_config *config, int sites_max, const char *dir)
+{
+	o->sites = sws_arena_alloc(&o->arena, (size_t)sites_max * sizeof o->sites[0]);
+	if (o->sites == NULL) {
+		fputs("sws: no memory\n", stderr);
+		return false;
+	}
+	if (dir != NULL || o->site.root != NULL) {
+		o->sites[0] = o->site;
+		if (dir != NULL)
+			o->sites[0].root = dir;
+		o->sites_count = 1;
+	}
+	if (config != NULL && !sws_config_sites(config, o))
+		return false;
+	SWS_ASSERT(o->sites_count <= sites_max);
+	if (o->sites_count > 0)
+		return true;
+	fputs("sws: DIR is missing (try --help)\n", stderr);
+	return false;
+}
+
+enum sws_options_result
+sws_options_parse(struct sws_options *o, int argc, char **argv)
+{
+	struct given given = {.count = 0};
+	struct sws_config *config = NULL;
+	enum sws_options_result result;
+	bool fine;
+
+	set_defaults(o);
+	result = read_options(o, &given, argc, argv);
+	if (result != SWS_OPTIONS_RUN)
+		return result;
+	if (optind < argc - 1) {
+		fputs("sws: more than one DIR (try --help)\n", stderr);
 		return SWS_OPTIONS_USAGE;
 	}
-	o->site.root = argv[optind];
-	return SWS_OPTIONS_RUN;
+	if (o->config != NULL) {
+		config = sws_config_open(o->config);
+		if (config == NULL)
+			return SWS_OPTIONS_USAGE;
+	}
+	fine = (config == NULL || sws_config_top(config, o)) && apply(o, &given)
+	    && make_sites(o, config, 1 + sws_config_sites_count(config),
+	    optind < argc ? argv[optind] : NULL);
+	sws_config_close(config);
+	return fine ? SWS_OPTIONS_RUN : SWS_OPTIONS_USAGE;
+}
+
+void
+sws_options_free(struct sws_options *o)
+{
+	sws_arena_free(&o->arena);
+	memset(o, 0, sizeof *o);
 }

@@ -20,7 +20,13 @@ struct sws_options {
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;
 	uint64_t drain_timeout_ns;
-	struct sws_site_options site;
+	size_t cache_size;        /**< most bytes of all prebuilt responses */
+	struct sws_site_options site;   /**< what sites begin with */
+	struct sws_site_options *sites; /**< the first one is for other names, too */
+	int sites_count;
+	const char *config;       /**< the file, or NULL */
+	bool only_check;
+	struct sws_arena arena;   /**< holds all that the file says */
 };
 
 /** What main does after it has parsed the command line. */
@@ -30,6 +36,11 @@ enum sws_options_result {
 	SWS_OPTIONS_USAGE  /**< invalid, reported in one line on stderr: exit 2 */
 };
 
+/**
+ * Read the command line and the file that it names. argv must last as long as the options. In any
+ * case sws_options_free follows. Not at once from two threads.
+ */
 enum sws_options_result sws_options_parse(struct sws_options *options, int argc, char **argv);
+void sws_options_free(struct sws_options *options);
 
 #endif

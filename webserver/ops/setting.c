@@ -13,25 +13,34 @@
 #include <mely/mely.h>
 
 #include "base/assertion.h"
+#include "http/lines.h"
 #include "ops/options.h"
 #include "ops/setting.h"
+#include "site/rules.h"
 
-#define SERVER(member) offsetof(struct sws_options, member), false
-#define SITE(member) offsetof(struct sws_site_options, member), true
+#define SERVER(member) .at = offsetof(struct sws_options, member), .of_site = false
+#define SITE(member) .at = offsetof(struct sws_site_options, member), .of_site = true
 
 const struct sws_setting sws_settings[] = {
-	{"port", SWS_SETTING_NUMBER, SERVER(port), 0, 65535, NULL},
-	{"bind", SWS_SETTING_TEXT, SERVER(bind), 0, 0, NULL},
-	{"cores", SWS_SETTING_NUMBER, SERVER(cores), 1, MELY_CORES_MAX, NULL},
-	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), 1, 100000000, NULL},
-	{"header-timeout", SWS_SETTING_SECONDS, SERVER(header_timeout_ns), 0, 0, NULL},
-	{"idle-timeout", SWS_SETTING_SECONDS, SERVER(idle_timeout_ns), 0, 0, NULL},
-	{"drain-timeout", SWS_SETTING_SECONDS, SERVER(drain_timeout_ns), 0, 0, NULL},
-	{"cache-size", SWS_SETTING_BYTES, SITE(cache_size), 0, 0, NULL},
-	{"cache-file-size", SWS_SETTING_BYTES, SITE(cache_file_size), 0, 0, NULL},
-	{"precompressed", SWS_SETTING_CODINGS, SITE(codings), 0, 0, NULL},
-	{"field", SWS_SETTING_FIELD, SITE(fields), 0, 0, NULL},
-	{NULL, SWS_SETTING_TEXT, 0, false, 0, 0, NULL}
+	{"port", SWS_SETTING_NUMBER, SERVER(port), .max = 65535},
+	{"bind", SWS_SETTING_TEXT, SERVER(bind)},
+	{"cores", SWS_SETTING_NUMBER, SERVER(cores), .min = 1, .max = MELY_CORES_MAX},
+	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), .min = 1, .max = 100000000},
+	{"header-timeout", SWS_SETTING_SECONDS, SERVER(header_timeout_ns)},
+	{"idle-timeout", SWS_SETTING_SECONDS, SERVER(idle_timeout_ns)},
+	{"drain-timeout", SWS_SETTING_SECONDS, SERVER(drain_timeout_ns)},
+	{"cache-size", SWS_SETTING_BYTES, SERVER(cache_size)},
+	{"cache-file-size", SWS_SETTING_BYTES, SITE(cache_file_size)},
+	{"root", SWS_SETTING_TEXT, SITE(root)},
+	{"name", SWS_SETTING_TEXTS, SITE(names), .check = sws_host_name_check},
+	{"precompressed", SWS_SETTING_CODINGS, SITE(codings)},
+	{"field", SWS_SETTING_FIELD, SITE(fields)},
+	{"field-for", SWS_SETTING_TEXTS, SITE(field_rules), .check = sws_field_rule_check},
+	{"redirect", SWS_SETTING_TEXTS, SITE(redirects), .check = sws_redirect_check},
+	{"error-page", SWS_SETTING_TEXTS, SITE(error_pages), .check = sws_error_page_check},
+	{"fallback", SWS_SETTING_TEXT, SITE(fallback), .check = sws_own_path_check},
+	{"mime-types", SWS_SETTING_TEXT, SITE(mime_types)},
+	{.name = NULL}
 };
 
 const struct sws_setting *
@@ -125,10 +134,19 @@ seconds(const struct given *g, uint64_t *ns)
 }
 
 static bool
+is_sound(const struct given *g)
+{
+	const char *wrong = g->text[0] == '\0' ? "a value is missing"
+	    : g->setting->check != NULL ? g->setting->check(g->text) : NULL;
+
+	return wrong == NULL || REFUSE(g, "'%s': %s", g->text, wrong);
+}
+
+static bool
 text(const struct given *g, const char **value)
 {
-	if (g->text[0] == '\0')
-		return REFUSE(g, "a value is missing");
+	if (!is_sound(g))
+		return false;
 	*value = g->text;
 	return true;
 }
@@ -136,13 +154,8 @@ text(const struct given *g, const char **value)
 static bool
 one_of_texts(const struct given *g, struct sws_texts *texts)
 {
-	/* The values of the command line replace those of the file. */
-	if (texts->file != g->source->file)
-		texts->count = 0;
-	texts->file = g->source->file;
-	if (texts->count == SWS_TEXTS_MAX)
-		return REFUSE(g, "more than %d values", SWS_TEXTS_MAX);
-	return text(g, &texts->text[texts->count]) && ++texts->count > 0;
+	return is_sound(g) && (sws_texts_add(texts, g->text, g->source->owner, g->source->arena)
+	    || REFUSE(g, "no memory"));
 }
 
 static bool
@@ -204,66 +217,20 @@ codings(const struct given *g, uint8_t list[HTTP_CODINGS])
 	}
 }
 
-/* ---- fields -------------------------------------------------------------------------------- */
-
-/* Is this a field that sws writes itself, or that frames a message? */
 static bool
-is_own(const char *name, size_t len)
+field(const struct given *g, char *lines)
 {
-	static const char *const names[] = {
-		"Accept-Ranges", "Connection", "Content-Encoding", "Content-Length",
-		"Content-Range", "Content-Type", "Date", "ETag", "Keep-Alive", "Last-Modified",
-		"Location", "Server", "Trailer", "Transfer-Encoding", "Upgrade", "Vary"
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strlen(names[i]) == len && strncasecmp(names[i], name, len) == 0)
-			return true;
-	return false;
-}
-
-/* Take the line of the field with this name out of lines. */
-static void
-remove_line(char *lines, const char *name, size_t len)
-{
-	char *line = lines;
-
-	while (*line != '\0') {
-		char *next = strchr(line, '\n') + 1;
-
-		if (strncasecmp(line, name, len) == 0 && line[len] == ':')
-			memmove(line, next, strlen(next) + 1);
-		else
-			line = next;
+	switch (http_lines_add(lines, SWS_FIELDS_MAX, g->text)) {
+	case HTTP_LINES_FINE:
+		return true;
+	case HTTP_LINES_OWN:
+		return REFUSE(g, "%.*s is a field that sws writes itself",
+		    (int)strcspn(g->text, ":"), g->text);
+	case HTTP_LINES_FULL:
+		return REFUSE(g, "more than %d bytes of fields", SWS_FIELDS_MAX);
+	default:
+		return REFUSE(g, "'%s' is not of the form 'NAME: VALUE'", g->text);
 	}
-}
-
-bool
-sws_setting_add_field(const struct sws_source *source, const char *setting, const char *line,
-    char *lines, size_t room)
-{
-	size_t len = strspn(line, "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "abcdefghijklmnopqrstuvwxyz"), used;
-	const char *value = line + len + 1, *p;
-
-	for (p = line; (unsigned char)*p >= 0x20 && *p != 0x7f; p++)
-		;
-	if (len == 0 || line[len] != ':' || *p != '\0')
-		return sws_setting_refuse(source, setting, "'%s' is not of the form 'NAME: VALUE'",
-		    line);
-	if (is_own(line, len))
-		return sws_setting_refuse(source, setting, "%.*s is a field that sws writes itself",
-		    (int)len, line);
-	while (*value == ' ')
-		value++;
-	remove_line(lines, line, len);
-	if (*value == '\0')
-		return true;
-	used = strlen(lines);
-	if ((size_t)snprintf(lines + used, room - used, "%.*s: %s\r\n", (int)len, line, value)
-	    < room - used)
-		return true;
-	return sws_setting_refuse(source, setting, "more than %zu bytes of fields", room);
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
@@ -300,6 +267,6 @@ sws_setting_set(const struct sws_setting *s, void *to, const char *value,
 		return codings(&g, at);
 	default:
 		SWS_ASSERT(s->kind == SWS_SETTING_FIELD);
-		return sws_setting_add_field(source, s->name, value, at, SWS_FIELDS_MAX);
+		return field(&g, at);
 	}
 }

@@ -9,20 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Most values of a setting that takes several. */
-#define SWS_TEXTS_MAX 32
+#include "base/texts.h"
 
-/** Where a value stands, for messages. */
+/** Where a value stands. */
 struct sws_source {
 	const char *file;        /**< NULL: the command line */
 	int line;
-};
-
-/** The values of a setting that can be given many times. */
-struct sws_texts {
-	const char *text[SWS_TEXTS_MAX];
-	int count;
-	const char *file;        /**< the source of the values; those of another replace them */
+	const void *owner;       /**< lists of another owner are replaced, not extended */
+	struct sws_arena *arena;
 };
 
 enum sws_setting_kind {
@@ -31,11 +25,11 @@ enum sws_setting_kind {
 	SWS_SETTING_BYTES,       /**< size_t, with suffix k, m or g */
 	SWS_SETTING_SECONDS,     /**< uint64_t in ns */
 	SWS_SETTING_TEXT,        /**< const char *, not empty; the caller keeps the text */
-	SWS_SETTING_TEXTS,       /**< struct sws_texts */
+	SWS_SETTING_TEXTS,       /**< struct sws_texts; can be given many times */
 	SWS_SETTING_SWITCH,      /**< bool: on or off */
 	SWS_SETTING_CHOICE,      /**< int: the index in choices */
 	SWS_SETTING_CODINGS,     /**< the list of codings of a site */
-	SWS_SETTING_FIELD        /**< the fields of a site: adds a line, or replaces one */
+	SWS_SETTING_FIELD        /**< the fields of a site; can be given many times */
 };
 
 /** A row of the table. */
@@ -46,6 +40,8 @@ struct sws_setting {
 	bool of_site;
 	long min, max;
 	const char *choices;     /**< words with '|' in between */
+	/** What is wrong with a text, or NULL; NULL: nothing is. */
+	const char *(*check)(const char *text);
 };
 
 /** The table; it ends with a row without a name. */
@@ -64,12 +60,5 @@ bool sws_setting_set(const struct sws_setting *setting, void *to, const char *te
 /** Print "sws: ", where the value stands, and a message: one line on stderr. Returns false. */
 bool sws_setting_refuse(const struct sws_source *source, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/**
- * Add "NAME: VALUE" to lines of fields, in place of one of that name; without a value there is none
- * then. False after one line on stderr.
- */
-bool sws_setting_add_field(const struct sws_source *source, const char *name, const char *text,
-    char *lines, size_t room);
 
 #endif

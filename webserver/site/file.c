@@ -139,7 +139,8 @@ sws_file_open(int root_fd, const char *key, size_t len, int *fd, struct stat *st
 	char name[PATH_MAX];
 
 	SWS_ASSERT(len > 0 && key[0] == '/');
-	suffix = http_coding_suffix(sws_key_coding(key, &len));
+	suffix = http_coding_suffix(sws_key_parts(key, len).coding);
+	len = sws_key_parts(key, len).path_len;
 	index = key[len - 1] == '/' ? INDEX : "";
 	/* A zero byte in it would end the name early, and name another file. */
 	SWS_DEBUG_ASSERT(http_path_is_normal(key, len));

@@ -6,6 +6,7 @@
 #define SWS_FILE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,32 +15,55 @@
 
 /*
  * A key names a representation of a file: the path in normal form; and for one that is kept in
- * another file, in a coding, two bytes more, of which the first is in no path.
+ * another file, in a coding, or that has a role, three bytes more, of which the first is in no
+ * path.
  */
-#define SWS_CODED '\1'
-#define SWS_CODED_LEN 2
+#define SWS_KEY_MARK '\1'
+#define SWS_KEY_MORE 3
 
-/** The coding that a key ends with; *len becomes the length of its path. */
-static inline enum http_coding
-sws_key_coding(const char *key, size_t *len)
+/** What a file is the body of: itself, the answer for what is not there, or an error's. */
+enum {
+	SWS_ROLE_ITSELF,
+	SWS_ROLE_FALLBACK,
+	SWS_ROLE_ERROR           /**< and higher: status 400 and higher */
+};
+
+#define SWS_ROLE_OF(status) (SWS_ROLE_ERROR + (status) - 400)
+#define SWS_ROLE_STATUS(role) ((role) < SWS_ROLE_ERROR ? 200 : 400 + (role) - SWS_ROLE_ERROR)
+
+struct sws_key {
+	size_t path_len;
+	enum http_coding coding;
+	int role;
+};
+
+/** The parts of a key. */
+static inline struct sws_key
+sws_key_parts(const char *key, size_t len)
 {
-	if (*len <= SWS_CODED_LEN || key[*len - SWS_CODED_LEN] != SWS_CODED)
-		return HTTP_IDENTITY;
-	*len -= SWS_CODED_LEN;
-	SWS_DEBUG_ASSERT(key[*len + 1] > '0' && key[*len + 1] < '0' + HTTP_CODINGS);
-	return (enum http_coding)(key[*len + 1] - '0');
+	struct sws_key parts = {len, HTTP_IDENTITY, SWS_ROLE_ITSELF};
+
+	if (len <= SWS_KEY_MORE || key[len - SWS_KEY_MORE] != SWS_KEY_MARK)
+		return parts;
+	parts.path_len = len - SWS_KEY_MORE;
+	parts.coding = (enum http_coding)(key[len - 2] - '0');
+	parts.role = (unsigned char)key[len - 1] - 1;
+	SWS_DEBUG_ASSERT(parts.coding < HTTP_CODINGS && parts.role >= 0);
+	return parts;
 }
 
-/** Make the key of a path in a coding, in `to`, which has room for two bytes more. */
+/** Make the key of a path in a coding and a role, in `to`, which has room for three bytes more. */
 static inline size_t
-sws_key_make(char *to, const char *path, size_t len, enum http_coding coding)
+sws_key_make(char *to, const char *path, size_t len, enum http_coding coding, int role)
 {
-	SWS_ASSERT(coding > HTTP_IDENTITY && coding < HTTP_CODINGS);
+	SWS_ASSERT(coding < HTTP_CODINGS && role >= 0 && role < UINT8_MAX - 1);
+	SWS_ASSERT(coding != HTTP_IDENTITY || role != SWS_ROLE_ITSELF);
 	if (to != path)
 		memcpy(to, path, len);
-	to[len] = SWS_CODED;
+	to[len] = SWS_KEY_MARK;
 	to[len + 1] = (char)('0' + coding);
-	return len + SWS_CODED_LEN;
+	to[len + 2] = (char)(unsigned char)(role + 1);
+	return len + SWS_KEY_MORE;
 }
 
 /**

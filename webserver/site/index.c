@@ -144,7 +144,8 @@ evict_one(struct sws_index *index)
 struct sws_entry *
 sws_index_insert(struct sws_index *index, struct sws_page *page)
 {
-	struct sws_entry *e = sws_index_find(index, page->hash, page->key, page->key_len);
+	struct sws_entry *e = sws_index_find(index, page->site, page->hash, page->key,
+	    page->key_len);
 
 	if (e != NULL)
 		sws_index_drop(index, e);

@@ -45,7 +45,8 @@ void sws_index_fini(struct sws_index *index);
 
 /** The entry of a path, dead or alive, or NULL. */
 static inline struct sws_entry *
-sws_index_find(struct sws_index *index, uint64_t hash, const char *key, size_t key_len)
+sws_index_find(struct sws_index *index, uint32_t site, uint64_t hash, const char *key,
+    size_t key_len)
 {
 	struct sws_entry *e;
 
@@ -54,7 +55,7 @@ sws_index_find(struct sws_index *index, uint64_t hash, const char *key, size_t k
 	SWS_DEBUG_ASSERT(key_len > 0);
 	e = index->buckets[hash & (SWS_INDEX_BUCKETS - 1)];
 	while (e != NULL && (e->hash != hash || e->page->key_len != key_len
-	    || memcmp(e->page->key, key, key_len) != 0))
+	    || e->page->site != site || memcmp(e->page->key, key, key_len) != 0))
 		e = e->next;
 	SWS_DEBUG_ASSERT(e == NULL || e->core == index->core);
 	SWS_LOCAL_GIVE(index);

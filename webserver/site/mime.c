@@ -184,18 +184,32 @@ mime_free(struct mime_table *table)
 	free(table);
 }
 
-const char *
-mime_type(const struct mime_table *table, const char *path, size_t len)
+/* The type of a path, or NULL. */
+static const struct type *
+type_of(const struct mime_table *table, const char *path, size_t len)
 {
 	char folded[SUFFIX_MAX + 1];
 	size_t dot = len;
-	struct type *t = NULL;
 
 	while (dot > 0 && path[dot - 1] != '.' && path[dot - 1] != '/')
 		dot--;
-	if (dot > 0 && path[dot - 1] == '.' && fold(path + dot, len - dot, folded) > 0)
-		t = find(table, folded);
+	if (dot == 0 || path[dot - 1] != '.' || fold(path + dot, len - dot, folded) == 0)
+		return NULL;
+	return find(table, folded);
+}
+
+const char *
+mime_type(const struct mime_table *table, const char *path, size_t len)
+{
+	const struct type *t = type_of(table, path, len);
+
 	/* It becomes part of a head: a line break would begin another field. */
 	SWS_ASSERT(t == NULL || strpbrk(t->value, "\r\n") == NULL);
 	return t != NULL ? t->value : "application/octet-stream";
+}
+
+bool
+mime_is_known(const struct mime_table *table, const char *path, size_t len)
+{
+	return type_of(table, path, len) != NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef SWS_MIME_H
 #define SWS_MIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct mime_table;
@@ -19,5 +20,8 @@ void mime_free(struct mime_table *table);
 
 /** The value of Content-Type for a path, by the suffix of its last segment. */
 const char *mime_type(const struct mime_table *table, const char *path, size_t len);
+
+/** Has the path a suffix that names a type? */
+bool mime_is_known(const struct mime_table *table, const char *path, size_t len);
 
 #endif

@@ -12,10 +12,12 @@
 
 #include "http/cond.h"
 #include "http/date.h"
+#include "http/lines.h"
 #include "http/path.h"
 #include "site/file.h"
 #include "site/mime.h"
 #include "site/page.h"
+#include "site/rules.h"
 
 /* Long enough for every head of a file. */
 #define HEAD_ROOM (1024 + SWS_FIELDS_MAX)
@@ -99,7 +101,7 @@ struct head_text {
 	size_t len;
 	uint16_t date_at, length_at, validators_at, etag_at, etag_len;
 	bool dated, young;
-	enum http_coding coding;
+	struct sws_key key;
 	uint8_t codings;
 };
 
@@ -128,33 +130,55 @@ choose_validators(struct head_text *h, const struct stat *st)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	unique = is_unique(&st->st_ctim, &now);
-	h->etag_len = unique ? HTTP_ETAG_LEN : 0;
-	h->dated = st->st_mtim.tv_sec + COARSE_S <= now.tv_sec;
 	/* Longer than it takes to be unique: the clock of a remote file system may be late. */
 	h->young = !unique || st->st_ctim.tv_sec + COARSE_S >= now.tv_sec;
+	/* The body of an error has no validators: a client does not keep it. */
+	if (h->key.role >= SWS_ROLE_ERROR)
+		return;
+	h->etag_len = unique ? HTTP_ETAG_LEN : 0;
+	h->dated = st->st_mtim.tv_sec + COARSE_S <= now.tv_sec;
+}
+
+static const char *reason(int status);
+
+/* The lines that an operator adds to answers for a path. */
+static const char *
+further_fields(const struct head_text *h, const struct sws_page_style *style, const char *path,
+    char lines[SWS_FIELDS_MAX])
+{
+	if ((style->rules == NULL || style->rules->count == 0)
+	    && h->key.role != SWS_ROLE_FALLBACK)
+		return style->fields;
+	snprintf(lines, SWS_FIELDS_MAX, "%s", style->fields);
+	if (style->rules != NULL)
+		sws_field_rules_apply(style->rules, path, h->key.path_len, lines, SWS_FIELDS_MAX);
+	/* What is there tomorrow must not be hidden by an answer of today. */
+	if (h->key.role == SWS_ROLE_FALLBACK)
+		(void)http_lines_add(lines, SWS_FIELDS_MAX, "Cache-Control: no-cache");
+	return lines;
 }
 
 static void
 write_head(struct head_text *h, const char *type, const char *fields, const struct stat *st)
 {
 	char date[HTTP_DATE_LEN], etag[HTTP_ETAG_LEN];
-	int n;
+	int n, status = SWS_ROLE_STATUS(h->key.role);
 
 	choose_validators(h, st);
 	http_date_format(st->st_mtim.tv_sec, date);
-	http_etag(st, h->coding, etag);
-	n = sprintf(h->text, "HTTP/1.1 200 OK\r\nDate: ");
+	http_etag(st, h->key.coding, etag);
+	n = sprintf(h->text, "HTTP/1.1 %d %s\r\nDate: ", status, reason(status));
 	h->date_at = (uint16_t)n;
 	n += snprintf(h->text + n, 768, DATE_ROOM "\r\nServer: sws\r\n"
-	    "Accept-Ranges: bytes\r\nContent-Type: %.512s\r\n", type);
-	if (h->coding != HTTP_IDENTITY)
+	    "%sContent-Type: %.512s\r\n", status == 200 ? "Accept-Ranges: bytes\r\n" : "", type);
+	if (h->key.coding != HTTP_IDENTITY)
 		n += sprintf(h->text + n, "Content-Encoding: %s\r\n",
-		    http_coding_name(h->coding));
+		    http_coding_name(h->key.coding));
 	h->length_at = (uint16_t)n;
 	n += sprintf(h->text + n, "Content-Length: %llu\r\n", (unsigned long long)st->st_size);
 	h->validators_at = (uint16_t)n;
 	n += sprintf(h->text + n, "%s", fields);
-	if (h->coding != HTTP_IDENTITY || h->codings != 0)
+	if (h->key.coding != HTTP_IDENTITY || h->codings != 0)
 		n += sprintf(h->text + n, "Vary: Accept-Encoding\r\n");
 	if (h->dated)
 		n += sprintf(h->text + n, "Last-Modified: %.*s\r\n", HTTP_DATE_LEN, date);
@@ -220,22 +244,23 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
     size_t key_len, uint64_t hash, int fd, const struct stat *first, uint8_t codings,
     enum sws_body body)
 {
-	const char *named = key, *type;
+	const char *named = key, *type, *fields;
+	char lines[SWS_FIELDS_MAX];
 	struct stat st = *first, after;
-	struct head_text h = {.codings = codings};
-	size_t path_len = key_len;
+	struct head_text h = {.key = sws_key_parts(key, key_len), .codings = codings};
+	size_t path_len = h.key.path_len;
 	struct sws_page *page;
 	int tries = 0, status = 0;
 
 	SWS_ASSERT(key_len > 0 && key[0] == '/');
-	h.coding = sws_key_coding(key, &path_len);
 	if (key[path_len - 1] == '/')
 		named = "index.html";
 	type = mime_type(style->mime, named, named == key ? path_len : strlen(named));
+	fields = further_fields(&h, style, key, lines);
 	do {
 		size_t body_len = body != SWS_BODY_NONE ? (size_t)st.st_size : 0;
 
-		write_head(&h, type, style->fields, &st);
+		write_head(&h, type, fields, &st);
 		page = page_new(key, key_len, h.len, body_len);
 		if (page == NULL)
 			return -ENOMEM;
@@ -255,6 +280,8 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 	if (status != 0)
 		return status;
 	page->hash = hash;
+	page->site = style->site;
+	page->status = (uint16_t)SWS_ROLE_STATUS(h.key.role);
 	page->date_at = h.date_at;
 	page->length_at = h.length_at;
 	page->validators_at = h.validators_at;
@@ -268,7 +295,7 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 	page->ctime = st.st_ctim;
 	page->dated = h.dated;
 	page->young = h.young;
-	page->coding = (uint8_t)h.coding;
+	page->coding = (uint8_t)h.key.coding;
 	page->codings = codings;
 	assert_page(page);
 	*out = page;
@@ -281,7 +308,12 @@ static const char *
 reason(int status)
 {
 	switch (status) {
+	case 200: return "OK";
 	case 301: return "Moved Permanently";
+	case 302: return "Found";
+	case 303: return "See Other";
+	case 307: return "Temporary Redirect";
+	case 308: return "Permanent Redirect";
 	case 400: return "Bad Request";
 	case 403: return "Forbidden";
 	case 404: return "Not Found";
@@ -324,6 +356,7 @@ text_page(struct sws_page **out, int status, const char *extra)
 		memcpy((char *)page->head, head, (size_t)n);
 		memcpy((char *)page->body, body, body_len);
 		page->date_at = (uint16_t)date_at;
+		page->status = (uint16_t)status;
 		assert_page(page);
 		*out = page;
 	}
@@ -371,6 +404,34 @@ sws_page_redirect(struct sws_page **page, const char *path, size_t len, const ch
 	memcpy(extra + n, query, query_len);
 	memcpy(extra + n + query_len, "\r\n", 3);
 	status = text_page(page, 301, extra);
+	free(extra);
+	return status;
+}
+
+int
+sws_page_moved(struct sws_page **page, const struct sws_redirect *r, const char *query,
+    size_t query_len)
+{
+	static const char name[] = "Location: ";
+	size_t room = sizeof name + r->to_len + 3 * r->rest_len + query_len + 8;
+	size_t n = sizeof name - 1;
+	char *extra = malloc(room);
+	int status;
+
+	SWS_ASSERT(r->to_len > 0 && r->status > 300 && r->status < 309);
+	if (extra == NULL)
+		return -ENOMEM;
+	memcpy(extra, name, n);
+	memcpy(extra + n, r->to, r->to_len);
+	n += r->to_len;
+	n += http_path_encode(r->rest, r->rest_len, extra + n);
+	if (memchr(r->to, '?', r->to_len) == NULL) {
+		memcpy(extra + n, query, query_len);
+		n += query_len;
+	}
+	SWS_ASSERT(n + 3 <= room);
+	memcpy(extra + n, "\r\n", 3);
+	status = text_page(page, r->status, extra);
 	free(extra);
 	return status;
 }

@@ -16,6 +16,7 @@
 #include "base/assertion.h"
 
 struct mime_table;
+struct sws_texts;
 
 /** Most bytes of further fields, and a zero byte. */
 #define SWS_FIELDS_MAX 4096
@@ -24,6 +25,8 @@ struct mime_table;
 struct sws_page_style {
 	struct mime_table *mime;
 	const char *fields;       /**< lines of further fields, each with its CR LF */
+	const struct sws_texts *rules; /**< those of fields for some paths, or NULL */
+	uint32_t site;            /**< its number */
 };
 
 /** Largest body that a page holds: the lengths of pages and answers are 32 bits wide. */
@@ -49,6 +52,8 @@ struct sws_page {
 	uint32_t body_len;
 	uint32_t head_len;
 	uint32_t key_len;
+	uint32_t site;               /* number of its site; 0: none */
+	uint16_t status;
 	uint16_t date_at;            /* offset of the date in head */
 	uint16_t length_at;          /* ... of its Content-Length; 0: no file */
 	uint16_t validators_at;      /* a 304 repeats head from this offset on; 0: never a 304 */
@@ -91,6 +96,12 @@ int sws_page_unsatisfiable(struct sws_page **page, uint64_t size);
 
 /** The page of a redirection (301) to path (in normal form) with a slash and the query added. */
 int sws_page_redirect(struct sws_page **page, const char *path, size_t len, const char *query,
+    size_t query_len);
+
+struct sws_redirect;
+
+/** The page of a redirection that an operator asks for; the query is added unless it has one. */
+int sws_page_moved(struct sws_page **page, const struct sws_redirect *redirect, const char *query,
     size_t query_len);
 
 static inline void

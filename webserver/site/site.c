@@ -12,6 +12,7 @@
 #include "base/assertion.h"
 #include "http/parse.h"
 #include "site/mime.h"
+#include "site/rules.h"
 #include "site/site.h"
 
 static const int statuses[SWS_ERRORS] = {
@@ -21,22 +22,27 @@ static const int statuses[SWS_ERRORS] = {
 };
 
 int
-sws_site_init(struct sws_site *site, const struct sws_site_options *options)
+sws_site_init(struct sws_site *site, const struct sws_site_options *options,
+    struct sws_store *store)
 {
+	static _Atomic(uint32_t) numbers;
 	int status;
 
 	memset(site, 0, sizeof *site);
 	site->root_fd = -1;
 	site->options = *options;
+	site->store = store;
+	/* relaxed: only the number counts. */
+	site->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
 	site->style.fields = site->options.fields;
+	site->style.rules = &site->options.field_rules;
+	site->style.site = site->number;
 	status = sws_root_open(options->root, &site->root_fd);
 	if (status != 0)
 		return status;
 	if (getrandom(&site->hash_seed, sizeof site->hash_seed, 0) < 0)
 		site->hash_seed = mely_now_ns();
-	status = mime_new(&site->style.mime, "/etc/mime.types");
-	if (status == 0)
-		status = sws_store_init(&site->store, options->cache_size);
+	status = mime_new(&site->style.mime, options->mime_types);
 	for (int i = 0; status == 0 && i < SWS_ERRORS; i++)
 		status = sws_page_error(&site->errors[i], statuses[i]);
 	return status;
@@ -48,8 +54,8 @@ sws_site_fini(struct sws_site *site)
 	for (int i = 0; i < SWS_ERRORS; i++)
 		if (site->errors[i] != NULL)
 			sws_page_unref(site->errors[i]);
-	if (site->store.buckets != NULL)
-		sws_store_fini(&site->store);
+	if (site->store != NULL)
+		sws_store_remove_site(site->store, site->number);
 	mime_free(site->style.mime);
 	if (site->root_fd >= 0)
 		close(site->root_fd);
@@ -85,6 +91,25 @@ sws_site_hash(const struct sws_site *site, struct sws_path *path)
 	memcpy(&word, p, len);
 	product = (__uint128_t)(hash ^ word) * k;
 	path->hash = (uint64_t)product ^ (uint64_t)(product >> 64);
+	path->site = site->number;
+}
+
+/* Does a path name something else than a page of an application: does it have a known suffix? */
+static bool
+is_asset(const struct sws_site *site, const char *path, size_t len)
+{
+	return mime_is_known(site->style.mime, path, len);
+}
+
+const char *
+sws_site_instead(const struct sws_site *site, const char *path, size_t len, int status, int *role)
+{
+	if (status == 404 && site->options.fallback != NULL && !is_asset(site, path, len)) {
+		*role = SWS_ROLE_FALLBACK;
+		return site->options.fallback;
+	}
+	*role = SWS_ROLE_OF(status);
+	return sws_error_page_find(&site->options.error_pages, status);
 }
 
 /*
@@ -94,14 +119,14 @@ sws_site_hash(const struct sws_site *site, struct sws_path *path)
 static int
 codings_of(const struct sws_site *site, const char *key, size_t key_len, const struct stat *st)
 {
-	char coded[HTTP_TARGET_MAX + SWS_CODED_LEN];
-	size_t path_len = key_len;
+	char coded[HTTP_TARGET_MAX + SWS_KEY_MORE];
+	struct sws_key parts = sws_key_parts(key, key_len);
 	int codings = 0;
 
-	if (sws_key_coding(key, &path_len) != HTTP_IDENTITY || key_len > HTTP_TARGET_MAX)
+	if (parts.coding != HTTP_IDENTITY || key_len > HTTP_TARGET_MAX)
 		return 0;
 	for (const uint8_t *c = site->options.codings; *c != HTTP_IDENTITY; c++) {
-		size_t len = sws_key_make(coded, key, key_len, *c);
+		size_t len = sws_key_make(coded, key, parts.path_len, *c, parts.role);
 		struct stat beside;
 		int fd, kind = sws_file_open(site->root_fd, coded, len, &fd, &beside);
 
@@ -141,7 +166,7 @@ sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 	if (fd >= 0)
 		close(fd);
 	if (!same)
-		sws_store_remove(&site->store, page);
+		sws_store_remove(site->store, page);
 	return same;
 }
 
@@ -149,7 +174,7 @@ enum sws_body
 sws_site_body_of(const struct sws_site *site, uint64_t size)
 {
 	return size > site->options.cache_file_size || size > SWS_BODY_MAX
-	    || size >= site->store.cap ? SWS_BODY_NONE : SWS_BODY_CACHED;
+	    || size >= site->store->cap ? SWS_BODY_NONE : SWS_BODY_CACHED;
 }
 
 int

@@ -40,14 +40,21 @@ is_locked(struct sws_store *store)
 }
 
 static struct sws_page **
-find(struct sws_store *store, uint64_t hash, const char *key, size_t key_len)
+find(struct sws_store *store, uint32_t site, uint64_t hash, const char *key, size_t key_len)
 {
 	struct sws_page **link = &store->buckets[hash & store->buckets_mask];
 
 	while (*link != NULL && ((*link)->hash != hash || (*link)->key_len != key_len
-	    || memcmp((*link)->key, key, key_len) != 0))
+	    || (*link)->site != site || memcmp((*link)->key, key, key_len) != 0))
 		link = &(*link)->next;
 	return link;
+}
+
+/* Where a page is, or another of its key, or where it would be. */
+static struct sws_page **
+find_page(struct sws_store *store, const struct sws_page *page)
+{
+	return find(store, page->site, page->hash, page->key, page->key_len);
 }
 
 /* Unlink a page and drop the store's reference. With the lock held. */
@@ -77,12 +84,13 @@ take_out(struct sws_store *store, struct sws_page **link)
 }
 
 struct sws_page *
-sws_store_get(struct sws_store *store, uint64_t hash, const char *key, size_t key_len)
+sws_store_get(struct sws_store *store, uint32_t site, uint64_t hash, const char *key,
+    size_t key_len)
 {
 	struct sws_page *page;
 
 	pthread_mutex_lock(&store->lock);
-	page = *find(store, hash, key, key_len);
+	page = *find(store, site, hash, key, key_len);
 	/* relaxed: written with the lock held. */
 	SWS_DEBUG_ASSERT(page == NULL || !atomic_load_explicit(&page->dead, memory_order_relaxed));
 	if (page != NULL)
@@ -117,7 +125,7 @@ make_room(struct sws_store *store, size_t need)
 			store->hand = page->newer;
 		} else {
 			evicted += page->size;
-			take_out(store, find(store, page->hash, page->key, page->key_len));
+			take_out(store, find_page(store, page));
 		}
 	}
 	return false;
@@ -138,7 +146,7 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 	if (page->size > store->cap)
 		return false;
 	pthread_mutex_lock(&store->lock);
-	link = find(store, page->hash, page->key, page->key_len);
+	link = find_page(store, page);
 	if (*link != NULL)
 		take_out(store, link);
 	room = make_room(store, page->size);
@@ -175,11 +183,27 @@ sws_store_remove(struct sws_store *store, struct sws_page *page)
 	struct sws_page **link;
 
 	pthread_mutex_lock(&store->lock);
-	link = find(store, page->hash, page->key, page->key_len);
+	link = find_page(store, page);
 	if (*link == page)
 		take_out(store, link);
 	/* relaxed: written with the lock held. */
 	SWS_ASSERT(atomic_load_explicit(&page->dead, memory_order_relaxed));
+	pthread_mutex_unlock(&store->lock);
+}
+
+void
+sws_store_remove_site(struct sws_store *store, uint32_t site)
+{
+	pthread_mutex_lock(&store->lock);
+	for (size_t i = 0; i <= store->buckets_mask; i++) {
+		struct sws_page **link = &store->buckets[i];
+
+		while (*link != NULL)
+			if ((*link)->site == site)
+				take_out(store, link);
+			else
+				link = &(*link)->next;
+	}
 	pthread_mutex_unlock(&store->lock);
 }
 
@@ -190,7 +214,7 @@ sws_store_fini(struct sws_store *store)
 	while (store->hand != NULL) {
 		struct sws_page *page = store->hand;
 
-		take_out(store, find(store, page->hash, page->key, page->key_len));
+		take_out(store, find_page(store, page));
 	}
 	pthread_mutex_unlock(&store->lock);
 	SWS_ASSERT(store->pages == 0);

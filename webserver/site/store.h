@@ -24,9 +24,9 @@ struct sws_store {
 int sws_store_init(struct sws_store *store, size_t cap);
 void sws_store_fini(struct sws_store *store);
 
-/** The page of a path, with a reference for the caller, or NULL. */
-struct sws_page *sws_store_get(struct sws_store *store, uint64_t hash, const char *key,
-    size_t key_len);
+/** The page of a key of a site, with a reference for the caller, or NULL. */
+struct sws_page *sws_store_get(struct sws_store *store, uint32_t site, uint64_t hash,
+    const char *key, size_t key_len);
 
 /**
  * Add a page, replacing the one with the same path. False when it does not fit: it is larger than
@@ -37,5 +37,8 @@ bool sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded
 
 /** Remove a page, unless it has left the store already; it is dead afterwards. */
 void sws_store_remove(struct sws_store *store, struct sws_page *page);
+
+/** Remove all pages of a site, which has ended. */
+void sws_store_remove_site(struct sws_store *store, uint32_t site);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assertion.h"
+#include "http/host.h"
 #include "http/parse.h"
 
 enum stage {
@@ -28,15 +29,6 @@ _Static_assert(HTTP_FIELDS_MAX < UINT8_MAX, "the field counter is 8 bits wide");
 static const bool token[256] = {
 	['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1,
 	['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
-	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1
-};
-
-/* Allowed in a Host field: host and port of RFC 3986, without the sub-delimiters that no client
- * sends and at which other parsers split. */
-static const bool host_char[256] = {
-	['-'] = 1, ['.'] = 1, ['_'] = 1, ['~'] = 1, [':'] = 1, ['['] = 1, [']'] = 1, ['%'] = 1,
-	['!'] = 1, ['$'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1,
-	[';'] = 1, ['='] = 1,
 	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1
 };
 
@@ -128,9 +120,10 @@ target_slow(const char *buf, size_t at, size_t end, struct http_request *req)
 		host = at + 8;
 	else
 		return -400;
-	for (i = host; i < end && host_char[(unsigned char)buf[i]]; i++)
-		;
-	if (i == host || (i < end && buf[i] != '/' && buf[i] != '?'))
+	i = host + http_host_span(buf + host, end - host);
+	/* RFC 9110, 4.2.1: without a host it must be refused. */
+	if (i == host || buf[host] == ':' || (i < end && buf[i] != '/' && buf[i] != '?')
+	    || !http_host_valid(buf + host, i - host))
 		return -400;
 	req->path.at = (uint16_t)i;
 	req->authority = (struct http_span){(uint16_t)host, (uint16_t)(i - host)};
@@ -258,13 +251,18 @@ content_length(struct http_parser *ps, const char *p, size_t n)
 static int
 host(const char *p, size_t n)
 {
-	/* Fast path for a short name or number and a port; the block may reach into the pad. */
-	if (n <= HTTP_BLOCK && (http_block_host(p) | ~((1u << n) - 1)) == UINT32_MAX)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (!host_char[(unsigned char)p[i]])
-			return -400;
-	return 0;
+	/* Fast path for a short name or number without a port, or with one that ends it; the block
+	 * may reach into the pad. */
+	if (n <= HTTP_BLOCK) {
+		uint32_t all = (1u << n) - 1, colon = http_block_equal(p, ':') & all;
+		/* The bytes from the first colon on; all of them digits but the colon. */
+		uint32_t port = all & ~((colon & -colon) - 1);
+
+		if ((http_block_host(p) & all) == all
+		    && ((http_block_digit(p) | (colon & -colon)) & port) == port)
+			return 0;
+	}
+	return http_host_valid(p, n) ? 0 : -400;
 }
 
 /* Parse the options of a Connection field; unknown ones are ignored. */
@@ -470,8 +468,8 @@ finish(struct http_parser *ps, struct http_request *req)
 			req->flags |= HTTP_KEEP | HTTP_TOLD_KEEP;
 	}
 	/* A client that waits for "100 Continue" may or may not send its body after a final answer,
-	 * so what follows is ambiguous. */
-	if (http_has(req, HTTP_EXPECT) && req->body_len > 0)
+	 * so what follows is ambiguous. HTTP/1.0 knows no such wait. */
+	if (http_has(req, HTTP_EXPECT) && req->body_len > 0 && req->minor > 0)
 		req->flags &= (uint8_t)~(HTTP_KEEP | HTTP_TOLD_KEEP);
 	SWS_DEBUG_ASSERT(!(req->flags & HTTP_TOLD_KEEP) || (req->flags & HTTP_KEEP));
 	return 0;

@@ -74,6 +74,17 @@ http_block_host(const char *p)
 	return http_block_name(p) | http_block_equal(p, '.') | http_block_equal(p, ':');
 }
 
+/* Bit i: byte i is a digit. */
+static inline uint32_t
+http_block_digit(const char *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)p);
+	__m128i digit = _mm_sub_epi8(v, _mm_set1_epi8('0'));
+
+	return (uint32_t)_mm_movemask_epi8(
+	    _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit));
+}
+
 /* Bit i: byte i cannot be part of a request target: up to space, DEL and above. */
 static inline uint32_t
 http_block_target_end(const char *p)
@@ -129,6 +140,16 @@ static inline uint32_t
 http_block_host(const char *p)
 {
 	return http_block_name(p) | http_block_equal(p, '.') | http_block_equal(p, ':');
+}
+
+static inline uint32_t
+http_block_digit(const char *p)
+{
+	uint32_t mask = 0;
+
+	for (int i = 0; i < HTTP_BLOCK; i++)
+		mask |= (uint32_t)((unsigned char)(p[i] - '0') <= 9) << i;
+	return mask;
 }
 
 static inline uint32_t

@@ -247,7 +247,7 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	mely_event_init(&conn->event, &sws_read_request, conn);
 	mely_event_init(&conn->drain, &drain_handler, conn);
 	sws_peer_init(&conn->peer, listener);
-	status = mely_color_init(&conn->color, server->rt);
+	status = sws_policy_conn_color(server->coloring, &conn->color, server->rt, fd);
 	if (status != 0)
 		goto fail_free;
 	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);

@@ -102,6 +102,7 @@ free_job(struct sws_server *server, struct sws_job *job)
 	free(job);
 }
 
+/* The connection is busy already. */
 static bool
 start(struct sws_conn *conn, void (*fn)(void *arg), struct mely_handler *then)
 {
@@ -110,7 +111,6 @@ start(struct sws_conn *conn, void (*fn)(void *arg), struct mely_handler *then)
 		conn->burst->job = NULL;
 		return false;
 	}
-	conn->state = SWS_CONN_BUSY;
 	return true;
 }
 

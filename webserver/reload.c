@@ -47,6 +47,7 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	return strcmp(before->bind, now->bind) != 0 ? "bind"
 	    : before->port != now->port ? "port"
 	    : before->cores != now->cores ? "cores"
+	    : before->coloring != now->coloring ? "coloring"
 	    : before->clients_max != now->clients_max ? "max-clients"
 	    : before->cache_size != now->cache_size ? "cache-size" : NULL;
 }

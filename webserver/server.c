@@ -235,6 +235,9 @@ init_runtime(struct sws_server *server)
 
 	if (setup->options.cores > 0)
 		config.cores = setup->options.cores;
+	server->coloring = (enum sws_coloring)setup->options.coloring;
+	if (server->coloring == SWS_COLORING_PAPER)
+		config.pollers = 1;
 	/* Spinning for a request before a core sleeps costs more than the wake-up. */
 	if (getenv("MELY_SPIN_US") == NULL)
 		config.spin_us_max = 0;

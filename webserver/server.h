@@ -10,6 +10,7 @@
 
 #include <mely/mely.h>
 
+#include "base/policy.h"
 #include "net/listener.h"
 #include "ops/options.h"
 #include "site/store.h"
@@ -23,6 +24,7 @@ struct sws_server {
 	struct sws_reload reload;
 	struct sws_core **cores;
 	int cores_count;
+	enum sws_coloring coloring;
 	int port;
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;

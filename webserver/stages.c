@@ -216,7 +216,7 @@ parse_request_fn(void *arg)
 	SWS_ASSERT(burst->count == 0);
 	parse_input(conn, burst);
 	if (burst->count > 0)
-		sws_conn_stage(conn, &sws_check_in_cache);
+		sws_conn_check(conn);
 	else if (burst->bad != 0)
 		sws_conn_stage(conn, &sws_bad_request);
 	else

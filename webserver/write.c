@@ -427,6 +427,7 @@ write_response_fn(void *arg)
 		sws_conn_close(conn);
 		return;
 	case COLD:
+		conn->state = SWS_CONN_BUSY;
 		if (!warm_file(conn, conn->burst))
 			sws_conn_stage(conn, &sws_write_response); /* and wait here */
 		return;

@@ -13,7 +13,8 @@ cc="${CC:-cc} -std=gnu11 -D_GNU_SOURCE -DMELY_DEVELOPER -O1 -g -I$src/include -I
 # The sources of sws without the folder and ".c": those that unit tests link, and the others.
 parts_of()
 {
-	make -s --no-print-directory -C "$build" "sws-$1" | tr ' ' '\n' | sed -n 's,^webserver/\(.*\)\.c$,\1,p'
+	make -s --no-print-directory -C "$build" "sws-$1" | tr ' ' '\n' |
+	    sed -n 's,^webserver/\(.*\)\.c$,\1,p'
 }
 parts=$(parts_of library)
 others=$(parts_of program)
@@ -135,8 +136,7 @@ mutant site/page.c 'h->etag_at = (uint16_t)n;' 'h->etag_at = (uint16_t)(n + 1);'
 mutant write.c '(uint32_t)(g->used - from);' '(uint32_t)(g->used - from + 1);' \
     'g->total > 0 && bytes_of(g) == g->total' serve
 # An event that is queued already.
-mutant stages.c 'sws_conn_stage(conn, &sws_check_in_cache);' \
-    'sws_conn_stage(conn, &sws_check_in_cache), sws_conn_stage(conn, &sws_check_in_cache);' \
+mutant stages.c 'sws_conn_check(conn);' 'sws_conn_check(conn), sws_conn_check(conn);' \
     '!mely_event_pending(&conn->event)' serve
 # Exactly one answer to each request: the last one is not sent.
 mutant write.c 'while (burst->out < burst->count) {' 'while (burst->out + 1 < burst->count) {' \

@@ -49,6 +49,12 @@ sws_conn_stage(struct sws_conn *c, struct mely_handler *handler)
 }
 
 void
+sws_conn_check(struct sws_conn *c)
+{
+	sws_conn_stage(c, &sws_check_in_cache);
+}
+
+void
 sws_conn_linger_read(struct sws_conn *c)
 {
 	(void)c;

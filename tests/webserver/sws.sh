@@ -11,9 +11,35 @@ for tool in python3 curl; do
 	fi
 done
 export PYTHONDONTWRITEBYTECODE=1
+output=$(mktemp -d) || exit 1
+trap 'rm -rf "$output"' EXIT
+tests=()
+
+# begin NAME ARGUMENT...: they wait most of the time, so all run at once.
+begin()
+{
+	local name=$1
+	shift
+	tests+=("$name")
+	(
+		"$@" >"$output/$name" 2>&1
+		echo $? >"$output/$name.status"
+	) &
+}
+
+python=$top_srcdir/tests/webserver
+begin http python3 "$python/sws_http_test.py" "$sws"
+begin conn python3 "$python/sws_conn_test.py" "$sws"
+begin config python3 "$python/sws_config_test.py" "$sws"
+for coloring in paper file; do
+	begin "coloring-$coloring" env SWS_ARGS="--coloring $coloring" \
+	    python3 "$python/sws_http_test.py" "$sws"
+done
+wait
 status=0
-for test in sws_http_test.py sws_conn_test.py sws_config_test.py; do
+for test in "${tests[@]}"; do
 	echo "== $test"
-	python3 "$top_srcdir/tests/webserver/$test" "$sws" || status=1
+	cat "$output/$test"
+	[ "$(cat "$output/$test.status")" = 0 ] || status=1
 done
 exit $status

@@ -76,6 +76,7 @@ def errors(place):
             ("sites = ( { root = \"/tmp\"; redirect = \"x y\"; } );", ":1: redirect: 'x y': not"),
             ("sites = ( { root = \"/tmp\"; field = \"Date: now\"; } );",
              ":1: field: Date is a field that sws writes itself"),
+            ("coloring = \"red\";", ":1: coloring: 'red' is none of connection|paper|file"),
             ("cache-size = \"lots\";", ":1: cache-size: 'lots' is not a size"),
             ("fallback = \"relative\";", ":1: fallback: 'relative': not a path")):
         place.write(text)

@@ -16,7 +16,8 @@ class Server(Program):
     """An sws that serves root on a free port."""
 
     def __init__(self, program, root, *args, nofile=None, bind=None):
-        command = [program, "--port", "0", *args]
+        # More options for all servers of a test: SWS_ARGS="--coloring file" python3 ...
+        command = [program, "--port", "0", *os.environ.get("SWS_ARGS", "").split(), *args]
         if bind:
             command += ["--bind", bind]
 

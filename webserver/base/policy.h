@@ -6,6 +6,7 @@
  *   color              handlers
  *   of a connection    ReadRequest to WriteResponse, Deadline, Drain, Close. Any core; a thief may
  *                      take it with all that waits in it
+ *   of a file          CheckInCache, with --coloring file
  *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
  *   sweep, one a core  Sweep, Adopt. Pinned: they use the data of their core
  *   0                  Signal, Reload, DrainDeadline
@@ -16,7 +17,34 @@
 #ifndef SWS_BASE_POLICY_H
 #define SWS_BASE_POLICY_H
 
+#include <stdint.h>
+
 #include <mely/mely.h>
+
+/** --coloring */
+enum sws_coloring {
+	/** All of a connection has its color, which begins on the core that accepts it. */
+	SWS_COLORING_CONNECTION,
+	/** As SWS in the paper (5.3.1): it begins on the core that the descriptor's number picks,
+	 * Accept has color 1, and core 0 polls for all. */
+	SWS_COLORING_PAPER,
+	/** CheckInCache has the color of the file: of many that ask for one, the first builds its
+	 * page. */
+	SWS_COLORING_FILE
+};
+#define SWS_COLORINGS "connection|paper|file"
+
+/** Make the color of a connection with this descriptor. 0 or a negative errno. */
+static inline int
+sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
+    struct mely_runtime *rt, int fd)
+{
+	return coloring == SWS_COLORING_PAPER
+	    ? mely_color_init_on(color, rt, fd % mely_cores(rt)) : mely_color_init(color, rt);
+}
+
+/** With --coloring file: ids of the colors of files. Files with the same hash share one. */
+#define SWS_FILE_COLOR(hash) (UINT32_C(0x10000) + (uint32_t)((hash) & 0xfff))
 
 #define SWS_HANDLER(function, stage, ns) {.fn = (function), .name = (stage), .time_ns = (ns)}
 

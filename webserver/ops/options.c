@@ -25,6 +25,8 @@ static const char help[] =
     "  --port N              TCP port; 0 picks a free one (8080)\n"
     "  --bind ADDRESS        address to listen on; '*' or '::' for all (127.0.0.1)\n"
     "  --cores N             number of cores (all that this process may use)\n"
+    "  --coloring connection|paper|file\n"
+    "                        what has a color of its own (connection)\n"
     "  --max-clients N       maximum number of connections (from the descriptor limit)\n"
     "  --cache-size BYTES    maximum size of all prebuilt responses; suffix k, m, g (64m)\n"
     "  --cache-file-size BYTES\n"

@@ -16,6 +16,7 @@ struct sws_options {
 	const char *bind;
 	int port;
 	int cores;                /**< 0: the runtime's default */
+	int coloring;             /**< enum sws_coloring */
 	long clients_max;         /**< 0: from the limit of descriptors */
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;

@@ -13,6 +13,7 @@
 #include <mely/mely.h>
 
 #include "base/assertion.h"
+#include "base/policy.h"
 #include "http/lines.h"
 #include "ops/options.h"
 #include "ops/setting.h"
@@ -25,6 +26,7 @@ const struct sws_setting sws_settings[] = {
 	{"port", SWS_SETTING_NUMBER, SERVER(port), .max = 65535},
 	{"bind", SWS_SETTING_TEXT, SERVER(bind)},
 	{"cores", SWS_SETTING_NUMBER, SERVER(cores), .min = 1, .max = MELY_CORES_MAX},
+	{"coloring", SWS_SETTING_CHOICE, SERVER(coloring), .choices = SWS_COLORINGS},
 	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), .min = 1, .max = 100000000},
 	{"header-timeout", SWS_SETTING_SECONDS, SERVER(header_timeout_ns)},
 	{"idle-timeout", SWS_SETTING_SECONDS, SERVER(idle_timeout_ns)},

@@ -312,8 +312,8 @@ to_write(struct sws_conn *conn, struct sws_burst *burst)
 }
 
 /*
- * Find the answers to all requests of a burst, up to the first that needs a helper, or an error. The
- * stage that follows; NULL: a helper's end.
+ * Find the answers to all requests of a burst, up to the first that needs a helper, or an error.
+ * Returns the stage that follows; NULL: a helper's end.
  */
 static struct mely_handler *
 check_all(struct sws_conn *conn, struct sws_core *core)

@@ -124,7 +124,7 @@ resolve_file(const struct look *look, const struct sws_path *path, struct sws_an
 
 	if (sws_redirect_find(&look->site->options.redirects, path->text, path->len, &redirect))
 		return send_elsewhere(look, path, &redirect, a);
-	status = sws_file_open(look->site->root_fd, path->text, path->len, &fd, &st);
+	status = sws_file_open(&look->site->root, path->text, path->len, &fd, &st);
 	if (status < 0)
 		return status;
 	if (status == SWS_FILE_DIRECTORY)
@@ -277,6 +277,8 @@ check_one(const struct look *look, struct sws_answer *a)
 
 	if (!(req->flags & HTTP_PLAIN)) {
 		status = http_path_normal(path.text, path.len, look->core->path, &path.len);
+		if (status == -404 && look->site->options.dotfiles == SWS_DOTFILES_SERVE)
+			status = 0;
 		if (status < 0)
 			return status;
 		path.text = look->core->path;

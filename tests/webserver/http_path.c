@@ -27,7 +27,7 @@ static void
 normal_form(void **state)
 {
 	static const char *const not[] = {
-		"", "a", "//", "/a//", "/a//b", "/.", "/..", "/a/../b", "/a/.", "/.git", "/a\nb",
+		"", "a", "//", "/a//", "/a//b", "/.", "/..", "/a/../b", "/a/.", "/a\nb",
 		"/a\x7f"
 	};
 
@@ -36,6 +36,13 @@ normal_form(void **state)
 		assert_false(http_path_is_normal(not[i], strlen(not[i])));
 	assert_false(http_path_is_normal("/a\0b", 4));
 	assert_true(http_path_is_normal("/a..b/c./\xc3\xa9/", 12));
+	assert_true(http_path_is_normal("/.git", 5));
+	assert_true(http_path_is_hidden("/.git", 5));
+	assert_true(http_path_is_hidden("/a/.b/c", 7));
+	assert_true(http_path_is_hidden("/.well-known/.x", 15));
+	assert_false(http_path_is_hidden("/.well-known/x", 14));
+	assert_false(http_path_is_hidden("/a.b/c./", 8));
+	assert_false(http_path_is_hidden("/", 1));
 }
 
 static void

@@ -23,7 +23,7 @@ static int later_clock_gettime(clockid_t clock, struct timespec *t);
 #undef clock_gettime
 
 static char name[] = "/tmp/mely-page-XXXXXX";
-static struct sws_page_style style = {.fields = ""};
+static struct sws_page_style style = {.fields = "", .index = "index.html"};
 static int changes;   /* how many times the file changes while it is read */
 static int reads;
 

@@ -408,7 +408,8 @@ def fields(program, root):
     """--field: the defaults, replaced, removed, added; on all answers with a file."""
     www = os.path.join(root, "www")
     for args, wanted in (
-            ([], {"cache-control": "no-cache", "x-content-type-options": "nosniff"}),
+            ([], {"cache-control": "no-cache", "x-content-type-options": "nosniff",
+                  "referrer-policy": "strict-origin-when-cross-origin"}),
             (["--field", "cache-control: max-age=60, public", "--field", "X-A:b", "--field",
               "X-Content-Type-Options:", "--field", "X-A:  c d "],
              {"cache-control": "max-age=60, public", "x-a": "c d", "x-content-type-options": None}),

@@ -53,6 +53,12 @@ hidden(const char *segment, size_t len)
 	return segment[0] == '.' && !(len == 11 && memcmp(segment, ".well-known", 11) == 0);
 }
 
+static bool
+is_dots(const char *segment, size_t len)
+{
+	return segment[0] == '.' && (len == 1 || (len == 2 && segment[1] == '.'));
+}
+
 bool
 http_path_is_normal(const char *path, size_t len)
 {
@@ -66,11 +72,23 @@ http_path_is_normal(const char *path, size_t len)
 		for (; i < len && path[i] != '/'; i++)
 			if ((unsigned char)path[i] < 0x20 || path[i] == 0x7f)
 				return false;
-		if (i == from || hidden(path + from, i - from))
+		if (i == from || is_dots(path + from, i - from))
 			return false;
 		i++;
 	}
 	return true;
+}
+
+bool
+http_path_is_hidden(const char *path, size_t len)
+{
+	for (size_t from = 1, to; from < len; from = to + 1) {
+		for (to = from; to < len && path[to] != '/'; to++)
+			;
+		if (to > from && hidden(path + from, to - from))
+			return true;
+	}
+	return false;
 }
 
 int
@@ -120,16 +138,8 @@ http_path_normal(const char *raw, size_t len, char *out, size_t *out_len)
 	SWS_ASSERT(to >= 1 && to <= len + 1);
 	out[to] = '\0';
 	*out_len = to;
-	for (from = 1; from < to; from++) {
-		size_t seg = from;
-
-		while (from < to && out[from] != '/')
-			from++;
-		if (hidden(out + seg, from - seg))
-			return -404;
-	}
 	SWS_DEBUG_ASSERT(http_path_is_normal(out, to));
-	return 0;
+	return http_path_is_hidden(out, to) ? -404 : 0;
 }
 
 size_t

@@ -33,13 +33,17 @@ static const char help[] =
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
     "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
     "  --field 'NAME: VALUE'  add a field to answers with a file, or replace one of these:\n"
-    "                        (Cache-Control: no-cache; X-Content-Type-Options: nosniff)\n"
+    "                        (Cache-Control: no-cache; X-Content-Type-Options: nosniff;\n"
+    "                        Referrer-Policy: strict-origin-when-cross-origin)\n"
     "  --field-for 'GLOB NAME: VALUE'\n"
     "                        add a field to answers for the paths that match GLOB\n"
     "  --redirect 'FROM TO [STATUS]'\n"
     "                        send clients elsewhere; '/old/* /new/*' for all beneath (301)\n"
     "  --error-page 'STATUS PATH'  send the file PATH with errors of this status\n"
     "  --fallback PATH       send the file PATH, with 200, for pages that are not there\n"
+    "  --index NAMES         files for a directory, the first one first ('index.html')\n"
+    "  --symlinks WHICH      links to follow: beneath, none or follow (beneath DIR)\n"
+    "  --dotfiles hide|serve  names that begin with a dot (hide, except .well-known)\n"
     "  --mime-types FILE     media types, besides the built-in ones (/etc/mime.types)\n"
     "  --name HOST           name of the site of DIR; others have their own in the file\n"
     "  --root DIR            the same as DIR\n"
@@ -90,7 +94,9 @@ set_defaults(struct sws_options *o)
 		.cache_size = (size_t)64 << 20,
 		.site = {
 			.cache_file_size = (size_t)64 << 10,
-			.fields = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n",
+			.fields = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n"
+			    "Referrer-Policy: strict-origin-when-cross-origin\r\n",
+			.index = "index.html",
 			.codings = {HTTP_ZSTD, HTTP_BR, HTTP_GZIP, HTTP_IDENTITY},
 			.mime_types = "/etc/mime.types"
 		},

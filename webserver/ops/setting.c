@@ -41,6 +41,9 @@ const struct sws_setting sws_settings[] = {
 	{"redirect", SWS_SETTING_TEXTS, SITE(redirects), .check = sws_redirect_check},
 	{"error-page", SWS_SETTING_TEXTS, SITE(error_pages), .check = sws_error_page_check},
 	{"fallback", SWS_SETTING_TEXT, SITE(fallback), .check = sws_own_path_check},
+	{"index", SWS_SETTING_TEXT, SITE(index), .check = sws_index_check},
+	{"symlinks", SWS_SETTING_CHOICE, SITE(symlinks), .choices = "beneath|none|follow"},
+	{"dotfiles", SWS_SETTING_CHOICE, SITE(dotfiles), .choices = "hide|serve"},
 	{"mime-types", SWS_SETTING_TEXT, SITE(mime_types)},
 	{.name = NULL}
 };

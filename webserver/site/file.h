@@ -5,6 +5,7 @@
 #ifndef SWS_FILE_H
 #define SWS_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -66,11 +67,25 @@ sws_key_make(char *to, const char *path, size_t len, enum http_coding coding, in
 	return len + SWS_KEY_MORE;
 }
 
-/**
- * Open the root, a readable directory, once at the start. 0 and the descriptor for the calls
- * below, or a negative errno.
- */
-int sws_root_open(const char *path, int *fd);
+/** Which symbolic links are followed. */
+enum sws_symlinks {
+	SWS_SYMLINKS_BENEATH,    /**< those that stay beneath the root */
+	SWS_SYMLINKS_NONE,
+	SWS_SYMLINKS_FOLLOW      /**< all, also out of the root */
+};
+
+/** The directory that a site serves. */
+struct sws_root {
+	int fd;                  /**< -1: not open */
+	enum sws_symlinks symlinks;
+	const char *index;       /**< names of files for a directory, the first one first */
+};
+
+/** Open the directory of a root whose other parts are set. 0 or a negative errno. */
+int sws_root_open(struct sws_root *root, const char *path);
+
+/** What is wrong with a list of index names, or NULL. */
+const char *sws_index_check(const char *names);
 
 enum sws_file_kind {
 	SWS_FILE_REGULAR,
@@ -78,11 +93,19 @@ enum sws_file_kind {
 };
 
 /**
- * Open the file that a key names; a path that ends with '/' names the index.html of that directory.
- * On success *fd is open and *st filled, and the kind is returned (for a directory *fd is -1).
+ * Open the file that a key names; a path that ends with '/' names the index of that directory. On
+ * success *fd is open and *st filled, and the kind is returned (for a directory *fd is -1).
  * Otherwise a negative HTTP status: -404, -403 (not readable, outside the root, or not a regular
  * file), -503 (no descriptor or memory left), -500.
  */
-int sws_file_open(int root_fd, const char *key, size_t len, int *fd, struct stat *st);
+int sws_file_open(const struct sws_root *root, const char *key, size_t len, int *fd,
+    struct stat *st);
+
+/** Open the directory of a path that ends with '/'. Its descriptor, or a negative HTTP status. */
+int sws_directory_open(const struct sws_root *root, const char *path, size_t len);
+
+/** The name of the index whose file st describes, for a path that ends with '/'. */
+const char *sws_index_name(const struct sws_root *root, const char *path, size_t len,
+    const struct stat *st, char name[NAME_MAX + 1]);
 
 #endif

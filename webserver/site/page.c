@@ -254,7 +254,7 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 
 	SWS_ASSERT(key_len > 0 && key[0] == '/');
 	if (key[path_len - 1] == '/')
-		named = "index.html";
+		named = style->index;
 	type = mime_type(style->mime, named, named == key ? path_len : strlen(named));
 	fields = further_fields(&h, style, key, lines);
 	do {

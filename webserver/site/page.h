@@ -26,6 +26,7 @@ struct sws_page_style {
 	struct mime_table *mime;
 	const char *fields;       /**< lines of further fields, each with its CR LF */
 	const struct sws_texts *rules; /**< those of fields for some paths, or NULL */
+	const char *index;        /**< the name of the file, if the path ends with a slash */
 	uint32_t site;            /**< its number */
 };
 

@@ -156,7 +156,9 @@ sws_redirect_find(const struct sws_texts *rules, const char *path, size_t len,
 const char *
 sws_own_path_check(const char *path)
 {
-	return http_path_is_normal(path, strlen(path)) ? NULL
+	size_t len = strlen(path);
+
+	return http_path_is_normal(path, len) && !http_path_is_hidden(path, len) ? NULL
 	    : "not a path from the root on, such as /index.html";
 }
 

@@ -29,15 +29,17 @@ sws_site_init(struct sws_site *site, const struct sws_site_options *options,
 	int status;
 
 	memset(site, 0, sizeof *site);
-	site->root_fd = -1;
 	site->options = *options;
+	site->root = (struct sws_root){
+		-1, (enum sws_symlinks)options->symlinks, options->index
+	};
 	site->store = store;
 	/* relaxed: only the number counts. */
 	site->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
 	site->style.fields = site->options.fields;
 	site->style.rules = &site->options.field_rules;
 	site->style.site = site->number;
-	status = sws_root_open(options->root, &site->root_fd);
+	status = sws_root_open(&site->root, options->root);
 	if (status != 0)
 		return status;
 	if (getrandom(&site->hash_seed, sizeof site->hash_seed, 0) < 0)
@@ -57,8 +59,8 @@ sws_site_fini(struct sws_site *site)
 	if (site->store != NULL)
 		sws_store_remove_site(site->store, site->number);
 	mime_free(site->style.mime);
-	if (site->root_fd >= 0)
-		close(site->root_fd);
+	if (site->root.fd >= 0)
+		close(site->root.fd);
 }
 
 struct sws_page *
@@ -128,7 +130,7 @@ codings_of(const struct sws_site *site, const char *key, size_t key_len, const s
 	for (const uint8_t *c = site->options.codings; *c != HTTP_IDENTITY; c++) {
 		size_t len = sws_key_make(coded, key, parts.path_len, *c, parts.role);
 		struct stat beside;
-		int fd, kind = sws_file_open(site->root_fd, coded, len, &fd, &beside);
+		int fd, kind = sws_file_open(&site->root, coded, len, &fd, &beside);
 
 		if (kind == -503)
 			return -1;
@@ -155,7 +157,7 @@ bool
 sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 {
 	struct stat st;
-	int fd, kind = sws_file_open(site->root_fd, page->key, page->key_len, &fd, &st);
+	int fd, kind = sws_file_open(&site->root, page->key, page->key_len, &fd, &st);
 	/* Without descriptors or memory for the comparison, the page is still the best there is:
 	 * compare again in a second. */
 	bool same = kind == -503
@@ -183,16 +185,22 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 {
 	int codings = codings_of(site, path->text, path->len, st);
 	uint8_t known = codings > 0 ? (uint8_t)codings : 0;
-	int status = sws_page_build(page, &site->style, path->text, path->len, path->hash, *fd, st,
-	    known, body);
+	struct sws_page_style style = site->style;
+	size_t len = sws_key_parts(path->text, path->len).path_len;
+	char name[NAME_MAX + 1];
+	int status;
 
+	if (path->text[len - 1] == '/')
+		style.index = sws_index_name(&site->root, path->text, len, st, name);
+	status = sws_page_build(page, &style, path->text, path->len, path->hash, *fd, st,
+	    known, body);
 	if (status == -EAGAIN)
 		return status;
 	if (status == -ESTALE && fstat(*fd, st) == 0) {
 		/* The file is being written. Send it from the descriptor, with a fixed size. */
 		body = SWS_BODY_NONE;
-		status = sws_page_build(page, &site->style, path->text, path->len, path->hash, *fd,
-		    st, known, body);
+		status = sws_page_build(page, &style, path->text, path->len, path->hash, *fd, st,
+		    known, body);
 	}
 	if (status != 0 || body != SWS_BODY_NONE) {
 		close(*fd);

@@ -39,12 +39,21 @@ struct sws_site_options {
 	struct sws_texts error_pages;
 	const char *mime_types;       /**< the file that adds to the built-in types */
 	const char *fallback;         /**< path of the answer for what is not there, or NULL */
+	const char *index;            /**< names of the files for a directory */
+	int symlinks;                 /**< enum sws_symlinks */
+	int dotfiles;                 /**< enum sws_dotfiles */
 	/** Codings of sidecars, the favorite first; HTTP_IDENTITY at the end. */
 	uint8_t codings[HTTP_CODINGS];
 };
 
+/** What to do with names that begin with a dot. */
+enum sws_dotfiles {
+	SWS_DOTFILES_HIDE,       /**< 404, except for .well-known */
+	SWS_DOTFILES_SERVE
+};
+
 struct sws_site {
-	int root_fd;              /* -1: not open */
+	struct sws_root root;
 	uint32_t number;          /* of no other site of the process, earlier ones included */
 	struct sws_page_style style;
 	struct sws_store *store;

@@ -44,8 +44,7 @@ sws_reload_init(struct sws_server *server, struct sws_setup *setup, int argc, ch
 static const char *
 needs_restart(const struct sws_options *before, const struct sws_options *now)
 {
-	return strcmp(before->bind, now->bind) != 0 ? "bind"
-	    : before->port != now->port ? "port"
+	return !sws_texts_equal(&before->listens, &now->listens) ? "listen, bind or port"
 	    : before->cores != now->cores ? "cores"
 	    : before->coloring != now->coloring ? "coloring"
 	    : before->clients_max != now->clients_max ? "max-clients"

@@ -10,9 +10,7 @@
  *      its connections; an idle one gets half a second for a request that is on its way.
  * The handler that ends the last connection or closes the last listener stops the runtime.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +22,7 @@
 #include "base/policy.h"
 #include "conn.h"
 #include "core.h"
+#include "net/listen.h"
 #include "server.h"
 
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
@@ -121,111 +120,6 @@ clients_max(long wanted)
 	return most > 1 ? most : 1;
 }
 
-/* The address of --bind and --port; false if --bind is not an address. */
-static bool
-address_of(const struct sws_options *o, struct sockaddr_storage *addr, socklen_t *len)
-{
-	struct sockaddr_in *in4 = (struct sockaddr_in *)addr;
-	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)addr;
-	const char *name = o->bind;
-	char plain[64];
-	size_t n = strlen(name);
-
-	if (n >= 2 && n < sizeof plain && name[0] == '[' && name[n - 1] == ']') {
-		memcpy(plain, name + 1, n - 2);
-		plain[n - 2] = '\0';
-		name = plain;
-	}
-	if (strcmp(name, "*") == 0)
-		name = "::";
-	else if (strcmp(name, "localhost") == 0)
-		name = "127.0.0.1";
-	memset(addr, 0, sizeof *addr);
-	if (inet_pton(AF_INET, name, &in4->sin_addr) == 1) {
-		in4->sin_family = AF_INET;
-		in4->sin_port = htons((uint16_t)o->port);
-		*len = sizeof *in4;
-		return true;
-	}
-	if (inet_pton(AF_INET6, name, &in6->sin6_addr) == 1) {
-		in6->sin6_family = AF_INET6;
-		in6->sin6_port = htons((uint16_t)o->port);
-		*len = sizeof *in6;
-		return true;
-	}
-	return false;
-}
-
-static void
-set_port(struct sockaddr_storage *addr, int port)
-{
-	SWS_ASSERT(port >= 0 && port <= UINT16_MAX);
-	SWS_ASSERT(addr->ss_family == AF_INET || addr->ss_family == AF_INET6);
-	if (addr->ss_family == AF_INET)
-		((struct sockaddr_in *)addr)->sin_port = htons((uint16_t)port);
-	else
-		((struct sockaddr_in6 *)addr)->sin6_port = htons((uint16_t)port);
-}
-
-/* The port that a socket is bound to. */
-static int
-port_of(int fd)
-{
-	struct sockaddr_storage addr;
-	socklen_t len = sizeof addr;
-
-	if (getsockname(fd, (struct sockaddr *)&addr, &len) != 0)
-		return -errno;
-	return ntohs(addr.ss_family == AF_INET ? ((struct sockaddr_in *)&addr)->sin_port
-	    : ((struct sockaddr_in6 *)&addr)->sin6_port);
-}
-
-static int
-listen_all(struct sws_server *server)
-{
-	const struct sws_options *o = &server->reload.setup->options;
-	struct sockaddr_storage addr;
-	socklen_t len;
-	char where[80];
-	int fd = -EINVAL, status;
-
-	if (!address_of(o, &addr, &len)) {
-		fprintf(stderr, "sws: --bind: '%s' is not an IP address\n", o->bind);
-		return -1;
-	}
-	snprintf(where, sizeof where, "%.60s port %d", o->bind, o->port);
-	for (int i = 0; i < server->net.listeners_count; i++) {
-		fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
-		    server->net.listeners_count > 1);
-		if (fd == -EAFNOSUPPORT && strcmp(o->bind, "*") == 0) {
-			/* A kernel without IPv6. */
-			memset(&addr, 0, sizeof addr);
-			addr.ss_family = AF_INET;
-			len = sizeof(struct sockaddr_in);
-			set_port(&addr, o->port);
-			fd = sws_listener_socket((struct sockaddr *)&addr, len, i == 0,
-			    server->net.listeners_count > 1);
-		}
-		if (fd < 0)
-			return complain("cannot listen on", where, fd);
-		if (i == 0) {
-			server->port = port_of(fd);
-			if (server->port < 0) {
-				close(fd);
-				return complain("cannot listen on", where, server->port);
-			}
-			set_port(&addr, server->port);
-		}
-		status = sws_listener_new(&server->net, i, fd);
-		if (status != 0)
-			return complain("cannot listen on", where, status);
-	}
-	/* relaxed: the runtime does not run yet. The drain ends when they are all closed. */
-	SWS_ASSERT(atomic_load_explicit(&server->net.listeners_open, memory_order_relaxed)
-	    == server->net.listeners_count);
-	return 0;
-}
-
 static int
 init_runtime(struct sws_server *server)
 {
@@ -253,7 +147,7 @@ init_runtime(struct sws_server *server)
 	server->net.ops = &sws_conn_ops;
 	server->net.server = server;
 	server->net.clients_max = clients_max(setup->options.clients_max);
-	status = sws_net_init(&server->net, config.pollers == 1 ? 1 : server->cores_count);
+	server->pollers_count = config.pollers == 1 ? 1 : server->cores_count;
 	for (int i = 0; status == 0 && i < server->cores_count; i++)
 		status = sws_core_new(&server->cores[i], server, i, setup);
 	return status;
@@ -307,7 +201,8 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	status = init_runtime(server);
 	if (status != 0)
 		return complain("cannot start", "", status);
-	if (listen_all(server) != 0)
+	if (sws_net_listen(&server->net, &server->reload.setup->options.listens,
+	    server->pollers_count) != 0)
 		return -1;
 	status = init_signals(server);
 	return status != 0 ? complain("cannot watch signals", "", status) : 0;

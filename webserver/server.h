@@ -25,7 +25,7 @@ struct sws_server {
 	struct sws_core **cores;
 	int cores_count;
 	enum sws_coloring coloring;
-	int port;
+	int pollers_count;               /* 1, or one for each core */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
 

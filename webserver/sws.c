@@ -10,19 +10,17 @@
 #include "server.h"
 #include "setup.h"
 
-/* Print a URL that a browser accepts. */
+/* A line for each endpoint. */
 static void
 print_ready(const struct sws_server *server)
 {
 	const struct sws_options *options = &server->reload.setup->options;
-	const char *bind = options->bind;
-	bool everywhere = strcmp(bind, "*") == 0 || strcmp(bind, "0.0.0.0") == 0
-	    || strcmp(bind, "::") == 0 || strcmp(bind, "[::]") == 0;
-	bool bare6 = !everywhere && strchr(bind, ':') != NULL && bind[0] != '[';
+	char url[SWS_ENDPOINT_TEXT];
 
-	SWS_ASSERT(server->port > 0);
-	printf("sws: serving %s at http://%s%s%s:%d/\n", options->sites[0].root,
-	    bare6 ? "[" : "", everywhere ? "localhost" : bind, bare6 ? "]" : "", server->port);
+	SWS_ASSERT(server->net.endpoints_count > 0);
+	for (int i = 0; i < server->net.endpoints_count; i++)
+		printf("sws: serving %s at %s\n", options->sites[0].root,
+		    sws_endpoint_url(&server->net.endpoints[i], url));
 	fflush(stdout);
 }
 

@@ -513,7 +513,7 @@ def starts(program, root):
         check.equal(server.get("/").status, 200, "... and the first is not disturbed")
     for args, code in [((os.path.join(root, "nowhere"),), 1),
                        ((os.path.join(www, "page.html"),), 1),
-                       (("--bind", "no.such.address.example", www), 1),
+                       (("--bind", "no.such.address.example", www), 2),
                        (("--bind", "192.0.2.1", www), 1),
                        ((), 2), ((www, www), 2), (("--port", "x", www), 2),
                        (("--port", "65536", www), 2), (("--cores", "0", www), 2),

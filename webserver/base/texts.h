@@ -42,4 +42,14 @@ sws_texts_add(struct sws_texts *texts, const char *text, const void *owner,
 	return true;
 }
 
+/** Do two lists have the same texts? */
+static inline bool
+sws_texts_equal(const struct sws_texts *a, const struct sws_texts *b)
+{
+	for (int i = 0; i < a->count; i++)
+		if (i >= b->count || strcmp(a->text[i], b->text[i]) != 0)
+			return false;
+	return a->count == b->count;
+}
+
 #endif

@@ -13,16 +13,14 @@
  * One of b and e sees the write of the other, so no listener waits while there is room.
  */
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/assertion.h"
 #include "base/notice.h"
 #include "base/policy.h"
 #include "net/listener.h"
+#include "net/local.h"
 
 /* Most connections accepted in one event; other colors run in between. */
 #define ACCEPT_MAX 64
@@ -31,6 +29,7 @@
 
 struct sws_listener {
 	struct sws_net *net;
+	const struct sws_endpoint *endpoint;
 	struct mely_color *color;
 	struct sws_peer *peers;     /* in this color only */
 	int fd;                     /* -1: closed */
@@ -52,33 +51,6 @@ static struct mely_handler drain_handler = SWS_STOP_ACCEPTING(drain_fn);
 static struct mely_handler gone_handler = SWS_DEC_CLIENT_ACCEPTED(dec_client_accepted_fn);
 
 int
-sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool shared)
-{
-	int on = 1, off = 0;
-	int fd = socket(addr->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-	SWS_ASSERT(len == (addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-	    : sizeof(struct sockaddr_in)));
-	if (fd < 0)
-		return -errno;
-	/* Accepted sockets inherit TCP_NODELAY. */
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0
-	    || (!first && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
-	    || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0
-	    || (addr->sa_family == AF_INET6
-	    && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0)
-	    || bind(fd, addr, len) != 0
-	    || (shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
-	    || listen(fd, SOMAXCONN) != 0) {
-		int error = errno;
-
-		close(fd);
-		return -error;
-	}
-	return fd;
-}
-
-int
 sws_net_init(struct sws_net *net, int listeners_count)
 {
 	SWS_ASSERT(listeners_count > 0 && net->listeners == NULL);
@@ -88,7 +60,8 @@ sws_net_init(struct sws_net *net, int listeners_count)
 }
 
 int
-sws_listener_new(struct sws_net *net, int i, int fd)
+sws_listener_new(struct sws_net *net, int i, int fd, const struct sws_endpoint *endpoint,
+    int core)
 {
 	struct sws_listener *l = calloc(1, sizeof *l);
 	int status = -ENOMEM;
@@ -99,6 +72,7 @@ sws_listener_new(struct sws_net *net, int i, int fd)
 	if (l == NULL)
 		goto fail;
 	l->net = net;
+	l->endpoint = endpoint;
 	l->fd = fd;
 	mely_event_init(&l->resume, &resume_handler, l);
 	mely_event_init(&l->drain, &drain_handler, l);
@@ -108,8 +82,8 @@ sws_listener_new(struct sws_net *net, int i, int fd)
 	mely_color_set_name(l->color, "accept");
 	/* With one listener for each core, connections begin on the core that accepts them. A
 	 * single listener is not pinned, as in the paper. */
-	if (net->listeners_count > 1)
-		status = mely_color_pin(l->color, i);
+	if (core >= 0)
+		status = mely_color_pin(l->color, core);
 	if (status == 0)
 		status = mely_fd_watch(l->color, fd, MELY_FD_READ, &accept_handler, l, &l->watch);
 	if (status != 0)
@@ -123,6 +97,12 @@ fail:
 	free(l);
 	close(fd);
 	return status;
+}
+
+const struct sws_endpoint *
+sws_listener_endpoint(const struct sws_listener *l)
+{
+	return l->endpoint;
 }
 
 static void
@@ -324,6 +304,7 @@ drain_fn(void *arg)
 	struct sws_listener *l = arg;
 	int before;
 
+	sws_local_remove(l->endpoint);
 	/* Closing the listener would reset connections that it has not accepted. */
 	accept_fn(l);
 	if (l->fd >= 0) {
@@ -353,8 +334,10 @@ free_listener(struct sws_listener *l)
 		l->peers = peer->next;
 		l->net->ops->destroy(peer);
 	}
-	if (l->fd >= 0)
+	if (l->fd >= 0) {
+		sws_local_remove(l->endpoint);
 		close(l->fd);
+	}
 	free(l);
 }
 
@@ -365,6 +348,8 @@ sws_net_fini(struct sws_net *net)
 	for (int i = 0; i < net->listeners_count; i++)
 		free_listener(net->listeners[i]);
 	free(net->listeners);
+	free(net->endpoints);
 	net->listeners = NULL;
-	net->listeners_count = 0;
+	net->endpoints = NULL;
+	net->listeners_count = net->endpoints_count = 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * listener.h: listening sockets, each with its accepting color (the paper's color 1; colors 1, 2,
- * ... when each core has its own poller, and so its own listener). Accept and DecClientAccepted run
- * in that color and own the list of the listener's connections.
+ * ... when there are several: for several endpoints, and for each core with its own poller). Accept
+ * and DecClientAccepted run in that color and own the list of the listener's connections.
  *
  * A listener knows of a connection only its struct sws_peer, and what to do with it.
  */
@@ -12,7 +12,8 @@
 #include <mely/mely.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/socket.h>
+
+#include "net/endpoint.h"
 
 struct sws_listener;
 
@@ -46,6 +47,8 @@ struct sws_net {
 	struct mely_runtime *rt;
 	const struct sws_peer_ops *ops;
 	void *server;                    /* handed to ops */
+	struct sws_endpoint *endpoints;
+	int endpoints_count;
 	struct sws_listener **listeners;
 	int listeners_count;
 	long clients_max;
@@ -55,17 +58,15 @@ struct sws_net {
 	_Atomic(int) listeners_open;
 };
 
-/**
- * Make a socket that listens on addr; the descriptor or a negative errno. The first of several
- * binds the port exclusively, which detects a port in use, and shares it afterwards.
- */
-int sws_listener_socket(const struct sockaddr *addr, socklen_t len, bool first, bool shared);
-
 /** Make room for this many listeners; 0 or -ENOMEM. The other fields are the caller's to fill. */
 int sws_net_init(struct sws_net *net, int listeners_count);
 
-/** Make listener number i, which takes over the socket fd; before the runtime runs. 0 or -errno. */
-int sws_listener_new(struct sws_net *net, int i, int fd);
+/**
+ * Make listener number i, which takes over the socket fd of an endpoint, on a core or on any (-1);
+ * before the runtime runs. 0 or -errno.
+ */
+int sws_listener_new(struct sws_net *net, int i, int fd, const struct sws_endpoint *endpoint,
+    int core);
 
 /** Free the listeners and their connections, after the runtime has ended. */
 void sws_net_fini(struct sws_net *net);
@@ -75,6 +76,9 @@ void sws_net_drain(struct sws_net *net);
 
 /** Are all listeners closed, and all connections gone? Any handler. */
 bool sws_net_is_empty(const struct sws_net *net);
+
+/** Where the clients of a listener connect: its flags say how they begin. Any thread. */
+const struct sws_endpoint *sws_listener_endpoint(const struct sws_listener *listener);
 
 /** Prepare the peer of a new connection, before any of its handlers can run. */
 void sws_peer_init(struct sws_peer *peer, struct sws_listener *listener);

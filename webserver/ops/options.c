@@ -11,6 +11,7 @@
 #include <mely/mely.h>
 
 #include "base/assertion.h"
+#include "net/endpoint.h"
 #include "ops/config.h"
 #include "ops/options.h"
 
@@ -24,6 +25,9 @@ static const char help[] =
     "  --check FILE          say whether FILE is a sound configuration, and exit\n"
     "  --port N              TCP port; 0 picks a free one (8080)\n"
     "  --bind ADDRESS        address to listen on; '*' or '::' for all (127.0.0.1)\n"
+    "  --listen 'ENDPOINT [FLAGS]'\n"
+    "                        where to listen, besides or in place of the two above:\n"
+    "                        ADDRESS:PORT or unix:PATH; can be given many times\n"
     "  --cores N             number of cores (all that this process may use)\n"
     "  --coloring connection|paper|file\n"
     "                        what has a color of its own (connection)\n"
@@ -90,7 +94,7 @@ static void
 set_defaults(struct sws_options *o)
 {
 	*o = (struct sws_options){
-		.bind = "127.0.0.1", .port = 8080,
+		.port = -1,
 		.cache_size = (size_t)64 << 20,
 		.site = {
 			.cache_file_size = (size_t)64 << 10,
@@ -172,6 +176,32 @@ apply(struct sws_options *o, const struct given *given)
 	return true;
 }
 
+/* Make an endpoint of --bind and --port: the first one if there are others, too. */
+static bool
+add_listen(struct sws_options *o)
+{
+	static const char owner[] = "bind and port";
+	const char *bind = o->bind != NULL ? o->bind : "127.0.0.1";
+	bool bare6 = strchr(bind, ':') != NULL && bind[0] != '[';
+	struct sws_texts others = o->listens;
+	char text[80];
+	const char *copy;
+	bool fine;
+
+	if (others.count > 0 && o->bind == NULL && o->port < 0)
+		return true;
+	snprintf(text, sizeof text, bare6 ? "[%s]:%d" : "%s:%d", bind,
+	    o->port >= 0 ? o->port : 8080);
+	SWS_ASSERT(sws_endpoint_check(text) == NULL);
+	copy = sws_arena_copy(&o->arena, text, strlen(text));
+	fine = copy != NULL && sws_texts_add(&o->listens, copy, owner, &o->arena);
+	for (int i = 0; fine && i < others.count; i++)
+		fine = sws_texts_add(&o->listens, others.text[i], owner, &o->arena);
+	if (!fine)
+		fputs("sws: no memory\n", stderr);
+	return fine;
+}
+
 /* Make the sites: that of DIR, if it is given, and those of the file. */
 static bool
 make_sites(struct sws_options *o, const struct sws_config *config, int sites_max, const char *dir)
@@ -218,7 +248,7 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 			return SWS_OPTIONS_USAGE;
 	}
 	fine = (config == NULL || sws_config_top(config, o)) && apply(o, &given)
-	    && make_sites(o, config, 1 + sws_config_sites_count(config),
+	    && add_listen(o) && make_sites(o, config, 1 + sws_config_sites_count(config),
 	    optind < argc ? argv[optind] : NULL);
 	sws_config_close(config);
 	return fine ? SWS_OPTIONS_RUN : SWS_OPTIONS_USAGE;

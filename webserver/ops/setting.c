@@ -15,6 +15,7 @@
 #include "base/assertion.h"
 #include "base/policy.h"
 #include "http/lines.h"
+#include "net/endpoint.h"
 #include "ops/options.h"
 #include "ops/setting.h"
 #include "site/rules.h"
@@ -24,7 +25,8 @@
 
 const struct sws_setting sws_settings[] = {
 	{"port", SWS_SETTING_NUMBER, SERVER(port), .max = 65535},
-	{"bind", SWS_SETTING_TEXT, SERVER(bind)},
+	{"bind", SWS_SETTING_TEXT, SERVER(bind), .check = sws_host_check},
+	{"listen", SWS_SETTING_TEXTS, SERVER(listens), .check = sws_endpoint_check},
 	{"cores", SWS_SETTING_NUMBER, SERVER(cores), .min = 1, .max = MELY_CORES_MAX},
 	{"coloring", SWS_SETTING_CHOICE, SERVER(coloring), .choices = SWS_COLORINGS},
 	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), .min = 1, .max = 100000000},

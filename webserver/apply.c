@@ -8,6 +8,7 @@
 #include "http/date.h"
 #include "http/range.h"
 #include "apply.h"
+#include "multipart.h"
 
 /* What the conditions are about. */
 struct question {
@@ -94,7 +95,7 @@ has_same_version(const struct question *q)
 }
 
 static enum http_range
-range_of(const struct question *q, uint64_t *from, uint64_t *to)
+range_of(const struct question *q, struct http_ranges *ranges)
 {
 	struct http_span value = q->req->field[HTTP_RANGE];
 
@@ -102,7 +103,7 @@ range_of(const struct question *q, uint64_t *from, uint64_t *to)
 	if (!http_has(q->req, HTTP_RANGE) || q->req->method != HTTP_GET
 	    || q->req->many >> HTTP_RANGE & 1 || !has_same_version(q))
 		return HTTP_RANGE_NONE;
-	return http_range_parse(q->head + value.at, value.len, q->page->file_size, from, to);
+	return http_range_parse(q->head + value.at, value.len, q->page->file_size, ranges);
 }
 
 /* ---- the answer ---------------------------------------------------------------------------- */
@@ -131,6 +132,28 @@ become_unsatisfiable(struct sws_answer *a, int core)
 }
 
 static int
+apply_range(struct sws_core *core, const struct question *q, struct sws_answer *a)
+{
+	struct http_ranges ranges;
+
+	switch (range_of(q, &ranges)) {
+	case HTTP_RANGE_ONE:
+		a->flags |= SWS_PARTIAL;
+		a->from = ranges.part[0].from;
+		a->to = ranges.part[0].to;
+		return 0;
+	case HTTP_RANGE_MANY:
+		/* Without memory for the parts, the whole: a server may ignore a range. */
+		(void)sws_answer_parts(a, &ranges);
+		return 0;
+	case HTTP_RANGE_UNSATISFIABLE:
+		return become_unsatisfiable(a, core->number);
+	default:
+		return 0;
+	}
+}
+
+static int
 apply(struct sws_core *core, const struct question *q, struct sws_answer *a)
 {
 	struct sws_page *failed;
@@ -145,15 +168,7 @@ apply(struct sws_core *core, const struct question *q, struct sws_answer *a)
 		a->flags |= SWS_NOT_MODIFIED;
 		return 0;
 	}
-	switch (range_of(q, &a->from, &a->to)) {
-	case HTTP_RANGE_ONE:
-		a->flags |= SWS_PARTIAL;
-		return 0;
-	case HTTP_RANGE_UNSATISFIABLE:
-		return become_unsatisfiable(a, core->number);
-	default:
-		return 0;
-	}
+	return apply_range(core, q, a);
 }
 
 int
@@ -174,9 +189,8 @@ sws_answer_complete(struct sws_core *core, const struct http_request *req, const
 
 		status = apply(core, &q, a);
 	}
-	if (status == 0 && a->fd >= 0 && (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED))) {
-		close(a->fd);
-		a->fd = -1;
-	}
+	if (status == 0 && a->fd != SWS_FD_NONE
+	    && (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)))
+		sws_answer_close(a, core->number);
 	return status;
 }

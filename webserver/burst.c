@@ -3,8 +3,10 @@
  * burst.c: allocating bursts, keeping spare ones, and abandoning answers.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "burst.h"
+#include "stream.h"
 
 /* Most spare bursts of a core. */
 #define SPARE_MAX 64
@@ -39,6 +41,17 @@ sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 	core->bursts = burst;
 	core->bursts_count++;
 	SWS_LOCAL_GIVE(burst);
+}
+
+void
+sws_answer_close(struct sws_answer *a, int core)
+{
+	SWS_ASSERT(a->fd >= 0 || a->fd == SWS_FD_STREAM);
+	if (a->fd == SWS_FD_STREAM)
+		a->stream->ops->free(a->stream, core);
+	else
+		close(a->fd);
+	a->fd = SWS_FD_NONE;
 }
 
 void

@@ -9,7 +9,6 @@
 #define SWS_BURST_H
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "http/parse.h"
 #include "site/index.h"
@@ -26,7 +25,14 @@ enum sws_answer_flags {
 	SWS_PARTIAL = 16
 };
 
+/** In place of a descriptor: what the body of an answer is sent from. */
+enum {
+	SWS_FD_NONE = -1,        /**< memory */
+	SWS_FD_STREAM = -2
+};
+
 struct sws_job;
+struct sws_stream;
 
 struct sws_answer {
 	struct sws_page *page;
@@ -35,8 +41,9 @@ struct sws_answer {
 	                          * from a file, `from` is the next byte */
 	uint32_t len;            /* bytes of head and body in memory, set by write.c */
 	uint32_t head_len;       /* of these, the head's */
-	int fd;                  /* the file of a body that is sent from it, or -1 */
+	int fd;                  /* the file of a body that is sent from it, or SWS_FD_... */
 	uint8_t flags;
+	struct sws_stream *stream; /* of SWS_FD_STREAM */
 };
 
 /* An answer that is a whole page with its own reference. */
@@ -130,15 +137,18 @@ sws_burst_drop_rest(struct sws_burst *burst)
 /** Release the unsent answers. core: the current one, or -1 when nothing runs. */
 void sws_burst_drop_answers(struct sws_burst *burst, int core);
 
+/** Close the file of an answer, or end its stream. */
+void sws_answer_close(struct sws_answer *a, int core);
+
 /** Release what answer a holds; it is sent or abandoned. */
 static inline void
 sws_answer_release(struct sws_answer *a, int core)
 {
 	SWS_DEBUG_ASSERT(a->entry == NULL || a->entry->page == a->page);
 	/* The page of a body in a file is in no index. */
-	SWS_DEBUG_ASSERT(a->entry == NULL || a->fd < 0);
-	if (a->fd >= 0)
-		close(a->fd);
+	SWS_DEBUG_ASSERT(a->entry == NULL || a->fd == SWS_FD_NONE);
+	if (a->fd != SWS_FD_NONE)
+		sws_answer_close(a, core);
 	if (a->entry != NULL)
 		sws_entry_unref(a->entry, core);
 	else

@@ -109,6 +109,7 @@ extern struct mely_handler sws_check_in_cache;
 extern struct mely_handler sws_page_built;
 extern struct mely_handler sws_write_response;
 extern struct mely_handler sws_file_warm;
+extern struct mely_handler sws_stream_made;
 extern struct mely_handler sws_bad_request;
 extern struct mely_handler sws_not_found;
 /* The watcher of input. */

@@ -14,6 +14,7 @@
 
 #include "base/assertion.h"
 #include "disk.h"
+#include "stream.h"
 
 /* Files up to this size are copied by the core if the page cache has them. */
 #define HERE_MAX (256 << 10)
@@ -30,6 +31,7 @@ struct sws_job {
 	uint32_t asked_s;        /* when st was true: the clock of the core */
 	uint64_t at;             /* the bytes to warm */
 	size_t len;
+	struct sws_stream *stream; /* of an answer: to be made more of */
 	struct sws_path path;
 	char text[];             /* of the path */
 };
@@ -75,6 +77,15 @@ warm_fn(void *arg)
 			return; /* sendfile finds out what is wrong */
 		have += (size_t)n;
 	}
+}
+
+static void
+more_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_stream *stream = conn->burst->job->stream;
+
+	stream->ops->more(stream);
 }
 
 /* ---- in the connection's color ------------------------------------------------------------- */
@@ -216,6 +227,17 @@ sws_disk_warm(struct sws_conn *conn, int fd, uint64_t at, size_t len)
 	job->at = at;
 	job->len = len;
 	return start(conn, warm_fn, &sws_file_warm);
+}
+
+bool
+sws_disk_more(struct sws_conn *conn, struct sws_stream *stream)
+{
+	struct sws_job *job = new_job(conn, -1, 0);
+
+	if (job == NULL)
+		return false;
+	job->stream = stream;
+	return start(conn, more_fn, &sws_stream_made);
 }
 
 void

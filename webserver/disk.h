@@ -35,6 +35,9 @@ bool sws_disk_is_cached(int fd, uint64_t at, size_t len);
 /** Have a helper read these bytes: true, and sws_file_warm follows; false: there is none. */
 bool sws_disk_warm(struct sws_conn *conn, int fd, uint64_t at, size_t len);
 
+/** Have a helper make more of a stream: true, and sws_stream_made follows; false: there is none. */
+bool sws_disk_more(struct sws_conn *conn, struct sws_stream *stream);
+
 /** Free what a helper has left, after the runtime has ended. */
 void sws_disk_abandon(struct sws_burst *burst);
 

@@ -22,6 +22,7 @@
 #include "conn.h"
 #include "disk.h"
 #include "stages.h"
+#include "stream.h"
 
 /* Bodies up to this size are copied. */
 #define COPY_MAX 4096
@@ -32,9 +33,11 @@
 static void write_response_fn(void *arg);
 static void writable_fn(void *arg);
 static void file_warm_fn(void *arg);
+static void stream_made_fn(void *arg);
 
 struct mely_handler sws_write_response = SWS_WRITE_RESPONSE(write_response_fn);
 struct mely_handler sws_file_warm = SWS_WRITE_RESPONSE(file_warm_fn);
+struct mely_handler sws_stream_made = SWS_WRITE_RESPONSE(stream_made_fn);
 static struct mely_handler writable = SWS_WRITE_RESPONSE(writable_fn);
 
 /* The data of one call of send or sendmsg. */
@@ -53,7 +56,8 @@ enum progress {
 	BLOCKED,
 	FAILED,
 	YIELD,
-	COLD     /* the next bytes of a file are on disk only */
+	COLD,    /* the next bytes of a file are on disk only */
+	MORE     /* the next bytes of a stream are still to be made */
 };
 
 /* ---- gathering ------------------------------------------------------------------------------ */
@@ -137,7 +141,7 @@ close_piece(struct gather *g)
 static inline size_t
 body_len_of(const struct sws_answer *a)
 {
-	return a->fd >= 0 || (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)) ? 0
+	return a->fd != SWS_FD_NONE || (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)) ? 0
 	    : (size_t)(a->to - a->from);
 }
 
@@ -205,7 +209,7 @@ gather(struct gather *g, struct sws_burst *burst)
 			add_rest(g, burst, a);
 		else
 			add_answer(g, a);
-		if (a->fd >= 0)
+		if (a->fd != SWS_FD_NONE)
 			break;
 	}
 	SWS_ASSERT(i > burst->out);
@@ -245,7 +249,7 @@ advance(struct sws_burst *burst, size_t n, int core)
 		struct sws_answer *a = &burst->answers[burst->out];
 
 		SWS_ASSERT(burst->out < burst->count);
-		if (n < a->len || a->fd >= 0) {
+		if (n < a->len || a->fd != SWS_FD_NONE) {
 			burst->out_at = (uint32_t)n;
 			return;
 		}
@@ -327,16 +331,61 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 	return SENT;
 }
 
-/* Is the head of answer number out sent, and its body in a file? */
+/* Send the body of answer number out piece by piece, of which some may be in a file. */
+static enum progress
+send_stream(struct sws_conn *conn, struct sws_burst *burst, int core)
+{
+	struct sws_answer *a = &burst->answers[burst->out];
+	const struct sws_stream_ops *ops = a->stream->ops;
+	size_t budget = FILE_BYTES_MAX;
+	enum sws_stream_step step;
+	struct sws_piece piece;
+
+	SWS_ASSERT(burst->out_at == a->len && !(a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)));
+	while ((step = ops->next(a->stream, &piece)) == SWS_STREAM_PIECE) {
+		size_t len = piece.len < budget ? (size_t)piece.len : budget;
+		struct iovec iov = {(void *)piece.bytes, len};
+		ssize_t n;
+
+		if (budget == 0)
+			return YIELD;
+		if (piece.bytes == NULL && piece.at >= burst->warm_until) {
+			if (!sws_disk_is_cached(piece.fd, piece.at, len))
+				return COLD;
+			burst->warm_until = piece.at + len;
+		}
+		n = piece.bytes != NULL
+		    ? sws_transport_write(&conn->transport, &iov, 1, piece.more)
+		    : sws_transport_write_file(&conn->transport, piece.fd, piece.at, len);
+		if (n < 0)
+			return errno == EAGAIN ? BLOCKED : FAILED;
+		if (n == 0)
+			return FAILED; /* the file has become shorter */
+		ops->took(a->stream, (size_t)n);
+		conn->sent += (uint64_t)n;
+		budget -= (size_t)n;
+		if (piece.bytes == NULL && (uint64_t)n == piece.len)
+			burst->warm_until = 0;
+	}
+	if (step != SWS_STREAM_END)
+		return step == SWS_STREAM_MORE ? MORE : FAILED;
+	burst->warm_until = 0;
+	sws_answer_release(a, core);
+	burst->out++;
+	burst->out_at = 0;
+	return SENT;
+}
+
+/* Is the head of answer number out sent, and its body in no page? */
 static inline bool
-at_file(const struct sws_burst *burst)
+at_source(const struct sws_burst *burst)
 {
 	const struct sws_answer *a = &burst->answers[burst->out];
 
 	/* A position in an answer is behind its end only if a body in a file follows. */
 	SWS_DEBUG_ASSERT(burst->out_at == 0 || burst->out_at < a->len
-	    || (burst->out_at == a->len && a->fd >= 0));
-	return a->fd >= 0 && burst->out_at > 0 && burst->out_at == a->len;
+	    || (burst->out_at == a->len && a->fd != SWS_FD_NONE));
+	return a->fd != SWS_FD_NONE && burst->out_at > 0 && burst->out_at == a->len;
 }
 
 static enum progress
@@ -350,8 +399,10 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 		enum progress progress;
 		ssize_t n;
 
-		if (at_file(burst)) {
-			progress = send_file(conn, burst, core->number);
+		if (at_source(burst)) {
+			progress = burst->answers[burst->out].fd == SWS_FD_STREAM
+			    ? send_stream(conn, burst, core->number)
+			    : send_file(conn, burst, core->number);
 			if (progress != SENT)
 				return progress;
 			continue;
@@ -361,7 +412,7 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 		g.used = g.piece_from = g.total = g.pieces = 0;
 		last = &burst->answers[gather(&g, burst) - 1];
 		/* The kernel holds back what is to be followed by more. */
-		n = send_gathered(conn, &g, last->fd >= 0 && last->from < last->to);
+		n = send_gathered(conn, &g, last->fd != SWS_FD_NONE && last->from < last->to);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		conn->sent += (uint64_t)n;
@@ -403,9 +454,24 @@ static bool
 warm_file(struct sws_conn *conn, struct sws_burst *burst)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
+	struct sws_piece piece = {.fd = a->fd, .at = a->from, .len = a->to - a->from};
 
-	burst->warm_until = a->from + next_bytes(a);
-	return sws_disk_warm(conn, a->fd, a->from, next_bytes(a));
+	if (a->fd == SWS_FD_STREAM)
+		(void)a->stream->ops->next(a->stream, &piece);
+	if (piece.len > FILE_BYTES_MAX)
+		piece.len = FILE_BYTES_MAX;
+	burst->warm_until = piece.at + piece.len;
+	return sws_disk_warm(conn, piece.fd, piece.at, (size_t)piece.len);
+}
+
+/* The stream of answer number out. */
+static struct sws_stream *
+stream_of(const struct sws_conn *conn)
+{
+	const struct sws_answer *a = &conn->burst->answers[conn->burst->out];
+
+	SWS_ASSERT(a->fd == SWS_FD_STREAM);
+	return a->stream;
 }
 
 static void
@@ -430,6 +496,12 @@ write_response_fn(void *arg)
 		conn->state = SWS_CONN_BUSY;
 		if (!warm_file(conn, conn->burst))
 			sws_conn_stage(conn, &sws_write_response); /* and wait here */
+		return;
+	case MORE:
+		if (!sws_disk_more(conn, stream_of(conn))) {
+			stream_of(conn)->ops->more(stream_of(conn)); /* and wait here */
+			sws_conn_stage(conn, &sws_write_response);
+		}
 		return;
 	case YIELD:
 		sws_conn_stage(conn, &sws_write_response);
@@ -471,5 +543,18 @@ file_warm_fn(void *arg)
 
 	(void)sws_disk_finish(conn, &page, &fd);
 	SWS_ASSERT(page == NULL && conn->state == SWS_CONN_BUSY && conn->burst->warm_until > 0);
+	write_response_fn(conn);
+}
+
+/* A helper has made more of a stream. */
+static void
+stream_made_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_page *page;
+	int fd;
+
+	(void)sws_disk_finish(conn, &page, &fd);
+	SWS_ASSERT(page == NULL && fd < 0 && conn->state == SWS_CONN_BUSY);
 	write_response_fn(conn);
 }

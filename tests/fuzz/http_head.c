@@ -104,7 +104,9 @@ check_head(const char *text, int head, const struct http_request *req)
 	static const uint8_t order[] = {HTTP_BR, HTTP_GZIP, HTTP_IDENTITY};
 	struct http_accepted accepted;
 	struct http_span span;
-	uint64_t from, to;
+	struct http_ranges ranges;
+	enum http_range kind;
+	uint64_t total = 0;
 	int64_t second;
 	char date[HTTP_DATE_LEN];
 
@@ -147,8 +149,14 @@ check_head(const char *text, int head, const struct http_request *req)
 	http_accepted_add(&accepted, text + span.at, span.len);
 	REQUIRE(http_coding_choose(&accepted, order) < HTTP_CODINGS);
 	span = req->field[HTTP_RANGE];
-	if (http_range_parse(text + span.at, span.len, 1000, &from, &to) == HTTP_RANGE_ONE)
-		REQUIRE(from < to && to <= 1000);
+	kind = http_range_parse(text + span.at, span.len, 1000, &ranges);
+	if (kind == HTTP_RANGE_ONE || kind == HTTP_RANGE_MANY)
+		for (unsigned i = 0; i < ranges.count; i++) {
+			REQUIRE(ranges.part[i].from < ranges.part[i].to);
+			total += ranges.part[i].to - ranges.part[i].from;
+		}
+	/* None overlaps another. */
+	REQUIRE(total <= 1000);
 }
 
 int

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What sws makes of a directory: indexes, links, dot names: sws_content_test.py SWS"""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -178,8 +179,95 @@ def sidecars(place):
         check.equal((r.body, r["vary"]), (b"plain", None), "only files count")
 
 
+def parts_of(r):
+    """The parts of a multipart answer: (from, to, size, body) of each, strictly."""
+    kind, boundary = r["content-type"].split("; boundary=")
+    check.equal(kind, "multipart/byteranges", "type of several ranges")
+    pieces = (b"\r\n" + r.body).split(b"\r\n--" + boundary.encode())
+    check.equal((pieces[0], pieces[-1]), (b"", b"--\r\n"), "begin and end of several ranges")
+    parts = []
+    for piece in pieces[1:-1]:
+        head, body = piece.split(b"\r\n\r\n", 1)
+        match = re.fullmatch(r"\r\nContent-Type: (\S+)\r\nContent-Range: bytes (\d+)-(\d+)/(\d+)",
+                             head.decode())
+        check(match, "head of a part", head)
+        parts.append((int(match[2]), int(match[3]), int(match[4]), body))
+    return parts
+
+
+def ranges(place):
+    """Several ranges, of a page in memory and of a file; also for a client that is slow to read."""
+    bodies = {"/small.bin": place.put("small.bin", os.urandom(20000)),
+              "/large.bin": place.put("large.bin", os.urandom(3 << 20))}
+    place.put("coded.bin", b"plain" * 1000)
+    bodies["/coded.bin"] = place.put("coded.bin.gz", os.urandom(5000))
+    with Server(SWS, place.www) as s:
+        for path, whole in bodies.items():
+            size, coded = len(whole), {"accept_encoding": "gzip"}
+            for asked, wanted in (
+                    ("0-0,-1", [(0, 1), (size - 1, size)]),
+                    ("1000-1999, 300-399", [(1000, 2000), (300, 400)]),
+                    ("0-99,4000-", [(0, 100), (4000, size)]),
+                    (",".join("%d-%d" % (200 * i, 200 * i + i) for i in range(16)),
+                     [(200 * i, 200 * i + i + 1) for i in range(16)])):
+                r = s.get(path, range="bytes=" + asked, **coded)
+                check.equal(r.status, 206, path + " " + asked)
+                check.equal(r["content-range"], None, "no range of the whole")
+                check.equal(parts_of(r), [(a, b - 1, size, whole[a:b]) for a, b in wanted],
+                            path + " " + asked)
+            first = tagged(s, path, **coded)
+            r = s.get(path, range="bytes=0-0,500-500", if_range=first["etag"], **coded)
+            check.equal((r.status, r["etag"], r["vary"], r["cache-control"],
+                         r["content-encoding"], r["last-modified"]),
+                        (206, first["etag"], first["vary"], first["cache-control"],
+                         first["content-encoding"], first["last-modified"]), path + ": fields")
+            boundaries = {s.get(path, range="bytes=0-0,500-500")["content-type"]
+                          for _ in range(5)}
+            check.equal(len(boundaries), 5, "boundaries differ")
+            for name, fields, status, length in (
+                    ("another version", {"if_range": '"x"'}, 200, size),
+                    ("weak", {"if_range": "W/" + first["etag"]}, 200, size),
+                    ("date", {"if_range": first["last-modified"]}, 206, None),
+                    ("not modified", {"if_none_match": first["etag"]}, 304, None),
+                    ("failed", {"if_match": '"x"'}, 412, None)):
+                r = s.get(path, range="bytes=0-0,500-500", **fields, **coded)
+                check.equal(r.status, status, "%s: %s" % (path, name))
+                check(length is None or len(r.body) == length, name, len(r.body))
+            r = s.get(path, range="bytes=0-99,50-149,100-199", **coded)
+            check.equal((r.status, r["content-range"], r.body),
+                        (206, "bytes 0-199/%d" % size, whole[:200]), "ranges that overlap")
+            r = s.get(path, range="bytes=%d-,%d-" % (size, size + 9), **coded)
+            check.equal(r.status, 416, "none exists")
+            many = ",".join("%d-%d" % (200 * i, 200 * i) for i in range(17))
+            check.equal(s.get(path, range="bytes=" + many, **coded).body, whole, "too many")
+            r = s.get(path, method="HEAD", range="bytes=0-0,500-500", **coded)
+            check.equal((r.status, r["content-length"]), (200, str(size)), "HEAD has no ranges")
+        # Pipelined, and with a window that is full again and again.
+        whole, request = bodies["/large.bin"], b"".join(
+            b"GET /%s HTTP/1.1\r\nHost: a\r\nRange: bytes=%s\r\n\r\n" % x for x in (
+                (b"large.bin", b"0-1500000,1600000-"), (b"small.bin", b"0-9,15000-"),
+                (b"large.bin", b"5-6"), (b"large.bin", b"1-2000000,2500000-2500001")))
+        with s.connect(rcvbuf=4096) as c:
+            c.send(request)
+            for path, wanted in (("/large.bin", [(0, 1500001), (1600000, 3 << 20)]),
+                                 ("/small.bin", [(0, 10), (15000, 20000)]), (None, None),
+                                 ("/large.bin", [(1, 2000001), (2500000, 2500002)])):
+                r = c.response()
+                if path is None:
+                    check.equal(r.body, whole[5:7], "one range between several")
+                    continue
+                check.equal([p[3] for p in parts_of(r)], [bodies[path][a:b] for a, b in wanted],
+                            "slow client " + path)
+        # A client that goes away while it is sent.
+        for _ in range(20):
+            with s.connect(rcvbuf=4096) as c:
+                c.send(request)
+                c.fill()
+        check.equal(s.stop(), 0, "exit")
+
+
 def main():
-    for test in (indexes, links, dots, types, sidecars):
+    for test in (indexes, links, dots, types, sidecars, ranges):
         with Place() as place:
             test(place)
     check.finish()

@@ -143,6 +143,13 @@ sws_disk_warm(struct sws_conn *c, int fd, uint64_t at, size_t len)
 	return sws_disk_is_cached(fd, at, len);
 }
 
+bool
+sws_disk_more(struct sws_conn *c, struct sws_stream *stream)
+{
+	(void)c;
+	return stream == NULL;
+}
+
 int
 sws_disk_finish(struct sws_conn *c, struct sws_page **page, int *body_fd)
 {

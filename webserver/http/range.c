@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * range.c: one range of bytes.
+ * range.c: reading ranges of bytes, and joining those that overlap.
  */
 #include <stdbool.h>
 #include <strings.h>
@@ -24,30 +24,34 @@ number(const char **p, const char *end, uint64_t *n)
 	return *p > from;
 }
 
-static void
-skip_blanks(const char **p, const char *end)
+static bool
+is_blank(char c)
 {
-	while (*p < end && (**p == ' ' || **p == '\t' || **p == ','))
+	return c == ' ' || c == '\t';
+}
+
+/* Skip blanks and empty elements of the list. */
+static void
+skip_empty(const char **p, const char *end)
+{
+	while (*p < end && (is_blank(**p) || **p == ','))
 		++*p;
 }
 
-enum http_range
-http_range_parse(const char *value, size_t len, uint64_t size, uint64_t *from, uint64_t *to)
+/* Read one range at *p. NONE: it is malformed; UNSATISFIABLE: nothing of it exists. */
+static enum http_range
+one(const char **p, const char *end, uint64_t size, struct http_part *part)
 {
-	const char *p = value, *end = value + len;
-	bool has_first, has_last;
 	uint64_t first, last;
+	bool has_first = number(p, end, &first), has_last;
 
-	if (len < sizeof UNIT || strncasecmp(p, UNIT, sizeof UNIT - 1) != 0)
+	if (*p == end || *(*p)++ != '-')
 		return HTTP_RANGE_NONE;
-	p += sizeof UNIT - 1;
-	skip_blanks(&p, end); /* and empty elements of the list */
-	has_first = number(&p, end, &first);
-	if (p == end || *p++ != '-')
-		return HTTP_RANGE_NONE;
-	has_last = number(&p, end, &last);
-	skip_blanks(&p, end);
-	if (p < end || !(has_first || has_last) || (has_first && has_last && last < first))
+	has_last = number(p, end, &last);
+	while (*p < end && is_blank(**p))
+		++*p;
+	if ((*p < end && **p != ',') || !(has_first || has_last)
+	    || (has_first && has_last && last < first))
 		return HTTP_RANGE_NONE;
 	if (!has_first) {
 		if (last == 0)
@@ -55,14 +59,66 @@ http_range_parse(const char *value, size_t len, uint64_t size, uint64_t *from, u
 		/* The end of nothing is the whole of it, and a 206 cannot say so. */
 		if (size == 0)
 			return HTTP_RANGE_NONE;
-		*from = last < size ? size - last : 0;
-		*to = size;
+		part->from = last < size ? size - last : 0;
+		part->to = size;
 	} else {
 		if (first >= size)
 			return HTTP_RANGE_UNSATISFIABLE;
-		*from = first;
-		*to = has_last && last < size ? last + 1 : size;
+		part->from = first;
+		part->to = has_last && last < size ? last + 1 : size;
 	}
-	SWS_DEBUG_ASSERT(*from < *to && *to <= size);
+	SWS_DEBUG_ASSERT(part->from < part->to && part->to <= size);
 	return HTTP_RANGE_ONE;
+}
+
+/* Is the gap between two parts small, or none? */
+static bool
+is_near(const struct http_part *a, const struct http_part *b)
+{
+	return a->from <= b->to + HTTP_RANGES_GAP && b->from <= a->to + HTTP_RANGES_GAP;
+}
+
+/* Join part number i with each that is near; it may grow, and then be near to others. */
+static void
+join(struct http_ranges *r, unsigned i)
+{
+	for (unsigned k = 0; k < r->count; k++) {
+		struct http_part *a = &r->part[k < i ? k : i], *b = &r->part[k < i ? i : k];
+
+		if (k == i || !is_near(a, b))
+			continue;
+		a->from = b->from < a->from ? b->from : a->from;
+		a->to = b->to > a->to ? b->to : a->to;
+		r->count--;
+		for (struct http_part *p = b; p < r->part + r->count; p++)
+			*p = p[1];
+		i = k < i ? k : i;
+		k = UINT32_MAX; /* from the beginning */
+	}
+}
+
+enum http_range
+http_range_parse(const char *value, size_t len, uint64_t size, struct http_ranges *ranges)
+{
+	const char *p = value, *end = value + len;
+	unsigned asked = 0;
+
+	ranges->count = 0;
+	if (len < sizeof UNIT || strncasecmp(p, UNIT, sizeof UNIT - 1) != 0)
+		return HTTP_RANGE_NONE;
+	p += sizeof UNIT - 1;
+	for (skip_empty(&p, end); p < end; skip_empty(&p, end)) {
+		struct http_part part;
+		enum http_range is = one(&p, end, size, &part);
+
+		if (is == HTTP_RANGE_NONE || ++asked > HTTP_RANGES_MAX)
+			return HTTP_RANGE_NONE;
+		if (is == HTTP_RANGE_UNSATISFIABLE)
+			continue;
+		ranges->part[ranges->count++] = part;
+		join(ranges, ranges->count - 1);
+	}
+	if (ranges->count == 0)
+		return asked > 0 ? HTTP_RANGE_UNSATISFIABLE : HTTP_RANGE_NONE;
+	return ranges->count == 1 ? HTTP_RANGE_ONE : HTTP_RANGE_MANY;
 }

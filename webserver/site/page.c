@@ -302,6 +302,57 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 	return 0;
 }
 
+/* ---- several ranges ------------------------------------------------------------------------- */
+
+#define TYPE_FIELD "\r\nContent-Type: "
+
+const char *
+sws_page_type(const struct sws_page *page, size_t *len)
+{
+	const char *end = page->head + page->length_at;
+	const char *line = memmem(page->head, page->length_at, TYPE_FIELD,
+	    sizeof TYPE_FIELD - 1), *type = line + sizeof TYPE_FIELD - 1;
+
+	/* Every page of a file has one, before its length. */
+	SWS_ASSERT(page->length_at != 0 && line != NULL);
+	*len = (size_t)((const char *)memchr(type, '\r', (size_t)(end - type)) - type);
+	return type;
+}
+
+int
+sws_page_multipart(struct sws_page **out, const struct sws_page *of, const char *boundary,
+    uint64_t len)
+{
+	size_t date_at = of->date_at, type_len;
+	const char *type = sws_page_type(of, &type_len), *end = of->head + of->head_len;
+	const char *server = of->head + date_at + HTTP_DATE_LEN, *after = type + type_len;
+	size_t room = of->head_len + strlen(boundary) + 128;
+	char *head = malloc(room);
+	struct sws_page *page;
+	int n, date;
+
+	if (head == NULL)
+		return -ENOMEM;
+	date = sprintf(head, "HTTP/1.1 206 Partial Content\r\nDate: ");
+	n = date + snprintf(head + date, room - (size_t)date, DATE_ROOM
+	    "%.*smultipart/byteranges; boundary=%s%.*sContent-Length: %llu\r\n%.*s",
+	    (int)(type - server), server, boundary, (int)(of->head + of->length_at - after),
+	    after, (unsigned long long)len, (int)(end - of->head - of->validators_at),
+	    of->head + of->validators_at);
+	SWS_ASSERT((size_t)n < room);
+	page = page_new("", 0, (size_t)n, 0);
+	if (page != NULL) {
+		memcpy((char *)page->head, head, (size_t)n);
+		page->date_at = (uint16_t)date;
+		page->status = 206;
+		page->file_size = len;
+		assert_page(page);
+		*out = page;
+	}
+	free(head);
+	return page != NULL ? 0 : -ENOMEM;
+}
+
 /* ---- errors and redirections ----------------------------------------------------------------- */
 
 static const char *

@@ -95,6 +95,13 @@ int sws_page_error(struct sws_page **page, int status);
 /** The page for a range that does not exist (416), of a file of this size. 0 or -ENOMEM. */
 int sws_page_unsatisfiable(struct sws_page **page, uint64_t size);
 
+/** The media type of the page of a file. */
+const char *sws_page_type(const struct sws_page *page, size_t *len);
+
+/** The page of several ranges (206) of that of a file; the body, of len bytes, is elsewhere. */
+int sws_page_multipart(struct sws_page **page, const struct sws_page *of, const char *boundary,
+    uint64_t len);
+
 /** The page of a redirection (301) to path (in normal form) with a slash and the query added. */
 int sws_page_redirect(struct sws_page **page, const char *path, size_t len, const char *query,
     size_t query_len);

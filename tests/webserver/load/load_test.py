@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: MIT
+"""sws-load from outside: load_test.py SWS-LOAD SWS. All runs are of a number of requests, so that
+what they count does not depend on time."""
+import csv
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from sws_lib import PATIENCE, Checks, Program, Server  # noqa: E402
+from client import read_all  # noqa: E402
+
+LOAD, SWS = sys.argv[1:3]
+check = Checks()
+scratch = tempfile.mkdtemp(prefix="mely-load-")
+
+
+class Run:
+    """A finished run: its exit status, its output, its JSON."""
+
+    def __init__(self, *args):
+        path = os.path.join(scratch, "result.json")
+        if os.path.exists(path):
+            os.unlink(path)
+        environment = dict(os.environ, MELY_STALL_MS="0", MELY_AGE_MS="0")
+        done = subprocess.run([LOAD, "--quiet", "--json", path, *args], capture_output=True,
+                              text=True, timeout=10 * PATIENCE, env=environment)
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr
+        self.json = {}
+        if os.path.exists(path):
+            with open(path) as f:
+                self.json = json.load(f)
+
+    def __str__(self):
+        return "status %d\n%s%s%s" % (self.status, self.out, self.err, self.json)
+
+
+def url(server, path="/k"):
+    return "http://127.0.0.1:%d%s" % (server.port, path)
+
+
+def check_sums(run, name, requests):
+    """All numbers of a run without errors agree."""
+    j = run.json
+    if not check(run.status == 0 and j, name, run):
+        return
+    check.equal(j["responses"], requests, name + ": responses")
+    check.equal(j["requests"], requests + j["retried"], name + ": requests")
+    check.equal(j["latency_us"]["count"], requests, name + ": latencies")
+    check.equal(sum(j["statuses"].values()), requests, name + ": statuses")
+    check.equal(sum(s["responses"] for s in j["seconds"]), requests, name + ": seconds")
+    check.equal(sum(s["bytes"] for s in j["seconds"]), j["bytes"], name + ": bytes")
+    check.equal(j["errors_sum"], 0, name + ": errors")
+    order = [j["latency_us"][p] for p in ("min", "p50", "p75", "p90", "p95", "p99", "p99.9",
+                                          "p99.99", "max")]
+    check(order == sorted(order) and order[0] > 0, name + ": percentiles", order)
+
+
+def closed(server):
+    run = Run("--requests", "5003", "--clients", "7", url(server))
+    check_sums(run, "closed loop", 5003)
+    check.equal(run.json["connects"], 7, "one connection per client")
+    check.equal(run.json["body_bytes"], 5003 * 1024, "bodies")
+    run = Run("--requests", "5003", "--clients", "10", "--cores", "3", url(server))
+    check_sums(run, "three cores", 5003)
+    run = Run("--requests", "3000", "--clients", "2", "--requests-per-connection", "150",
+              url(server))
+    check_sums(run, "150 per connection", 3000)
+    # Which client takes the last requests is open.
+    check(20 <= run.json["connects"] <= 22, "20 connections of 150", run.json["connects"])
+    run = Run("--requests", "500", "--clients", "3", "--requests-per-connection", "1",
+              url(server))
+    check_sums(run, "one per connection", 500)
+    check(500 <= run.json["connects"] <= 503, "500 connections", run.json["connects"])
+    run = Run("--requests", "10000", "--pipeline", "16", url(server))
+    check_sums(run, "pipelined by 16", 10000)
+    run = Run("--requests", "1000", "--method", "HEAD", url(server, "/big"))
+    check_sums(run, "HEAD", 1000)
+    check.equal(run.json["body_bytes"], 0, "HEAD: no bodies")
+    run = Run("--requests", "100", "--clients", "4", url(server, "/big"))
+    check_sums(run, "long bodies", 100)
+    check.equal(run.json["body_bytes"], 100 * 700000, "long bodies: bytes")
+
+
+def timed(server):
+    run = Run("--duration", "0.5", "--warmup", "0.3", "--clients", "4", url(server))
+    check(run.status == 0, "by time", run)
+    check.equal(run.json["duration_s"], 0.5, "by time: the duration")
+    check.equal(sum(s["responses"] for s in run.json["seconds"]), run.json["responses"],
+                "by time: seconds")
+    check.equal(run.json["latency_us"]["count"], run.json["responses"], "by time: latencies")
+
+
+def opened(server):
+    run = Run("--rate", "4000", "--requests", "2000", "--clients", "9", "--cores", "2",
+              url(server))
+    check_sums(run, "open loop", 2000)
+    # The last request is due after 0.49975 s, however slow or fast the machine is.
+    check(run.json["duration_s"] >= 0.49975, "not faster than the rate", run.json["duration_s"])
+    run = Run("--rate", "4000", "--requests", "2000", "--clients", "4", "--pipeline", "4",
+              "--requests-per-connection", "10", url(server))
+    check_sums(run, "open loop, pipelined", 2000)
+
+
+def coordinated():
+    """A server that answers each request after 50 ms and one at a time: at a rate of 100/s, the
+    hundredth request has waited for four seconds, whatever was sent before it."""
+    release = threading.Semaphore(0)
+
+    def serve(c):
+        while c.recv(65536):
+            release.acquire(timeout=0.05)
+            c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")
+
+    with Fake(serve) as fake:
+        run = Run("--rate", "100", "--requests", "20", "--clients", "1", fake.url)
+    check_sums(run, "slow server", 20)
+    check(run.json["late"] >= 18, "slow server: sends are late", run.json.get("late"))
+    # Request i is due at 10 i ms and answered at 50 (i + 1) ms or later.
+    check(run.json["latency_us"]["max"] >= 800000, "slow server: waiting counts",
+          run.json["latency_us"])
+    check(run.json["latency_us"]["p50"] >= 400000, "slow server: the median waits too",
+          run.json["latency_us"])
+
+
+class Fake:
+    """A server of our own: serve(connection) for each connection, one after the other."""
+
+    def __init__(self, serve):
+        self.s = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d/x" % self.s.getsockname()[1]
+        self.serve = serve
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while True:
+            try:
+                c, _ = self.s.accept()
+            except OSError:
+                return
+            with c:
+                try:
+                    self.serve(c)
+                except OSError:
+                    pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.s.shutdown(socket.SHUT_RDWR)
+        self.s.close()
+        self.thread.join(PATIENCE)
+
+
+def answers(text, count=1):
+    """Answer count requests with that text, then close."""
+    def serve(c):
+        data = b""
+        for _ in range(count):
+            while b"\r\n\r\n" not in data:
+                more = c.recv(65536)
+                if not more:
+                    return
+                data += more
+            data = data.split(b"\r\n\r\n", 1)[1]
+            c.sendall(text)
+    return serve
+
+
+def servers():
+    """What servers do: each body form, and each way to close."""
+    one = b"HTTP/1.1 200 OK\r\n"
+    good = {
+        "chunked": answers(one + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", 9),
+        "until close": answers(one + b"\r\nabc"),
+        "close": answers(one + b"Connection: close\r\nContent-Length: 3\r\n\r\nabc"),
+        "HTTP/1.0": answers(b"HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nabc"),
+        "idle close": answers(one + b"Content-Length: 3\r\n\r\nabc", 3),
+    }
+    for name, serve in good.items():
+        with Fake(serve) as fake:
+            # A server that closes without notice may do so when a request is on its way.
+            allowed = ["--errors-max", "20"] if name in ("chunked", "idle close") else []
+            run = Run("--requests", "20", "--clients", "1", *allowed, fake.url)
+        check(run.status == 0 and run.json["responses"] + run.json["errors_sum"] == 20, name, run)
+        check.equal(run.json["body_bytes"], 3 * run.json["responses"], name + ": bodies")
+    # Answers that a close cuts off are asked for again.
+    with Fake(answers(one + b"Connection: close\r\nContent-Length: 1\r\n\r\nx")) as fake:
+        run = Run("--requests", "20", "--clients", "1", "--pipeline", "4", fake.url)
+    check_sums(run, "pipelined, closed", 20)
+    check(run.json["retried"] > 0, "pipelined, closed: retried", run)
+
+    bad = {
+        "protocol": answers(b"SSH-2.0-x\r\n\r\n"),
+        "broken": answers(one + b"Content-Length: 3\r\n\r\nab"),
+        "status": answers(b"HTTP/1.1 503 No\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"),
+    }
+    for name, serve in bad.items():
+        with Fake(serve) as fake:
+            run = Run("--requests", "5", "--clients", "1", fake.url)
+            more = Run("--requests", "5", "--clients", "1", "--errors-max", "5", fake.url)
+        check.equal(run.status, 1, name + " is an error")
+        check.equal(run.json["errors"][name], 5, name + ": errors")
+        check.equal(run.json["errors_sum"], 5, name + ": no other errors")
+        check("error: for example:" in run.out, name + " is shown", run)
+        # With a response, 5 errors may be allowed.
+        check.equal(more.status, 0 if name == "status" else 1, name + ": allowed")
+    with Fake(lambda c: c.recv(65536) and c.recv(65536)) as fake:
+        run = Run("--requests", "2", "--clients", "1", "--timeout", "0.2", fake.url)
+    check(run.status == 1 and run.json["errors"]["timeout"] == 2, "a timeout is an error", run)
+    # No server at all.
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    run = Run("--duration", "0.1", "http://127.0.0.1:%d/" % port)
+    check(run.status == 1 and run.json["errors"]["connect"] > 0, "nothing listens", run)
+
+
+def verify(server, root):
+    run = Run("--requests", "200", "--verify", root, url(server))
+    check_sums(run, "verified", 200)
+    check.equal(run.json["verified"], 200, "each body is compared")
+    run = Run("--requests", "50", "--clients", "4", "--verify", root, url(server, "/big"))
+    check_sums(run, "verified long bodies", 50)
+    # Canaries: another byte, a byte less, a byte more.
+    other = os.path.join(scratch, "other")
+    os.makedirs(other)
+    with open(os.path.join(root, "k"), "rb") as f:
+        text = f.read()
+    changed = bytes([text[0] ^ 1])
+    for name, content in (("first byte", changed + text[1:]), ("last byte", text[:-1] + b"\0"),
+                          ("shorter", text[:-1]), ("longer", text + b"x"), ("empty", b"")):
+        with open(os.path.join(other, "k"), "wb") as f:
+            f.write(content)
+        run = Run("--requests", "20", "--clients", "2", "--verify", other, url(server))
+        check(run.status == 1 and run.json["errors"]["mismatch"] == 20,
+              "canary: %s is seen" % name, run)
+        check("/k: the body is not the file" in run.out, "canary: %s is shown" % name, run)
+    run = Run("--requests", "20", "--verify", other, url(server, "/big"))
+    check(run.status == 1 and "No such file" in run.err, "a file that is not there", run)
+
+
+def mixes(root):
+    subprocess.run([LOAD, "--make-specweb", root, "--specweb", "2"], check=True)
+    with Server(SWS, root) as server:
+        run = Run("--requests", "3000", "--specweb", "2", "--verify", root, url(server, "/"))
+        check_sums(run, "specweb", 3000)
+        check.equal(run.json["verified"], 3000, "specweb: verified")
+        again = Run("--requests", "3000", "--specweb", "2", url(server, "/"))
+        check.equal(again.json["body_bytes"], run.json["body_bytes"], "the same seed, the same mix")
+        other = Run("--requests", "3000", "--specweb", "2", "--seed", "2", url(server, "/"))
+        check(other.json["body_bytes"] != run.json["body_bytes"], "another seed", other)
+        paths = os.path.join(scratch, "paths")
+        with open(paths, "w") as f:
+            f.write("# two files\n/file_set/dir00000/class0_0\n/file_set/dir00000/class0_1\n")
+        run = Run("--requests", "1000", "--list", paths, "--verify", root, url(server, "/"))
+        check_sums(run, "list", 1000)
+        check.equal(run.json["body_bytes"], 500 * (102 + 204), "list: in turn")
+        run = Run("--requests", "1000", "--list", paths, "--zipf", "1", url(server, "/"))
+        check_sums(run, "zipf", 1000)
+        check(run.json["body_bytes"] < 500 * (102 + 204), "zipf: the first more often", run)
+
+
+def files(server):
+    table, plot = os.path.join(scratch, "a.csv"), os.path.join(scratch, "a.svg")
+    run = Run("--requests", "2000", "--csv", table, "--svg", plot, url(server, "/k?<&>"))
+    check_sums(run, "files", 2000)
+    with open(table, newline="") as f:
+        rows = list(csv.DictReader(f))
+    check.equal(sum(int(r["responses"]) for r in rows), 2000, "CSV: responses")
+    tree = xml.etree.ElementTree.parse(plot).getroot()
+    check(tree.tag.endswith("svg") and any(e.tag.endswith("polyline") for e in tree.iter()),
+          "SVG: a curve")
+    check(any("<&>" in (e.text or "") for e in tree.iter()), "SVG: the URL is escaped")
+    out = subprocess.run([LOAD, "--quiet", "--requests", "10", "--clients", "1", "--json", "-",
+                          url(server)], capture_output=True, text=True)
+    check.equal(json.loads(out.stdout)["responses"], 10, "JSON alone on standard output")
+    run = Run("--requests", "10", "--csv", "/nonexistent/x", url(server))
+    check(run.status == 1 and "/nonexistent/x" in run.err, "a file that cannot be written", run)
+
+
+def slaves(server, root):
+    ready = r"slave at (127\.0\.0\.1:\d+)$"
+    with Program([LOAD, "--slave", "0"], ready) as one, \
+            Program([LOAD, "--slave", "0"], ready) as two:
+        both = one.ready.group(1) + "," + two.ready.group(1)
+        run = Run("--master", both, "--requests", "3001", "--clients", "5", "--verify", root,
+                  "--field", "X-Y: a b", url(server))
+        check_sums(run, "two slaves", 3001)
+        check.equal(run.json["verified"], 3001, "two slaves: verified")
+        check.equal(run.json["connects"], 5, "two slaves: connections")
+        paths = os.path.join(scratch, "slave-paths")
+        with open(paths, "w") as f:
+            f.write("/k\n/k?1\n")
+        run = Run("--master", both, "--requests", "1000", "--rate", "4000", "--list", paths,
+                  "--pipeline", "2", url(server))
+        check_sums(run, "two slaves, open loop, list", 1000)
+        run = Run("--master", both, "--requests", "100", url(server, "/none"))
+        check(run.status == 1 and run.json["errors"]["status"] == 100
+              and run.json["statuses"] == {"404": 100}, "errors of slaves are summed", run)
+        run = Run("--master", both, "--requests", "100", "--verify", "/nonexistent", url(server))
+        check(run.status == 1 and "cannot begin" in run.err, "a slave that cannot", run)
+        # It is not a slave's fault when a stranger calls.
+        with socket.create_connection(one.ready.group(1).split(":")) as s:
+            s.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            s.settimeout(PATIENCE)
+            check(not read_all(s), "a stranger is sent away")
+        run = Run("--master", both, "--requests", "100", url(server))
+        check_sums(run, "the slaves go on", 100)
+    run = Run("--master", both, "--requests", "100", url(server))
+    check.equal(run.status, 1, "no slave")
+
+
+def usage(server):
+    for args in ([], ["ftp://x/"], ["--bogus", "http://x/"], ["--clients", "0", "http://x/"],
+                 ["--clients", "2x", "http://x/"], ["http://x/", "http://y/"],
+                 ["--requests", "5", "--duration", "1", "http://x/"],
+                 ["--zipf", "1", "http://x/"], ["--streams", "2", "http://x/"],
+                 ["--tls-resume", "http://x/"], ["--method", "PUT", "http://x/"],
+                 ["--field", "no colon", "http://x/"], ["--cores", "3", "--clients", "2",
+                                                        "http://x/"]):
+        run = Run(*args)
+        check(run.status == 2 and run.err.startswith("sws-load: ") and run.err.count("\n") == 1,
+              "refused: %s" % args, run)
+    out = subprocess.run([LOAD, "--help"], capture_output=True, text=True)
+    check(out.returncode == 0 and out.stdout.startswith("usage:"), "--help")
+    out = subprocess.run([LOAD, "--version"], capture_output=True, text=True)
+    check(out.returncode == 0 and out.stdout.startswith("sws-load "), "--version")
+
+
+def main():
+    root = os.path.join(scratch, "root")
+    os.makedirs(root)
+    with open(os.path.join(root, "k"), "wb") as f:
+        f.write(os.urandom(1024))
+    with open(os.path.join(root, "big"), "wb") as f:
+        f.write(os.urandom(700000))
+    with Server(SWS, root) as server:
+        closed(server)
+        timed(server)
+        opened(server)
+        verify(server, root)
+        files(server)
+        slaves(server, root)
+        usage(server)
+    coordinated()
+    servers()
+    mixes(os.path.join(scratch, "specweb"))
+
+
+try:
+    main()
+finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+check.finish()

@@ -40,6 +40,12 @@ sws_reload_init(struct sws_server *server, struct sws_setup *setup, int argc, ch
 	mely_event_init(&r->adopted, &adopted_handler, server);
 }
 
+static bool
+differ(const char *a, const char *b)
+{
+	return (a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0);
+}
+
 /* What only a restart changes; NULL: nothing has changed. */
 static const char *
 needs_restart(const struct sws_options *before, const struct sws_options *now)
@@ -48,7 +54,10 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	    : before->cores != now->cores ? "cores"
 	    : before->coloring != now->coloring ? "coloring"
 	    : before->clients_max != now->clients_max ? "max-clients"
-	    : before->cache_size != now->cache_size ? "cache-size" : NULL;
+	    : before->cache_size != now->cache_size ? "cache-size"
+	    : differ(before->user, now->user) ? "user"
+	    : differ(before->chroot, now->chroot) ? "chroot"
+	    : before->sandbox != now->sandbox ? "sandbox" : NULL;
 }
 
 /* On a helper thread. */

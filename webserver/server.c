@@ -23,6 +23,8 @@
 #include "conn.h"
 #include "core.h"
 #include "net/listen.h"
+#include "ops/sandbox.h"
+#include "ops/user.h"
 #include "server.h"
 
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
@@ -121,23 +123,31 @@ clients_max(long wanted)
 }
 
 static int
-init_runtime(struct sws_server *server)
+init_runtime(struct sws_server *server, const struct sws_options *options, int *pollers)
 {
-	struct sws_setup *setup = server->reload.setup;
 	struct mely_config config;
 	int status = mely_config_init(&config);
 
-	if (setup->options.cores > 0)
-		config.cores = setup->options.cores;
-	server->coloring = (enum sws_coloring)setup->options.coloring;
+	if (status != 0)
+		return status;
+	if (options->cores > 0)
+		config.cores = options->cores;
+	server->coloring = (enum sws_coloring)options->coloring;
 	if (server->coloring == SWS_COLORING_PAPER)
 		config.pollers = 1;
 	/* Spinning for a request before a core sleeps costs more than the wake-up. */
 	if (getenv("MELY_SPIN_US") == NULL)
 		config.spin_us_max = 0;
-	status = mely_runtime_new(&server->rt, &config);
-	if (status != 0)
-		return status;
+	*pollers = config.pollers;
+	return mely_runtime_new(&server->rt, &config);
+}
+
+static int
+init_cores(struct sws_server *server, int pollers)
+{
+	struct sws_setup *setup = server->reload.setup;
+	int status = 0;
+
 	server->cores_count = mely_cores(server->rt);
 	SWS_ASSERT(server->cores_count > 0);
 	server->cores = calloc((size_t)server->cores_count, sizeof server->cores[0]);
@@ -147,7 +157,7 @@ init_runtime(struct sws_server *server)
 	server->net.ops = &sws_conn_ops;
 	server->net.server = server;
 	server->net.clients_max = clients_max(setup->options.clients_max);
-	server->pollers_count = config.pollers == 1 ? 1 : server->cores_count;
+	server->pollers_count = pollers == 1 ? 1 : server->cores_count;
 	for (int i = 0; status == 0 && i < server->cores_count; i++)
 		status = sws_core_new(&server->cores[i], server, i, setup);
 	return status;
@@ -182,30 +192,49 @@ init_signals(struct sws_server *server)
 	return status;
 }
 
+/* From here on the process has the rights that serving needs, and no others. */
+static int
+confine(struct sws_server *server, const struct sws_user *user)
+{
+	const struct sws_options *o = &server->reload.setup->options;
+	char live[256];
+
+	if (o->user != NULL && sws_user_become(user) != 0)
+		return -1;
+	(void)mely_socket_path(server->rt, live, sizeof live);
+	return sws_sandbox_enter(o, live, server->sandbox);
+}
+
 int
 sws_server_init(struct sws_server *server, struct sws_options *options, int argc, char **argv)
 {
 	struct sws_setup *setup;
-	int status;
+	struct sws_user user;
+	int status, pollers;
 
 	memset(server, 0, sizeof *server);
 	status = sws_store_init(&server->store, options->cache_size);
-	if (status != 0) {
+	if (status == 0)
+		status = init_runtime(server, options, &pollers);
+	/* The files that name users, and those that describe the machine, are outside of DIR. */
+	if (status != 0 || (options->user != NULL && sws_user_find(&user, options->user) != 0)
+	    || (options->chroot != NULL && sws_user_chroot(options->chroot) != 0)) {
 		sws_options_free(options);
-		return complain("cannot start", "", status);
+		return status != 0 ? complain("cannot start", "", status) : -1;
 	}
 	setup = sws_setup_new(options, &server->store);
 	if (setup == NULL)
 		return -1;
 	sws_reload_init(server, setup, argc, argv);
-	status = init_runtime(server);
+	status = init_cores(server, pollers);
 	if (status != 0)
 		return complain("cannot start", "", status);
 	if (sws_net_listen(&server->net, &server->reload.setup->options.listens,
 	    server->pollers_count) != 0)
 		return -1;
 	status = init_signals(server);
-	return status != 0 ? complain("cannot watch signals", "", status) : 0;
+	return status != 0 ? complain("cannot watch signals", "", status)
+	    : confine(server, &user);
 }
 
 int

@@ -13,6 +13,7 @@
 #include "base/policy.h"
 #include "net/listener.h"
 #include "ops/options.h"
+#include "ops/sandbox.h"
 #include "site/store.h"
 #include "reload.h"
 
@@ -26,6 +27,7 @@ struct sws_server {
 	int cores_count;
 	enum sws_coloring coloring;
 	int pollers_count;               /* 1, or one for each core */
+	char sandbox[SWS_SANDBOX_TEXT];  /* what it is made of */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
 

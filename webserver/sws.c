@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/assertion.h"
 #include "server.h"
 #include "setup.h"
 
-/* A line for each endpoint. */
+/* A line for each endpoint, and one for the rights that the server has. */
 static void
 print_ready(const struct sws_server *server)
 {
@@ -21,6 +22,7 @@ print_ready(const struct sws_server *server)
 	for (int i = 0; i < server->net.endpoints_count; i++)
 		printf("sws: serving %s at %s\n", options->sites[0].root,
 		    sws_endpoint_url(&server->net.endpoints[i], url));
+	printf("sws: sandbox: %s%s\n", server->sandbox, geteuid() == 0 ? "; it runs as root" : "");
 	fflush(stdout);
 }
 

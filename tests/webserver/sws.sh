@@ -32,6 +32,7 @@ begin http python3 "$python/sws_http_test.py" "$sws"
 begin conn python3 "$python/sws_conn_test.py" "$sws"
 begin config python3 "$python/sws_config_test.py" "$sws"
 begin listen python3 "$python/sws_listen_test.py" "$sws"
+begin safe python3 "$python/sws_safe_test.py" "$sws"
 begin content python3 "$python/sws_content_test.py" "$sws"
 for coloring in paper file; do
 	begin "coloring-$coloring" env SWS_ARGS="--coloring $coloring" \

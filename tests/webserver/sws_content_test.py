@@ -111,7 +111,7 @@ def links(place):
         ("/loop", 404, 404, 404), ("/../outside.txt", 400, 400, 400),
         ("/up/../../outside.txt", 400, 400, 400))
     for column, which in enumerate(("beneath", "none", "follow")):
-        with Server(SWS, place.www, "--symlinks", which) as s:
+        with Server(SWS, place.www, "--symlinks", which, "--sandbox-read", place.top) as s:
             for row in table:
                 check.equal(s.get(row[0]).status, row[1 + column], "%s: %s" % (which, row[0]))
             r = s.get("/coded.txt", accept_encoding="gzip")

@@ -12,7 +12,6 @@
 #include "base/assertion.h"
 #include "ops/config.h"
 
-
 struct sws_config {
 	config_t tree;
 	const char *file;
@@ -25,8 +24,32 @@ struct group {
 	struct sws_source source;
 };
 
+static bool
+note_file(struct sws_options *o, const struct sws_config *c, const char *file)
+{
+	if (file == NULL)
+		return true;
+	for (int i = 0; i < o->files.count; i++)
+		if (strcmp(o->files.text[i], file) == 0)
+			return true;
+	file = sws_arena_copy(&o->arena, file, strlen(file));
+	return file != NULL && sws_texts_add(&o->files, file, c, &o->arena);
+}
+
+/* Note the files that the settings beneath this one come from. */
+static bool
+note_files(struct sws_options *o, const struct sws_config *c, const config_setting_t *from)
+{
+	bool fine = note_file(o, c, config_setting_source_file(from));
+
+	for (int i = 0; fine && config_setting_is_aggregate(from)
+	    && i < config_setting_length(from); i++)
+		fine = note_files(o, c, config_setting_get_elem(from, (unsigned)i));
+	return fine;
+}
+
 struct sws_config *
-sws_config_open(const char *file)
+sws_config_open(const char *file, struct sws_options *o)
 {
 	struct sws_config *c = calloc(1, sizeof *c);
 
@@ -36,9 +59,11 @@ sws_config_open(const char *file)
 	}
 	c->file = file;
 	config_init(&c->tree);
-	if (config_read_file(&c->tree, file) == CONFIG_TRUE)
-		return c;
-	if (config_error_type(&c->tree) == CONFIG_ERR_FILE_IO)
+	if (config_read_file(&c->tree, file) == CONFIG_TRUE) {
+		if (note_file(o, c, file) && note_files(o, c, config_root_setting(&c->tree)))
+			return c;
+		fprintf(stderr, "sws: %s: no memory\n", file);
+	} else if (config_error_type(&c->tree) == CONFIG_ERR_FILE_IO)
 		fprintf(stderr, "sws: %s: %s\n", file, errno != 0 ? strerror(errno)
 		    : "cannot read it");
 	else

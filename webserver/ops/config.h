@@ -12,8 +12,11 @@
 
 struct sws_config;
 
-/** Read a file; NULL after one line on stderr. The name must last as long as the options. */
-struct sws_config *sws_config_open(const char *file);
+/**
+ * Read a file; NULL after one line on stderr. The name must last as long as the options, which note
+ * it and the files that it includes.
+ */
+struct sws_config *sws_config_open(const char *file, struct sws_options *options);
 
 /** Take over what the file says outside of sites. False after one line on stderr. */
 bool sws_config_top(const struct sws_config *config, struct sws_options *options);

@@ -7,8 +7,9 @@
 #include "ops/config.h"
 
 struct sws_config *
-sws_config_open(const char *file)
+sws_config_open(const char *file, struct sws_options *options)
 {
+	(void)options;
 	fprintf(stderr, "sws: --config: cannot read %s: sws is built without libconfig\n", file);
 	return NULL;
 }

@@ -54,6 +54,11 @@ static const char help[] =
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
+    "  --user USER[:GROUP]   become this user after listening; for root only\n"
+    "  --chroot DIR          all paths are beneath DIR; for root only\n"
+    "  --sandbox MODE        auto: keep sws from files and system calls that it does not need,\n"
+    "                        as far as the kernel can; require: do not start without; off (auto)\n"
+    "  --sandbox-read DIR    a directory that roots may lie in after a reload\n"
     "  --help, --version\n";
 
 #define SETTINGS_MAX 64
@@ -243,7 +248,7 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 		return SWS_OPTIONS_USAGE;
 	}
 	if (o->config != NULL) {
-		config = sws_config_open(o->config);
+		config = sws_config_open(o->config, o);
 		if (config == NULL)
 			return SWS_OPTIONS_USAGE;
 	}

@@ -12,6 +12,13 @@
 #include "ops/setting.h"
 #include "site/site.h"
 
+/** What keeps the process from other files and from other system calls. */
+enum sws_sandbox {
+	SWS_SANDBOX_AUTO,         /**< what the kernel has */
+	SWS_SANDBOX_REQUIRE,      /**< do not start with less */
+	SWS_SANDBOX_OFF
+};
+
 struct sws_options {
 	const char *bind;         /**< NULL, and port -1: not said */
 	int port;
@@ -27,6 +34,11 @@ struct sws_options {
 	struct sws_site_options *sites; /**< the first one is for other names, too */
 	int sites_count;
 	const char *config;       /**< the file, or NULL */
+	struct sws_texts files;   /**< all that were read for it, included ones, too */
+	const char *user;         /**< USER or USER:GROUP to become, or NULL */
+	const char *chroot;       /**< the new root of all paths, or NULL */
+	int sandbox;              /**< enum sws_sandbox */
+	struct sws_texts sandbox_read;
 	bool only_check;
 	struct sws_arena arena;   /**< holds all that the file says */
 };

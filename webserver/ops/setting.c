@@ -26,7 +26,8 @@
 const struct sws_setting sws_settings[] = {
 	{"port", SWS_SETTING_NUMBER, SERVER(port), .max = 65535},
 	{"bind", SWS_SETTING_TEXT, SERVER(bind), .check = sws_host_check},
-	{"listen", SWS_SETTING_TEXTS, SERVER(listens), .check = sws_endpoint_check},
+	{"listen", SWS_SETTING_TEXTS, SERVER(listens), .check = sws_endpoint_check,
+	    .path = SWS_PATH_ENDPOINT},
 	{"cores", SWS_SETTING_NUMBER, SERVER(cores), .min = 1, .max = MELY_CORES_MAX},
 	{"coloring", SWS_SETTING_CHOICE, SERVER(coloring), .choices = SWS_COLORINGS},
 	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), .min = 1, .max = 100000000},
@@ -35,7 +36,7 @@ const struct sws_setting sws_settings[] = {
 	{"drain-timeout", SWS_SETTING_SECONDS, SERVER(drain_timeout_ns)},
 	{"cache-size", SWS_SETTING_BYTES, SERVER(cache_size)},
 	{"cache-file-size", SWS_SETTING_BYTES, SITE(cache_file_size)},
-	{"root", SWS_SETTING_TEXT, SITE(root)},
+	{"root", SWS_SETTING_TEXT, SITE(root), .path = SWS_PATH_READ},
 	{"name", SWS_SETTING_TEXTS, SITE(names), .check = sws_host_name_check},
 	{"precompressed", SWS_SETTING_CODINGS, SITE(codings)},
 	{"field", SWS_SETTING_FIELD, SITE(fields)},
@@ -46,7 +47,11 @@ const struct sws_setting sws_settings[] = {
 	{"index", SWS_SETTING_TEXT, SITE(index), .check = sws_index_check},
 	{"symlinks", SWS_SETTING_CHOICE, SITE(symlinks), .choices = "beneath|none|follow"},
 	{"dotfiles", SWS_SETTING_CHOICE, SITE(dotfiles), .choices = "hide|serve"},
-	{"mime-types", SWS_SETTING_TEXT, SITE(mime_types)},
+	{"mime-types", SWS_SETTING_TEXT, SITE(mime_types), .path = SWS_PATH_READ},
+	{"user", SWS_SETTING_TEXT, SERVER(user)},
+	{"chroot", SWS_SETTING_TEXT, SERVER(chroot)},
+	{"sandbox", SWS_SETTING_CHOICE, SERVER(sandbox), .choices = "auto|require|off"},
+	{"sandbox-read", SWS_SETTING_TEXTS, SERVER(sandbox_read), .path = SWS_PATH_READ},
 	{.name = NULL}
 };
 

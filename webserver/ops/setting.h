@@ -32,6 +32,15 @@ enum sws_setting_kind {
 	SWS_SETTING_FIELD        /**< the fields of a site; can be given many times */
 };
 
+/** What the server does with the file that a text names, while it runs: the sandbox allows that. */
+enum sws_setting_path {
+	SWS_PATH_NONE,           /**< it is not a path, or is used at the start only */
+	SWS_PATH_READ,           /**< read the file, or what is beneath the directory */
+	SWS_PATH_REPLACED,       /**< read the file, or one that takes its place */
+	SWS_PATH_LOG,            /**< write it, and make it again */
+	SWS_PATH_ENDPOINT        /**< remove it, if it is a Unix socket */
+};
+
 /** A row of the table. */
 struct sws_setting {
 	const char *name;
@@ -42,6 +51,7 @@ struct sws_setting {
 	const char *choices;     /**< words with '|' in between */
 	/** What is wrong with a text, or NULL; NULL: nothing is. */
 	const char *(*check)(const char *text);
+	enum sws_setting_path path;
 };
 
 /** The table; it ends with a row without a name. */

@@ -159,7 +159,7 @@ apply(struct sws_core *core, const struct question *q, struct sws_answer *a)
 	struct sws_page *failed;
 
 	if (has_failed(q)) {
-		failed = sws_site_error(sws_setup_site(core->setup, q->req, q->head), 412);
+		failed = sws_site_error(sws_setup_site(sws_core_setup(core), q->req, q->head), 412);
 		sws_page_ref(failed);
 		become(a, failed, core->number);
 		return 0;

@@ -70,7 +70,7 @@ look_of(struct sws_conn *conn, struct sws_core *core)
 	const struct sws_asked *asked = &burst->asked[burst->checked];
 	const char *head = burst->in + asked->base;
 
-	return (struct look){conn, core, sws_setup_site(core->setup, &asked->request, head),
+	return (struct look){conn, core, sws_setup_site(sws_core_setup(core), &asked->request, head),
 		&asked->request, head};
 }
 
@@ -357,6 +357,7 @@ check_in_cache_fn(void *arg)
 	/* The input may have been read on another core, or long ago. */
 	sws_core_tick(core);
 	next = check_all(conn, core);
+	sws_core_leave_setup(core);
 	if (next == &sws_write_response)
 		to_write(conn, burst);
 	else if (next != NULL)
@@ -379,6 +380,7 @@ check_file_fn(void *arg)
 	sws_burst_assert(conn->burst);
 	sws_core_tick(core);
 	next = check_all(conn, core);
+	sws_core_leave_setup(core);
 	if (next == NULL)
 		return;
 	/* CheckInCache finds nothing left to do: how to go on is the connection's. */
@@ -394,9 +396,11 @@ check_in_file_color(struct sws_conn *conn)
 	const struct sws_asked *asked = &conn->burst->asked[conn->burst->checked];
 	struct sws_path path = {conn->burst->in + asked->base + asked->request.path.at,
 		asked->request.path.len, 0, 0};
+	struct sws_core *core = sws_core_here(conn->server);
 	struct mely_color *color;
 
-	sws_site_hash(&sws_core_here(conn->server)->setup->sites[0], &path);
+	sws_site_hash(&sws_core_setup(core)->sites[0], &path);
+	sws_core_leave_setup(core);
 	if (mely_color_of_id(conn->server->rt, SWS_FILE_COLOR(path.hash), &color) != 0) {
 		sws_conn_stage(conn, &sws_check_in_cache);
 		return;
@@ -467,6 +471,7 @@ page_built_fn(void *arg)
 			return;
 		status = sws_answer_complete(core, look.req, look.head, a);
 	}
+	sws_core_leave_setup(core);
 	if (status != 0) {
 		burst->bad_path = 503;
 		sws_conn_stage(conn, &sws_not_found);
@@ -491,6 +496,7 @@ not_found_fn(void *arg)
 	look = look_of(conn, sws_core_here(conn->server));
 	*a = sws_answer_of(sws_site_error(look.site, burst->bad_path), answer_flags(look.req));
 	sws_page_ref(a->page);
+	sws_core_leave_setup(look.core);
 	burst->checked++;
 	if (burst->checked < burst->count)
 		sws_conn_stage(conn, &sws_check_in_cache);

@@ -127,24 +127,45 @@ time_out_head(struct sws_conn *conn)
 	sws_conn_stage(conn, &sws_bad_request);
 }
 
+/* How long a head, or the first one, may take. */
+static uint64_t
+header_timeout(const struct sws_server *server)
+{
+	struct sws_core *core = sws_core_here(server);
+	uint64_t limit = sws_core_setup(core)->options.header_timeout_ns;
+
+	sws_core_leave_setup(core);
+	/* A limit of 0 would be exceeded at once. */
+	SWS_ASSERT(limit > 0);
+	return limit;
+}
+
+static uint64_t
+idle_timeout(const struct sws_server *server)
+{
+	struct sws_core *core = sws_core_here(server);
+	uint64_t limit = sws_core_setup(core)->options.idle_timeout_ns;
+
+	sws_core_leave_setup(core);
+	SWS_ASSERT(limit > 0);
+	return limit;
+}
+
 /* ns until the connection is overdue; 0: it is overdue. */
 static uint64_t
 time_left(struct sws_conn *conn, uint64_t now)
 {
-	const struct sws_options *o = &sws_core_here(conn->server)->setup->options;
-	uint64_t since = conn->since_ns, limit = o->idle_timeout_ns;
+	uint64_t since = conn->since_ns, limit = idle_timeout(conn->server);
 
-	/* A limit of 0 would be exceeded at once. */
-	SWS_ASSERT(o->idle_timeout_ns > 0 && o->header_timeout_ns > 0);
 	if (conn->state == SWS_CONN_BLOCKED) {
 		since = conn->blocked_ns;
 		limit = RATE_NS;
 	} else if (conn->head_ns != 0) {
 		since = conn->head_ns;
-		limit = o->header_timeout_ns;
+		limit = header_timeout(conn->server);
 	} else if (conn->state == SWS_CONN_IDLE && conn->sent == 0) {
 		/* It has had no answer yet. */
-		limit = o->header_timeout_ns;
+		limit = header_timeout(conn->server);
 	}
 	return now - since >= limit && now >= since ? 0 : since + limit - now;
 }
@@ -183,7 +204,7 @@ timer_fn(void *arg)
 		left = SECOND; /* busy: check again later */
 	}
 	/* It may become idle soon, with an earlier deadline. */
-	idle = sws_core_here(conn->server)->setup->options.idle_timeout_ns;
+	idle = idle_timeout(conn->server);
 	if (left > idle)
 		left = idle;
 	/* A lower bound keeps the timer from firing again and again. */
@@ -195,7 +216,7 @@ timer_fn(void *arg)
 void
 sws_conn_time_head(struct sws_conn *conn)
 {
-	uint64_t limit = sws_core_here(conn->server)->setup->options.header_timeout_ns;
+	uint64_t limit = header_timeout(conn->server);
 
 	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns != 0 && conn->head_timed);
 	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
@@ -233,7 +254,7 @@ static struct sws_peer *
 begin(void *arg, struct sws_listener *listener, int fd)
 {
 	struct sws_server *server = arg;
-	uint64_t wait = sws_core_here(server)->setup->options.header_timeout_ns;
+	uint64_t wait = header_timeout(server);
 	struct sws_conn *conn = aligned_alloc(64, (sizeof *conn + 63) & ~(size_t)63);
 	int status = -ENOMEM;
 

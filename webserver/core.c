@@ -33,6 +33,8 @@ adopt(void *arg)
 	/* NOTE(reload), step c. */
 	core->setup = core->server->reload.setup;
 	sws_setup_ref(core->setup);
+	SWS_LOCAL_GIVE(&core->setup);
+	SWS_LOCAL_TAKE(&core->adopt);
 	if (sws_setup_unref(before))
 		sws_cores_sweep(core->server);
 	sws_reload_adopted(core->server);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/assertion.h"
+#include "base/local.h"
 #include "http/date.h"
 #include "http/parse.h"
 #include "site/index.h"
@@ -26,7 +27,7 @@ struct sws_burst;
 
 struct sws_core {
 	struct sws_server *server;
-	struct sws_setup *setup;    /* in force on this core, which has a reference */
+	struct sws_setup *setup;    /* in force on this core, which has a reference: sws_core_setup */
 	struct sws_index index;
 	struct sws_burst *bursts;   /* the spare ones, the last used first */
 	unsigned bursts_count;
@@ -63,6 +64,21 @@ sws_core_here(const struct sws_server *server)
 	SWS_ASSERT(core >= 0);
 	SWS_DEBUG_ASSERT(core < server->cores_count && server->cores[core]->number == core);
 	return server->cores[core];
+}
+
+/** The setup in force on this core, which the caller may use until its handler returns. */
+static inline struct sws_setup *
+sws_core_setup(struct sws_core *core)
+{
+	SWS_LOCAL_TAKE(&core->setup);
+	return core->setup;
+}
+
+/** For the color checker: this handler is done with the setup, which another may free. */
+static inline void
+sws_core_leave_setup(struct sws_core *core)
+{
+	SWS_LOCAL_GIVE(&core->adopt);
 }
 
 /** Read the wall clock for the Date field. */

@@ -134,7 +134,7 @@ start_build(struct sws_conn *conn, struct sws_site *site, const struct sws_path 
 
 	if (job == NULL)
 		return false;
-	job->setup = core->setup;
+	job->setup = sws_core_setup(core);
 	sws_setup_ref(job->setup);
 	job->site = site;
 	job->st = *st;
@@ -185,7 +185,7 @@ sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd)
 	int status = job->status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
-	if (job->setup != NULL && job->setup != sws_core_here(conn->server)->setup) {
+	if (job->setup != NULL && job->setup != sws_core_setup(sws_core_here(conn->server))) {
 		drop_result(job);
 		status = SWS_DISK_STALE;
 	}

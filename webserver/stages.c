@@ -234,6 +234,7 @@ bad_request_fn(void *arg)
 	/* The parser clears a request before it fills it in, up to where it is wrong. */
 	bool head_only = burst->asked[burst->count].request.method == HTTP_HEAD;
 	struct sws_answer *a = &burst->answers[burst->checked++];
+	struct sws_core *core = sws_core_here(conn->server);
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(burst->bad != 0 && burst->checked <= SWS_BURST_MAX + 1);
@@ -241,8 +242,9 @@ bad_request_fn(void *arg)
 	SWS_ASSERT(burst->checked == burst->count + 1);
 	/* Which site it was for, an unparsable head does not say. */
 	*a = sws_answer_of(
-	    sws_site_error(&sws_core_here(conn->server)->setup->sites[0], burst->bad),
+	    sws_site_error(&sws_core_setup(core)->sites[0], burst->bad),
 	    SWS_SAY_CLOSE | (head_only ? SWS_HEAD_ONLY : 0));
+	sws_core_leave_setup(core);
 	sws_page_ref(a->page);
 	burst->count = burst->checked;
 	conn->closing = true;

@@ -27,7 +27,7 @@ struct sws_burst;
 
 struct sws_core {
 	struct sws_server *server;
-	struct sws_setup *setup;    /* in force on this core, which has a reference: sws_core_setup */
+	struct sws_setup *setup;    /* in force, with a reference; read by sws_core_setup */
 	struct sws_index index;
 	struct sws_burst *bursts;   /* the spare ones, the last used first */
 	unsigned bursts_count;

@@ -56,8 +56,8 @@ class Program:
             environment.pop(name, None)
             if value is not None:
                 environment[name] = value
-        # The program shares the position of this file, so only appending overwrites nothing.
-        self.errors = tempfile.TemporaryFile("a+b")
+        # The program shares the position of this file: it appends, and stderr reads from a place.
+        self.errors = tempfile.TemporaryFile("a+b", buffering=0)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors,
                                         env=environment, **options)
         self.ready_line = self.process.stdout.readline().decode()
@@ -68,8 +68,8 @@ class Program:
                                (command[0], self.ready_line, self.stderr()))
 
     def stderr(self):
-        self.errors.seek(0)
-        return self.errors.read().decode(errors="replace")
+        size = os.fstat(self.errors.fileno()).st_size
+        return os.pread(self.errors.fileno(), size, 0).decode(errors="replace")
 
     def signal(self, number=signal.SIGTERM):
         self.process.send_signal(number)

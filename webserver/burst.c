@@ -29,7 +29,7 @@ sws_burst_put(struct sws_core *core, struct sws_burst *burst)
 {
 	SWS_DEBUG_ASSERT(burst->out == burst->checked);
 	/* A helper would write to it. */
-	SWS_DEBUG_ASSERT(burst->job == NULL && burst->rest == NULL);
+	SWS_DEBUG_ASSERT(burst->asker.job == NULL && burst->rest == NULL);
 	/* Two connections would share a burst that is returned twice. */
 	SWS_DEBUG_ASSERT(burst != core->bursts);
 	SWS_DEBUG_ASSERT(core->bursts_count <= SPARE_MAX);

@@ -31,8 +31,23 @@ enum {
 	SWS_FD_STREAM = -2
 };
 
+struct sws_conn;
 struct sws_job;
 struct sws_stream;
+
+/** The stages that follow the work of a helper (disk.h): each gets the asker. */
+struct sws_helped {
+	struct mely_handler *built;  /**< a page */
+	struct mely_handler *warm;   /**< bytes of a file are in memory */
+	struct mely_handler *made;   /**< more of a stream */
+};
+
+/** What a helper works for: a burst, for its request number checked or its answer number out. */
+struct sws_asker {
+	struct sws_conn *conn;
+	struct sws_job *job;         /* of a helper thread, or NULL */
+	const struct sws_helped *then;
+};
 
 struct sws_answer {
 	struct sws_page *page;
@@ -68,7 +83,7 @@ struct sws_burst {
 	uint8_t checked;         /* requests that have an answer */
 	uint8_t out;             /* answers sent */
 	bool stalled;            /* the rest of the input is not a complete head */
-	struct sws_job *job;     /* of a helper thread (disk.c), or NULL */
+	struct sws_asker asker;
 	int bad;                 /* error status for what follows the requests, or 0 */
 	int bad_path;            /* error status for request number checked; for the 404 stage */
 	uint32_t out_at;         /* bytes sent of answer number out */
@@ -119,7 +134,7 @@ sws_burst_get(struct sws_core *core)
 	burst->bad = 0;
 	burst->out_at = 0;
 	burst->warm_until = 0;
-	burst->job = NULL;
+	burst->asker.job = NULL;
 	burst->rest = NULL;
 	return burst;
 }

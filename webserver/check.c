@@ -56,12 +56,20 @@ is_fresh(struct sws_core *core, struct sws_site *site, struct sws_page *page)
 
 /* A request that is looked up, and what is used for it until the handler returns. */
 struct look {
-	struct sws_conn *conn;
+	struct sws_asker *asker;
 	struct sws_core *core;
 	struct sws_site *site;
 	const struct http_request *req;
 	const char *head;
 };
+
+static inline struct look
+look_for(struct sws_asker *asker, struct sws_core *core, const struct http_request *req,
+    const char *head)
+{
+	return (struct look){asker, core, sws_setup_site(sws_core_setup(core), req, head), req,
+		head};
+}
 
 static struct look
 look_of(struct sws_conn *conn, struct sws_core *core)
@@ -70,8 +78,7 @@ look_of(struct sws_conn *conn, struct sws_core *core)
 	const struct sws_asked *asked = &burst->asked[burst->checked];
 	const char *head = burst->in + asked->base;
 
-	return (struct look){conn, core, sws_setup_site(sws_core_setup(core), &asked->request, head),
-		&asked->request, head};
+	return look_for(&burst->asker, core, &asked->request, head);
 }
 
 /* Add a new page to the store, unless its body is sent from a file. */
@@ -129,7 +136,7 @@ resolve_file(const struct look *look, const struct sws_path *path, struct sws_an
 		return status;
 	if (status == SWS_FILE_DIRECTORY)
 		return send_elsewhere(look, path, NULL, a);
-	status = sws_disk_page(look->conn, look->site, path, fd, &st, &page, &a->fd);
+	status = sws_disk_page(look->asker, look->site, path, fd, &st, &page, &a->fd);
 	if (status != 0)
 		return status < 0 ? -503 : status;
 	atomic_init(&page->checked_s, look->core->now_s);
@@ -296,6 +303,29 @@ check_one(const struct look *look, struct sws_answer *a)
 	return status == 0 ? sws_answer_complete(look->core, look->req, look->head, a) : status;
 }
 
+/* ---- for one request of a stream ----------------------------------------------------------- */
+
+int
+sws_check_request(struct sws_asker *asker, struct sws_core *core, const struct http_request *req,
+    const char *head, struct sws_answer *a)
+{
+	struct look look = look_for(asker, core, req, head);
+	int status = check_one(&look, a);
+
+	sws_core_leave_setup(core);
+	return status;
+}
+
+void
+sws_check_refuse(struct sws_core *core, const struct http_request *req, const char *head,
+    int status, struct sws_answer *a)
+{
+	*a = sws_answer_of(sws_site_error(sws_setup_site(sws_core_setup(core), req, head), status),
+	    answer_flags(req));
+	sws_page_ref(a->page);
+	sws_core_leave_setup(core);
+}
+
 /* ---- CheckInCache, ReadFile and 404 -------------------------------------------------------- */
 
 static inline void
@@ -441,43 +471,62 @@ store_late(const struct look *look, struct sws_page *page, int *body_fd)
 	return other;
 }
 
+/* A helper has built the page. 0, a negative status, SWS_DISK_AWAY, or SWS_DISK_STALE. */
+static int
+finish_built(const struct look *look, struct sws_answer *a)
+{
+	struct sws_page *page;
+	int status = sws_disk_finish(look->asker, &page, &a->fd);
+
+	if (status != 0)
+		return status < 0 ? -503 : status;
+	if (page->account == NULL)
+		page = store_late(look, page, &a->fd);
+	answer_with(look->core, page, a);
+	status = negotiate(look, a);
+	return status == 0 ? sws_answer_complete(look->core, look->req, look->head, a) : status;
+}
+
+int
+sws_check_built(struct sws_asker *asker, struct sws_core *core, const struct http_request *req,
+    const char *head, struct sws_answer *a)
+{
+	struct look look = look_for(asker, core, req, head);
+	int status = finish_built(&look, a);
+
+	/* Another setup is in force: look the request up in it. */
+	if (status == SWS_DISK_STALE)
+		status = check_one(&look, a);
+	sws_core_leave_setup(core);
+	return status;
+}
+
 /* A helper has built the page of request number checked. */
 static void
 page_built_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
+	struct sws_asker *asker = arg;
+	struct sws_conn *conn = asker->conn;
 	struct sws_core *core = sws_core_here(conn->server);
 	struct sws_burst *burst = conn->burst;
-	struct sws_answer *a = &burst->answers[burst->checked];
 	struct look look = look_of(conn, core);
-	struct sws_page *page;
 	int status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(conn->state == SWS_CONN_BUSY && burst->checked < burst->count);
 	sws_core_tick(core);
-	status = sws_disk_finish(conn, &page, &a->fd);
-	if (status == SWS_DISK_STALE) {
-		/* Another setup is in force: look the request up in it. */
-		check_in_cache_fn(conn);
-		return;
-	}
-	if (status == 0) {
-		if (page->account == NULL)
-			page = store_late(&look, page, &a->fd);
-		answer_with(core, page, a);
-		status = negotiate(&look, a);
-		if (status == SWS_DISK_AWAY)
-			return;
-		status = sws_answer_complete(core, look.req, look.head, a);
-	}
+	status = finish_built(&look, &burst->answers[burst->checked]);
 	sws_core_leave_setup(core);
-	if (status != 0) {
-		burst->bad_path = 503;
+	if (status == SWS_DISK_AWAY)
+		return;
+	if (status < 0) {
+		burst->bad_path = -status;
 		sws_conn_stage(conn, &sws_not_found);
 		return;
 	}
-	burst->checked++;
+	/* SWS_DISK_STALE: another setup is in force, so the request is looked up again in it. */
+	if (status == 0)
+		burst->checked++;
 	check_in_cache_fn(conn);
 }
 

@@ -320,7 +320,7 @@ destroy(struct sws_peer *peer)
 
 	SWS_ASSERT(mely_current_core() < 0);
 	if (conn->burst != NULL) {
-		sws_disk_abandon(conn->burst);
+		sws_disk_abandon(&conn->burst->asker);
 		sws_burst_drop_answers(conn->burst, -1);
 		free(conn->burst);
 	}

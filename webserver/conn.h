@@ -108,10 +108,10 @@ extern struct mely_handler sws_parse_request;
 extern struct mely_handler sws_check_in_cache;
 extern struct mely_handler sws_page_built;
 extern struct mely_handler sws_write_response;
-extern struct mely_handler sws_file_warm;
-extern struct mely_handler sws_stream_made;
 extern struct mely_handler sws_bad_request;
 extern struct mely_handler sws_not_found;
+/* ... and those that follow a helper. */
+extern const struct sws_helped sws_burst_helped;
 /* The watcher of input. */
 extern struct mely_handler sws_readable;
 

@@ -41,8 +41,8 @@ struct sws_job {
 static void
 build_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
-	struct sws_job *job = conn->burst->job;
+	struct sws_asker *asker = arg;
+	struct sws_job *job = asker->job;
 	const struct sws_path *path = &job->path;
 
 	/* Of many that wait for the same file, the first one builds its page. */
@@ -64,8 +64,8 @@ build_fn(void *arg)
 static void
 warm_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
-	struct sws_job *job = conn->burst->job;
+	struct sws_asker *asker = arg;
+	struct sws_job *job = asker->job;
 	char waste[16384];
 
 	(void)posix_fadvise(job->fd, (off_t)job->at, (off_t)(AHEAD * job->len),
@@ -82,8 +82,8 @@ warm_fn(void *arg)
 static void
 more_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
-	struct sws_stream *stream = conn->burst->job->stream;
+	struct sws_asker *asker = arg;
+	struct sws_stream *stream = asker->job->stream;
 
 	stream->ops->more(stream);
 }
@@ -91,15 +91,14 @@ more_fn(void *arg)
 /* ---- in the connection's color ------------------------------------------------------------- */
 
 static struct sws_job *
-new_job(struct sws_conn *conn, int fd, size_t text_len)
+new_job(struct sws_asker *asker, int fd, size_t text_len)
 {
 	struct sws_job *job = calloc(1, sizeof *job + text_len);
 
-	/* One stage, or one job, at a time. */
-	SWS_ASSERT(conn->burst->job == NULL && !mely_event_pending(&conn->event));
+	SWS_ASSERT(asker->job == NULL);
 	if (job != NULL) {
 		job->fd = fd;
-		conn->burst->job = job;
+		asker->job = job;
 	}
 	return job;
 }
@@ -115,22 +114,22 @@ free_job(struct sws_server *server, struct sws_job *job)
 
 /* The connection is busy already. */
 static bool
-start(struct sws_conn *conn, void (*fn)(void *arg), struct mely_handler *then)
+start(struct sws_asker *asker, void (*fn)(void *arg), struct mely_handler *then)
 {
-	if (mely_work(&conn->color, MELY_WORK_FILES, fn, then, conn, NULL) != 0) {
-		free_job(conn->server, conn->burst->job);
-		conn->burst->job = NULL;
+	if (mely_work(&asker->conn->color, MELY_WORK_FILES, fn, then, asker, NULL) != 0) {
+		free_job(asker->conn->server, asker->job);
+		asker->job = NULL;
 		return false;
 	}
 	return true;
 }
 
 static bool
-start_build(struct sws_conn *conn, struct sws_site *site, const struct sws_path *path, int fd,
+start_build(struct sws_asker *asker, struct sws_site *site, const struct sws_path *path, int fd,
     const struct stat *st)
 {
-	struct sws_core *core = sws_core_here(conn->server);
-	struct sws_job *job = new_job(conn, fd, path->len);
+	struct sws_core *core = sws_core_here(asker->conn->server);
+	struct sws_job *job = new_job(asker, fd, path->len);
 
 	if (job == NULL)
 		return false;
@@ -141,12 +140,12 @@ start_build(struct sws_conn *conn, struct sws_site *site, const struct sws_path 
 	job->asked_s = core->now_s;
 	job->path = (struct sws_path){job->text, path->len, path->hash, path->site};
 	memcpy(job->text, path->text, path->len);
-	return start(conn, build_fn, &sws_page_built);
+	return start(asker, build_fn, asker->then->built);
 }
 
 int
-sws_disk_page(struct sws_conn *conn, struct sws_site *site, const struct sws_path *path, int fd,
-    struct stat *st, struct sws_page **page, int *body_fd)
+sws_disk_page(struct sws_asker *asker, struct sws_site *site, const struct sws_path *path,
+    int fd, struct stat *st, struct sws_page **page, int *body_fd)
 {
 	uint64_t size = (uint64_t)st->st_size;
 	enum sws_body body = sws_site_body_of(site, size);
@@ -158,7 +157,7 @@ sws_disk_page(struct sws_conn *conn, struct sws_site *site, const struct sws_pat
 		status = sws_site_build(site, path, body_fd, st, body, page);
 	if (status != -EAGAIN)
 		return status;
-	if (start_build(conn, site, path, fd, st)) {
+	if (start_build(asker, site, path, fd, st)) {
 		*body_fd = -1;
 		return SWS_DISK_AWAY;
 	}
@@ -179,9 +178,10 @@ drop_result(struct sws_job *job)
 }
 
 int
-sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd)
+sws_disk_finish(struct sws_asker *asker, struct sws_page **page, int *body_fd)
 {
-	struct sws_job *job = conn->burst->job;
+	struct sws_conn *conn = asker->conn;
+	struct sws_job *job = asker->job;
 	int status = job->status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
@@ -195,7 +195,7 @@ sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd)
 	if (job->page != NULL && job->page->account == NULL)
 		atomic_init(&job->page->checked_s, job->asked_s);
 	free_job(conn->server, job);
-	conn->burst->job = NULL;
+	asker->job = NULL;
 	return status;
 }
 
@@ -218,32 +218,32 @@ sws_disk_is_cached(int fd, uint64_t at, size_t len)
 }
 
 bool
-sws_disk_warm(struct sws_conn *conn, int fd, uint64_t at, size_t len)
+sws_disk_warm(struct sws_asker *asker, int fd, uint64_t at, size_t len)
 {
-	struct sws_job *job = new_job(conn, fd, 0);
+	struct sws_job *job = new_job(asker, fd, 0);
 
 	if (job == NULL)
 		return false;
 	job->at = at;
 	job->len = len;
-	return start(conn, warm_fn, &sws_file_warm);
+	return start(asker, warm_fn, asker->then->warm);
 }
 
 bool
-sws_disk_more(struct sws_conn *conn, struct sws_stream *stream)
+sws_disk_more(struct sws_asker *asker, struct sws_stream *stream)
 {
-	struct sws_job *job = new_job(conn, -1, 0);
+	struct sws_job *job = new_job(asker, -1, 0);
 
 	if (job == NULL)
 		return false;
 	job->stream = stream;
-	return start(conn, more_fn, &sws_stream_made);
+	return start(asker, more_fn, asker->then->made);
 }
 
 void
-sws_disk_abandon(struct sws_burst *burst)
+sws_disk_abandon(struct sws_asker *asker)
 {
-	struct sws_job *job = burst->job;
+	struct sws_job *job = asker->job;
 
 	SWS_ASSERT(mely_current_core() < 0);
 	if (job == NULL)
@@ -251,7 +251,7 @@ sws_disk_abandon(struct sws_burst *burst)
 	drop_result(job);
 	/* The server has a reference to its setup, too. */
 	if (job->setup != NULL && sws_setup_unref(job->setup))
-		SWS_ASSERT(burst->job == job);
+		SWS_ASSERT(asker->job == job);
 	free(job);
-	burst->job = NULL;
+	asker->job = NULL;
 }

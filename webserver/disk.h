@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * disk.h: the contents of files that are not in memory yet. A core does not wait for a disk, nor
- * copy a large file: a helper thread does. Meanwhile the connection is busy without a queued stage,
- * and the handler of the helper's end is its next stage. All run in the connection's color.
+ * copy a large file: a helper thread does. Meanwhile a connection is busy without a queued stage,
+ * and the handler of the helper's end is its next stage; its argument is the asker. All run in the
+ * connection's color.
  */
 #ifndef SWS_DISK_H
 #define SWS_DISK_H
@@ -17,28 +18,28 @@
 
 /**
  * Build the page of an open regular file. Takes over fd; *body_fd is the descriptor that the body
- * is sent from, or -1. 0, a negative errno, or SWS_DISK_AWAY: sws_page_built follows, which calls
+ * is sent from, or -1. 0, a negative errno, or SWS_DISK_AWAY: then->built follows, which calls
  * sws_disk_finish for the result.
  */
-int sws_disk_page(struct sws_conn *conn, struct sws_site *site, const struct sws_path *path, int fd,
-    struct stat *st, struct sws_page **page, int *body_fd);
+int sws_disk_page(struct sws_asker *asker, struct sws_site *site, const struct sws_path *path,
+    int fd, struct stat *st, struct sws_page **page, int *body_fd);
 
 /**
  * The result of the helper: as that of sws_disk_page, or SWS_DISK_STALE. The page may be one of the
  * store.
  */
-int sws_disk_finish(struct sws_conn *conn, struct sws_page **page, int *body_fd);
+int sws_disk_finish(struct sws_asker *asker, struct sws_page **page, int *body_fd);
 
 /** Could sendfile send len bytes of fd from at on without waiting for a disk? A hint. */
 bool sws_disk_is_cached(int fd, uint64_t at, size_t len);
 
-/** Have a helper read these bytes: true, and sws_file_warm follows; false: there is none. */
-bool sws_disk_warm(struct sws_conn *conn, int fd, uint64_t at, size_t len);
+/** Have a helper read these bytes: true, and asker->then->warm follows; false: there is none. */
+bool sws_disk_warm(struct sws_asker *asker, int fd, uint64_t at, size_t len);
 
-/** Have a helper make more of a stream: true, and sws_stream_made follows; false: there is none. */
-bool sws_disk_more(struct sws_conn *conn, struct sws_stream *stream);
+/** Have a helper make more of a stream: true, and then->made follows; false: there is none. */
+bool sws_disk_more(struct sws_asker *asker, struct sws_stream *stream);
 
 /** Free what a helper has left, after the runtime has ended. */
-void sws_disk_abandon(struct sws_burst *burst);
+void sws_disk_abandon(struct sws_asker *asker);
 
 #endif

@@ -86,6 +86,8 @@ read_request_fn(void *arg)
 			sws_conn_close(conn);
 			return;
 		}
+		burst->asker.conn = conn;
+		burst->asker.then = &sws_burst_helped;
 	}
 	SWS_DEBUG_ASSERT(!conn->closing && burst->count == 0 && burst->in_at == 0);
 	/* Without room recv would return 0, as it does at the end of the stream. */

@@ -10,6 +10,18 @@
 /** All answers of the burst are sent: parse more input, read more or become idle. */
 void sws_conn_continue(struct sws_conn *conn, struct sws_core *core);
 
+/**
+ * Find the answer to one request, which is in no burst: 0, a negative status, which
+ * sws_check_refuse makes an answer of; or SWS_DISK_AWAY: asker->then->built follows, which calls
+ * sws_check_built with the same request.
+ */
+int sws_check_request(struct sws_asker *asker, struct sws_core *core,
+    const struct http_request *req, const char *head, struct sws_answer *a);
+int sws_check_built(struct sws_asker *asker, struct sws_core *core, const struct http_request *req,
+    const char *head, struct sws_answer *a);
+void sws_check_refuse(struct sws_core *core, const struct http_request *req, const char *head,
+    int status, struct sws_answer *a);
+
 /** The burst has requests without answers: queue CheckInCache, in the color that it has. */
 void sws_conn_check(struct sws_conn *conn);
 

@@ -36,9 +36,10 @@ static void file_warm_fn(void *arg);
 static void stream_made_fn(void *arg);
 
 struct mely_handler sws_write_response = SWS_WRITE_RESPONSE(write_response_fn);
-struct mely_handler sws_file_warm = SWS_WRITE_RESPONSE(file_warm_fn);
-struct mely_handler sws_stream_made = SWS_WRITE_RESPONSE(stream_made_fn);
+static struct mely_handler file_warm = SWS_WRITE_RESPONSE(file_warm_fn);
+static struct mely_handler stream_made = SWS_WRITE_RESPONSE(stream_made_fn);
 static struct mely_handler writable = SWS_WRITE_RESPONSE(writable_fn);
+const struct sws_helped sws_burst_helped = {&sws_page_built, &file_warm, &stream_made};
 
 /* The data of one call of send or sendmsg. */
 struct gather {
@@ -451,7 +452,7 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 
 /* Have a helper read the next bytes of the file. In any case they are sent next, cached or not. */
 static bool
-warm_file(struct sws_conn *conn, struct sws_burst *burst)
+warm_file(struct sws_burst *burst)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 	struct sws_piece piece = {.fd = a->fd, .at = a->from, .len = a->to - a->from};
@@ -461,7 +462,7 @@ warm_file(struct sws_conn *conn, struct sws_burst *burst)
 	if (piece.len > FILE_BYTES_MAX)
 		piece.len = FILE_BYTES_MAX;
 	burst->warm_until = piece.at + piece.len;
-	return sws_disk_warm(conn, piece.fd, piece.at, (size_t)piece.len);
+	return sws_disk_warm(&burst->asker, piece.fd, piece.at, (size_t)piece.len);
 }
 
 /* The stream of answer number out. */
@@ -494,11 +495,11 @@ write_response_fn(void *arg)
 		return;
 	case COLD:
 		conn->state = SWS_CONN_BUSY;
-		if (!warm_file(conn, conn->burst))
+		if (!warm_file(conn->burst))
 			sws_conn_stage(conn, &sws_write_response); /* and wait here */
 		return;
 	case MORE:
-		if (!sws_disk_more(conn, stream_of(conn))) {
+		if (!sws_disk_more(&conn->burst->asker, stream_of(conn))) {
 			stream_of(conn)->ops->more(stream_of(conn)); /* and wait here */
 			sws_conn_stage(conn, &sws_write_response);
 		}
@@ -537,11 +538,12 @@ writable_fn(void *arg)
 static void
 file_warm_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
+	struct sws_asker *asker = arg;
+	struct sws_conn *conn = asker->conn;
 	struct sws_page *page;
 	int fd;
 
-	(void)sws_disk_finish(conn, &page, &fd);
+	(void)sws_disk_finish(asker, &page, &fd);
 	SWS_ASSERT(page == NULL && conn->state == SWS_CONN_BUSY && conn->burst->warm_until > 0);
 	write_response_fn(conn);
 }
@@ -550,11 +552,12 @@ file_warm_fn(void *arg)
 static void
 stream_made_fn(void *arg)
 {
-	struct sws_conn *conn = arg;
+	struct sws_asker *asker = arg;
+	struct sws_conn *conn = asker->conn;
 	struct sws_page *page;
 	int fd;
 
-	(void)sws_disk_finish(conn, &page, &fd);
+	(void)sws_disk_finish(asker, &page, &fd);
 	SWS_ASSERT(page == NULL && fd < 0 && conn->state == SWS_CONN_BUSY);
 	write_response_fn(conn);
 }

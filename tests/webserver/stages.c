@@ -24,6 +24,7 @@ static unsigned ready;
 
 /* The other stages. */
 struct mely_handler sws_check_in_cache, sws_write_response;
+const struct sws_helped sws_burst_helped;
 
 int
 mely_event_pending(const struct mely_event *ev)

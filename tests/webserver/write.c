@@ -104,6 +104,8 @@ mely_timer_again(struct mely_runtime *rt, mely_watch id, uint64_t after_ns, uint
 	return 0;
 }
 
+struct mely_handler sws_page_built;
+
 void
 sws_conn_stage(struct sws_conn *c, struct mely_handler *handler)
 {
@@ -137,23 +139,23 @@ sws_disk_is_cached(int fd, uint64_t at, size_t len)
 }
 
 bool
-sws_disk_warm(struct sws_conn *c, int fd, uint64_t at, size_t len)
+sws_disk_warm(struct sws_asker *asker, int fd, uint64_t at, size_t len)
 {
-	(void)c;
+	(void)asker;
 	return sws_disk_is_cached(fd, at, len);
 }
 
 bool
-sws_disk_more(struct sws_conn *c, struct sws_stream *stream)
+sws_disk_more(struct sws_asker *asker, struct sws_stream *stream)
 {
-	(void)c;
+	(void)asker;
 	return stream == NULL;
 }
 
 int
-sws_disk_finish(struct sws_conn *c, struct sws_page **page, int *body_fd)
+sws_disk_finish(struct sws_asker *asker, struct sws_page **page, int *body_fd)
 {
-	(void)c;
+	(void)asker;
 	*page = NULL;
 	*body_fd = -1;
 	fail();

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assertion.h"
@@ -20,6 +21,8 @@
 #define HERE_MAX (256 << 10)
 /* How far ahead of a helper the kernel begins to read, in lengths of what is wanted. */
 #define AHEAD 4
+/* How often a file may be written while its answer waits. */
+#define REST_TRIES 4
 
 struct sws_job {
 	struct sws_setup *setup; /* of the site, with a reference; NULL for bytes to warm */
@@ -38,13 +41,28 @@ struct sws_job {
 
 /* ---- on a helper thread -------------------------------------------------------------------- */
 
+/* Wait for a file that is being written, but not for one that is written all the time. */
+static void
+let_rest(struct sws_job *job)
+{
+	int64_t unrest;
+
+	for (int i = 0; i < REST_TRIES && (unrest = sws_file_unrest_ns(&job->st)) > 0; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = unrest}, NULL);
+		if (fstat(job->fd, &job->st) != 0)
+			return; /* the build finds out what is wrong */
+	}
+}
+
 static void
 build_fn(void *arg)
 {
 	struct sws_asker *asker = arg;
 	struct sws_job *job = asker->job;
 	const struct sws_path *path = &job->path;
+	enum sws_body body;
 
+	let_rest(job);
 	/* Of many that wait for the same file, the first one builds its page. */
 	job->page = sws_store_get(job->site->store, path->site, path->hash, path->text,
 	    path->len);
@@ -56,8 +74,9 @@ build_fn(void *arg)
 	if (job->page != NULL)
 		sws_page_unref(job->page);
 	job->page = NULL;
-	job->status = sws_site_build(job->site, path, &job->fd, &job->st, SWS_BODY_READ,
-	    &job->page);
+	body = sws_site_body_of(job->site, (uint64_t)job->st.st_size);
+	job->status = sws_site_build(job->site, path, &job->fd, &job->st,
+	    body == SWS_BODY_NONE ? body : SWS_BODY_READ, &job->page);
 	SWS_ASSERT((job->status == 0) == (job->page != NULL));
 }
 
@@ -153,7 +172,7 @@ sws_disk_page(struct sws_asker *asker, struct sws_site *site, const struct sws_p
 
 	SWS_ASSERT(fd >= 0 && S_ISREG(st->st_mode));
 	*body_fd = fd;
-	if (body == SWS_BODY_NONE || size <= HERE_MAX)
+	if ((body == SWS_BODY_NONE || size <= HERE_MAX) && sws_file_unrest_ns(st) == 0)
 		status = sws_site_build(site, path, body_fd, st, body, page);
 	if (status != -EAGAIN)
 		return status;
@@ -161,7 +180,8 @@ sws_disk_page(struct sws_asker *asker, struct sws_site *site, const struct sws_p
 		*body_fd = -1;
 		return SWS_DISK_AWAY;
 	}
-	return sws_site_build(site, path, body_fd, st, SWS_BODY_READ, page);
+	return sws_site_build(site, path, body_fd, st, body == SWS_BODY_NONE ? body : SWS_BODY_READ,
+	    page);
 }
 
 /* Release what a job has built. */

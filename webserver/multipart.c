@@ -11,6 +11,7 @@
 
 #include "base/assertion.h"
 #include "multipart.h"
+#include "piece.h"
 #include "stream.h"
 
 /* Random bytes of a boundary. The longer it is, the less it occurs in a file. */
@@ -42,6 +43,10 @@ next(struct sws_stream *stream, struct sws_piece *piece)
 
 	if (m->next == m->count)
 		return SWS_STREAM_END;
+	/* Once the client has the end, it takes what is before for parts of one version. */
+	if (m->next + 1 == m->count && m->whole.fd >= 0
+	    && !sws_file_is_same(m->whole.page, m->whole.fd))
+		return SWS_STREAM_FAILED;
 	*piece = m->pieces[m->next];
 	piece->more = m->next + 1 < m->count;
 	SWS_ASSERT(piece->len > 0);
@@ -94,7 +99,7 @@ add_piece(struct multipart *m, const char *bytes, uint64_t at, uint64_t len)
 {
 	SWS_ASSERT(m->count < PIECES_MAX && len > 0);
 	m->pieces[m->count++] = (struct sws_piece){.bytes = bytes, .fd = m->whole.fd, .at = at,
-		.len = len};
+		.len = len, .copy = m->whole.page->copy};
 }
 
 /* Fill in the pieces; the bytes of all. */

@@ -27,6 +27,7 @@ struct sws_piece {
 	uint64_t at;       /**< in the file */
 	uint64_t len;      /**< not 0 */
 	bool more;         /**< another piece follows at once */
+	bool copy;         /**< bytes of a file that may change: not by sendfile */
 };
 
 struct sws_stream;

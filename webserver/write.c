@@ -9,7 +9,8 @@
  * keeps the rest of the head; an answer that is not begun is gathered again, with a newer date.
  *
  * A body that is not in memory is sent from the descriptor that the head was built from. If the
- * file has become shorter, the connection is closed; sws never pads a body.
+ * file has become shorter, or is written to meanwhile (piece.h), the connection is closed; a body
+ * is never padded.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "base/policy.h"
 #include "conn.h"
 #include "disk.h"
+#include "piece.h"
 #include "stages.h"
 #include "stream.h"
 
@@ -293,7 +295,7 @@ next_bytes(const struct sws_answer *a)
 
 /* Send the body of answer number out from its file. */
 static enum progress
-send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
+send_file(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 	uint64_t size = a->to;
@@ -315,8 +317,8 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 
 		if (budget == 0)
 			return YIELD;
-		n = sws_transport_write_file(&conn->transport, a->fd, a->from,
-		    left < budget ? (size_t)left : budget);
+		n = sws_file_send(&conn->transport, a->page, a->fd, a->from, size,
+		    left < budget ? (size_t)left : budget, core->scratch);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		if (n == 0)
@@ -326,7 +328,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 		budget -= (size_t)n;
 	}
 	burst->warm_until = 0;
-	sws_answer_release(a, core);
+	sws_answer_release(a, core->number);
 	burst->out++;
 	burst->out_at = 0;
 	return SENT;
@@ -334,7 +336,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, int core)
 
 /* Send the body of answer number out piece by piece, of which some may be in a file. */
 static enum progress
-send_stream(struct sws_conn *conn, struct sws_burst *burst, int core)
+send_stream(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 	const struct sws_stream_ops *ops = a->stream->ops;
@@ -355,9 +357,13 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, int core)
 				return COLD;
 			burst->warm_until = piece.at + len;
 		}
-		n = piece.bytes != NULL
-		    ? sws_transport_write(&conn->transport, &iov, 1, piece.more)
-		    : sws_transport_write_file(&conn->transport, piece.fd, piece.at, len);
+		if (piece.bytes != NULL)
+			n = sws_transport_write(&conn->transport, &iov, 1, piece.more);
+		else if (piece.copy)
+			n = sws_file_copy(&conn->transport, piece.fd, piece.at, len, core->scratch,
+			    piece.more);
+		else
+			n = sws_transport_write_file(&conn->transport, piece.fd, piece.at, len);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		if (n == 0)
@@ -371,7 +377,7 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, int core)
 	if (step != SWS_STREAM_END)
 		return step == SWS_STREAM_MORE ? MORE : FAILED;
 	burst->warm_until = 0;
-	sws_answer_release(a, core);
+	sws_answer_release(a, core->number);
 	burst->out++;
 	burst->out_at = 0;
 	return SENT;
@@ -402,8 +408,7 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 
 		if (at_source(burst)) {
 			progress = burst->answers[burst->out].fd == SWS_FD_STREAM
-			    ? send_stream(conn, burst, core->number)
-			    : send_file(conn, burst, core->number);
+			    ? send_stream(conn, burst, core) : send_file(conn, burst, core);
 			if (progress != SENT)
 				return progress;
 			continue;

@@ -35,6 +35,7 @@ static const char help[] =
     "  --cache-size BYTES    maximum size of all prebuilt responses; suffix k, m, g (64m)\n"
     "  --cache-file-size BYTES\n"
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
+    "  --sendfile=on|off     off copies them, for files that are rewritten in place (on)\n"
     "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
     "  --field 'NAME: VALUE'  add a field to answers with a file, or replace one of these:\n"
     "                        (Cache-Control: no-cache; X-Content-Type-Options: nosniff;\n"
@@ -103,6 +104,7 @@ set_defaults(struct sws_options *o)
 		.cache_size = (size_t)64 << 20,
 		.site = {
 			.cache_file_size = (size_t)64 << 10,
+			.sendfile = true,
 			.fields = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\n"
 			    "Referrer-Policy: strict-origin-when-cross-origin\r\n",
 			.index = "index.html",

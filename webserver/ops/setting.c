@@ -36,6 +36,7 @@ const struct sws_setting sws_settings[] = {
 	{"drain-timeout", SWS_SETTING_SECONDS, SERVER(drain_timeout_ns)},
 	{"cache-size", SWS_SETTING_BYTES, SERVER(cache_size)},
 	{"cache-file-size", SWS_SETTING_BYTES, SITE(cache_file_size)},
+	{"sendfile", SWS_SETTING_SWITCH, SITE(sendfile)},
 	{"root", SWS_SETTING_TEXT, SITE(root), .path = SWS_PATH_READ},
 	{"name", SWS_SETTING_TEXTS, SITE(names), .check = sws_host_name_check},
 	{"precompressed", SWS_SETTING_CODINGS, SITE(codings)},

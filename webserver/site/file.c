@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/assertion.h"
@@ -105,6 +106,22 @@ sws_root_open(struct sws_root *root, const char *path)
 	}
 	close(probe);
 	return 0;
+}
+
+int64_t
+sws_file_unrest_ns(const struct stat *st)
+{
+	struct timespec now;
+	int64_t age;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	/* Seconds first: a time from anywhere must not overflow. One ahead of the clock says
+	 * nothing. */
+	if (now.tv_sec - st->st_mtim.tv_sec > 1 || now.tv_sec < st->st_mtim.tv_sec)
+		return 0;
+	age = (now.tv_sec - st->st_mtim.tv_sec) * INT64_C(1000000000) + now.tv_nsec
+	    - st->st_mtim.tv_nsec;
+	return age >= 0 && age < SWS_REST_NS ? SWS_REST_NS - age : 0;
 }
 
 static int

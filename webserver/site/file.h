@@ -87,6 +87,18 @@ int sws_root_open(struct sws_root *root, const char *path);
 /** What is wrong with a list of index names, or NULL. */
 const char *sws_index_check(const char *names);
 
+/**
+ * A file that has not been written to for this time is at rest: it is longer than a tick of the
+ * kernel's clock, the resolution of file times, and longer than a write takes.
+ */
+#define SWS_REST_NS INT64_C(50000000)
+
+/**
+ * ns until a file is at rest; 0: it is. Until then bytes that are read may be of two versions, and
+ * its times do not show it.
+ */
+int64_t sws_file_unrest_ns(const struct stat *st);
+
 enum sws_file_kind {
 	SWS_FILE_REGULAR,
 	SWS_FILE_DIRECTORY /**< the path lacks the final slash: redirect */

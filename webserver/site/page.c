@@ -22,8 +22,6 @@
 /* Long enough for every head of a file. */
 #define HEAD_ROOM (1024 + SWS_FIELDS_MAX)
 #define DATE_ROOM "Ddd, 00 Mmm 0000 00:00:00 GMT"
-/* File times have the resolution of a tick of the kernel's clock: 10 ms and less. */
-#define TICK_NS INT64_C(50000000)
 /* ... and on some file systems, as in HTTP dates, of a second or two. */
 #define COARSE_S 2
 #define SECOND_NS INT64_C(1000000000)
@@ -114,7 +112,7 @@ is_unique(const struct timespec *t, const struct timespec *now)
 	/* A time in whole seconds may be of a file system that keeps no others. */
 	if (age_s < 0 || age_s > COARSE_S || t->tv_nsec == 0)
 		return age_s > COARSE_S;
-	return age_s * SECOND_NS + now->tv_nsec - t->tv_nsec > TICK_NS;
+	return age_s * SECOND_NS + now->tv_nsec - t->tv_nsec > SWS_REST_NS;
 }
 
 /*
@@ -295,6 +293,9 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 	page->ctime = st.st_ctim;
 	page->dated = h.dated;
 	page->young = h.young;
+	/* sendfile lends the kernel the pages of the file itself, and a write to them changes what
+	 * is still on its way. So a file that has changed of late, and may again, is copied. */
+	page->copy = h.young || style->copy;
 	page->coding = (uint8_t)h.key.coding;
 	page->codings = codings;
 	assert_page(page);

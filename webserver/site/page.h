@@ -24,6 +24,7 @@ struct sws_texts;
 /** What all pages of files of a site have in common. */
 struct sws_page_style {
 	struct mime_table *mime;
+	bool copy;                /**< bodies are not sent by sendfile */
 	const char *fields;       /**< lines of further fields, each with its CR LF */
 	const struct sws_texts *rules; /**< those of fields for some paths, or NULL */
 	const char *index;        /**< the name of the file, if the path ends with a slash */
@@ -65,6 +66,7 @@ struct sws_page {
 	struct timespec mtime, ctime;
 	bool dated;                  /* has a Last-Modified: modified_s */
 	bool young;                  /* of a file that had just changed */
+	bool copy;                   /* a body that is sent from the file is copied */
 	uint8_t codings;             /* bit i: it is also there in coding i, in a file of its own */
 	uint8_t coding;              /* enum http_coding */
 	char bytes[];
@@ -85,6 +87,18 @@ enum sws_body {
 int sws_page_build(struct sws_page **page, const struct sws_page_style *style, const char *key,
     size_t key_len, uint64_t hash, int fd, const struct stat *st, uint8_t codings,
     enum sws_body body);
+
+/**
+ * Has the file still the content that page was built from? Unlike sws_page_matches it allows that
+ * it has been renamed or removed.
+ */
+static inline bool
+sws_page_has_content(const struct sws_page *page, const struct stat *st)
+{
+	return page->file_size == (uint64_t)st->st_size
+	    && page->mtime.tv_sec == st->st_mtim.tv_sec
+	    && page->mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
 
 /** Does st describe the version of the file that page was built from? */
 bool sws_page_matches(const struct sws_page *page, const struct stat *st);

@@ -37,6 +37,7 @@ sws_site_init(struct sws_site *site, const struct sws_site_options *options,
 	/* relaxed: only the number counts. */
 	site->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
 	site->style.fields = site->options.fields;
+	site->style.copy = !site->options.sendfile;
 	site->style.rules = &site->options.field_rules;
 	site->style.site = site->number;
 	status = sws_root_open(&site->root, options->root);

@@ -31,6 +31,7 @@ struct sws_path {
 struct sws_site_options {
 	const char *root;
 	size_t cache_file_size;   /**< largest file that is prebuilt */
+	bool sendfile;            /**< the kernel sends larger ones; else they are copied */
 	/** Fields of all answers with a file, as lines with CR LF. */
 	char fields[SWS_FIELDS_MAX];
 	struct sws_texts names;       /**< of hosts; "*.NAME" for all beneath it */

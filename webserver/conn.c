@@ -15,6 +15,7 @@
 #include "base/policy.h"
 #include "conn.h"
 #include "disk.h"
+#include "net/tls.h"
 #include "stages.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -46,6 +47,8 @@ sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)
 	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	conn->state = SWS_CONN_BUSY;
 	mely_event_init(&conn->event, handler, conn);
+	if (SWS_UNLIKELY(conn->transport.channel != NULL) && handler == &sws_write_response)
+		mely_event_set_time(&conn->event, SWS_ENCRYPT_NS);
 	status = mely_event_post(&conn->color, &conn->event);
 	/* A handler's post to its own color cannot fail unless the event is queued. */
 	SWS_ASSERT(status == 0);
@@ -59,6 +62,20 @@ sws_conn_close(struct sws_conn *conn)
 	conn->state = SWS_CONN_CLOSED;
 }
 
+/* End TLS. Only a client that has got all its answers hears that they were all. */
+static void
+end_channel(struct sws_conn *conn)
+{
+	struct sws_channel *channel = conn->transport.channel;
+
+	if (channel == NULL)
+		return;
+	if (conn->burst == NULL || conn->burst->out == conn->burst->count)
+		channel->ops->end(channel);
+	channel->ops->free(channel);
+	conn->transport.channel = NULL;
+}
+
 static void
 close_fn(void *arg)
 {
@@ -69,6 +86,7 @@ close_fn(void *arg)
 	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->transport.fd >= 0);
 	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
+	end_channel(conn);
 	mely_fd_close(conn->server->rt, conn->transport.fd);
 	conn->transport.fd = -1;
 	if (conn->burst != NULL) {
@@ -88,7 +106,17 @@ sws_conn_finish(struct sws_conn *conn)
 {
 	SWS_ASSERT(conn->closing && conn->burst->out == conn->burst->count);
 	SWS_DEBUG_ASSERT(conn->state != SWS_CONN_LINGER);
-	if (!(conn->linger || conn->unread) || sws_transport_end(&conn->transport) != 0) {
+	if (conn->linger || conn->unread)
+		sws_conn_linger(conn);
+	else
+		sws_conn_close(conn);
+}
+
+void
+sws_conn_linger(struct sws_conn *conn)
+{
+	SWS_ASSERT(conn->closing && conn->state != SWS_CONN_LINGER);
+	if (sws_transport_end(&conn->transport) != 0) {
 		sws_conn_close(conn);
 		return;
 	}
@@ -106,7 +134,7 @@ sws_conn_linger_read(struct sws_conn *conn)
 
 	SWS_ASSERT(conn->state == SWS_CONN_LINGER);
 	for (int i = 0; i < LINGER_READS; i++) {
-		ssize_t n = sws_transport_read(&conn->transport, waste, SWS_SCRATCH);
+		ssize_t n = sws_transport_discard(&conn->transport, waste, SWS_SCRATCH);
 
 		if (n < 0 && errno == EAGAIN)
 			return;
@@ -157,7 +185,10 @@ time_left(struct sws_conn *conn, uint64_t now)
 {
 	uint64_t since = conn->since_ns, limit = idle_timeout(conn->server);
 
-	if (conn->state == SWS_CONN_BLOCKED) {
+	if (sws_transport_is_opening(&conn->transport)) {
+		/* However many pieces it comes in. */
+		limit = header_timeout(conn->server);
+	} else if (conn->state == SWS_CONN_BLOCKED) {
 		since = conn->blocked_ns;
 		limit = RATE_NS;
 	} else if (conn->head_ns != 0) {
@@ -183,6 +214,11 @@ timer_fn(void *arg)
 		return;
 	if (conn->state == SWS_CONN_LINGER || (draining && conn->state == SWS_CONN_IDLE
 	    && conn->head_ns == 0)) {
+		sws_conn_close(conn);
+		return;
+	}
+	if (left == 0 && conn->state == SWS_CONN_BLOCKED
+	    && sws_transport_is_opening(&conn->transport)) {
 		sws_conn_close(conn);
 		return;
 	}
@@ -250,6 +286,29 @@ conn_of(struct sws_peer *peer)
 	return (struct sws_conn *)((char *)peer - offsetof(struct sws_conn, peer));
 }
 
+static void
+free_channel(struct sws_conn *conn)
+{
+	if (conn != NULL && conn->transport.channel != NULL)
+		conn->transport.channel->ops->free(conn->transport.channel);
+	if (conn != NULL)
+		conn->transport.channel = NULL;
+}
+
+/* False: no memory. */
+static bool
+begin_tls(struct sws_conn *conn)
+{
+	struct sws_core *core = sws_core_here(conn->server);
+	struct sws_tls_pairs *pairs = sws_core_setup(core)->tls;
+
+	/* The endpoints do not change, and all setups have certificates if the first one has. */
+	SWS_ASSERT(pairs != NULL);
+	conn->transport.channel = sws_tls_channel_new(pairs, conn->transport.fd);
+	sws_core_leave_setup(core);
+	return conn->transport.channel != NULL;
+}
+
 static struct sws_peer *
 begin(void *arg, struct sws_listener *listener, int fd)
 {
@@ -268,9 +327,11 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	mely_event_init(&conn->event, &sws_read_request, conn);
 	mely_event_init(&conn->drain, &drain_handler, conn);
 	sws_peer_init(&conn->peer, listener);
+	if (sws_listener_endpoint(listener)->tls && !begin_tls(conn))
+		goto fail_free;
 	status = sws_policy_conn_color(server->coloring, &conn->color, server->rt, fd);
 	if (status != 0)
-		goto fail_free;
+		goto fail_channel;
 	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);
 	if (status != 0)
 		goto fail_color;
@@ -285,8 +346,11 @@ fail_timer:
 	 * comes from another color. */
 	mely_watch_stop(server->rt, conn->timer, NULL, NULL);
 fail_color:
+	free_channel(conn);
 	mely_color_release(&conn->color, free, conn);
 	conn = NULL;
+fail_channel:
+	free_channel(conn);
 fail_free:
 	free(conn);
 fail:
@@ -324,6 +388,7 @@ destroy(struct sws_peer *peer)
 		sws_burst_drop_answers(conn->burst, -1);
 		free(conn->burst);
 	}
+	free_channel(conn);
 	if (conn->transport.fd >= 0)
 		close(conn->transport.fd);
 	free(conn);

@@ -3,10 +3,10 @@
  * conn.h: a connection. Each connection is a color: everything done for it runs in that color,
  * except for the last two fields, which belong to the color of its listener.
  *
- *   idle      no stage is queued; the watcher reports input
+ *   idle      no stage is queued; the watcher reports input, of a handshake or of a request
  *   busy      conn->event is queued with the next stage (stages.c, write.c), or a helper reads a
  *             file for the connection (disk.c)
- *   blocked   the unsent answers wait until the client reads more
+ *   blocked   the unsent answers, or bytes of a handshake, wait until the client reads more
  *   linger    all answers are sent; input is discarded until the client closes
  *   closed    Close is queued or has run
  *
@@ -77,10 +77,13 @@ sws_conn_assert(const struct sws_conn *conn)
 		    && burst->in_len > 0));
 		break;
 	case SWS_CONN_BLOCKED:
-		SWS_DEBUG_ASSERT(conn->writable != 0 && burst->out < burst->count);
+		SWS_DEBUG_ASSERT(conn->writable != 0);
+		SWS_DEBUG_ASSERT(sws_transport_is_pending(&conn->transport)
+		    || burst->out < burst->count);
 		break;
 	case SWS_CONN_LINGER:
-		SWS_DEBUG_ASSERT(conn->closing && burst->out == burst->count);
+		SWS_DEBUG_ASSERT(conn->closing);
+		SWS_DEBUG_ASSERT(burst == NULL || burst->out == burst->count);
 		break;
 	default:
 		break;
@@ -99,10 +102,14 @@ void sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler);
 /** End a connection whose answers are all sent and that may send no further request. */
 void sws_conn_finish(struct sws_conn *conn);
 
+/** The same for one that may still be sending. */
+void sws_conn_linger(struct sws_conn *conn);
+
 /** Input of a lingering connection. */
 void sws_conn_linger_read(struct sws_conn *conn);
 
-/* The stages: stages.c and write.c. */
+/* The stages: handshake.c, stages.c and write.c. */
+extern struct mely_handler sws_tls_handshake;
 extern struct mely_handler sws_read_request;
 extern struct mely_handler sws_parse_request;
 extern struct mely_handler sws_check_in_cache;

@@ -67,6 +67,7 @@ make_fn(void *arg)
 	struct sws_server *server = arg;
 	struct sws_reload *r = &server->reload;
 	struct sws_options options;
+	struct sws_setup *made;
 	const char *kept;
 
 	SWS_ASSERT(r->made == NULL);
@@ -77,7 +78,14 @@ make_fn(void *arg)
 	kept = needs_restart(&r->setup->options, &options);
 	if (kept != NULL)
 		fprintf(stderr, "sws: a restart is needed for the new value of %s\n", kept);
-	r->made = sws_setup_new(&options, &server->store);
+	made = sws_setup_new(&options, &server->store, &server->tls);
+	/* The endpoints stay, and so do their clients' wishes. */
+	if (made != NULL && made->tls == NULL && r->setup->tls != NULL) {
+		fputs("sws: tls-certificate: a restart is needed to serve without TLS\n", stderr);
+		sws_setup_unref(made);
+		made = NULL;
+	}
+	r->made = made;
 }
 
 /* End this reload; begin the next one if a signal has asked for it. */
@@ -130,6 +138,7 @@ made_fn(void *arg)
 	r->setup = r->made;
 	r->made = NULL;
 	sws_cores_adopt(server);
+	sws_renew_start(server);
 	/* The cores that have not adopted the new one yet have references, too. */
 	if (sws_setup_unref(before))
 		sws_cores_sweep(server);

@@ -222,7 +222,7 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 		sws_options_free(options);
 		return status != 0 ? complain("cannot start", "", status) : -1;
 	}
-	setup = sws_setup_new(options, &server->store);
+	setup = sws_setup_new(options, &server->store, &server->tls);
 	if (setup == NULL)
 		return -1;
 	sws_reload_init(server, setup, argc, argv);
@@ -233,6 +233,8 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	    server->pollers_count) != 0)
 		return -1;
 	status = init_signals(server);
+	if (status == 0)
+		sws_renew_start(server);
 	return status != 0 ? complain("cannot watch signals", "", status)
 	    : confine(server, &user);
 }
@@ -254,7 +256,9 @@ sws_server_fini(struct sws_server *server)
 	sws_net_fini(&server->net);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
+	sws_renew_fini(server);
 	sws_reload_fini(server);
+	sws_tls_free(server->tls);
 	if (server->store.buckets != NULL)
 		sws_store_fini(&server->store);
 	free(server->cores);

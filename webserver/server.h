@@ -12,10 +12,12 @@
 
 #include "base/policy.h"
 #include "net/listener.h"
+#include "net/tls.h"
 #include "ops/options.h"
 #include "ops/sandbox.h"
 #include "site/store.h"
 #include "reload.h"
+#include "renew.h"
 
 struct sws_core;
 
@@ -30,6 +32,8 @@ struct sws_server {
 	char sandbox[SWS_SANDBOX_TEXT];  /* what it is made of */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
+	struct sws_tls *tls;             /* NULL: no setup has had certificates */
+	struct sws_renew renew;
 
 	_Atomic(bool) draining;
 	struct sws_net net;

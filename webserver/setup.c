@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/assertion.h"
+#include "net/endpoint.h"
 #include "setup.h"
 #include "site/rules.h"
 
@@ -79,8 +80,37 @@ make_sites(struct sws_setup *setup, struct sws_store *store)
 	return true;
 }
 
+/* Does an endpoint need certificates? Then say so. */
+static bool
+want_tls(const struct sws_texts *listens)
+{
+	for (int i = 0; i < listens->count; i++) {
+		struct sws_endpoint e;
+
+		if (sws_endpoint_parse(&e, listens->text[i]) == NULL && e.tls) {
+			fprintf(stderr, "sws: '%s' needs a certificate: tls-certificate\n",
+			    listens->text[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+load_certificates(struct sws_setup *setup, struct sws_tls **tls)
+{
+	const struct sws_tls_options *o = &setup->options.tls;
+
+	if (o->certificates.count == 0)
+		return !want_tls(&setup->options.listens);
+	if (*tls == NULL)
+		*tls = sws_tls_new();
+	setup->tls = sws_tls_pairs_new(*tls, o);
+	return setup->tls != NULL;
+}
+
 struct sws_setup *
-sws_setup_new(struct sws_options *options, struct sws_store *store)
+sws_setup_new(struct sws_options *options, struct sws_store *store, struct sws_tls **tls)
 {
 	struct sws_setup *setup = calloc(1, sizeof *setup);
 
@@ -93,7 +123,7 @@ sws_setup_new(struct sws_options *options, struct sws_store *store)
 	atomic_init(&setup->refs, 1);
 	setup->options = *options;
 	memset(options, 0, sizeof *options);
-	if (make_sites(setup, store) && make_names(setup))
+	if (make_sites(setup, store) && make_names(setup) && load_certificates(setup, tls))
 		return setup;
 	sws_setup_unref(setup);
 	return NULL;
@@ -110,6 +140,7 @@ sws_setup_unref(struct sws_setup *setup)
 		return false;
 	for (int i = 0; i < setup->sites_count; i++)
 		sws_site_fini(&setup->sites[i]);
+	sws_tls_pairs_free(setup->tls);
 	free(setup->sites);
 	free(setup->names);
 	sws_options_free(&setup->options);

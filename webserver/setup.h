@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "http/parse.h"
+#include "net/tls.h"
 #include "ops/options.h"
 #include "site/site.h"
 
@@ -25,13 +26,16 @@ struct sws_setup {
 	int sites_count;
 	struct sws_setup_name *names;    /* sorted */
 	int names_count;
+	struct sws_tls_pairs *tls;       /* NULL: no certificates */
 };
 
 /**
- * Make the setup of options, which it takes over in any case. NULL: failed, and a line on stderr
- * says why. Any thread.
+ * Make the setup of options, which it takes over in any case. The first setup with certificates
+ * makes *tls, which outlives all setups. NULL: failed, and a line on stderr says why. Any thread,
+ * one at a time.
  */
-struct sws_setup *sws_setup_new(struct sws_options *options, struct sws_store *store);
+struct sws_setup *sws_setup_new(struct sws_options *options, struct sws_store *store,
+    struct sws_tls **tls);
 
 static inline void
 sws_setup_ref(struct sws_setup *setup)

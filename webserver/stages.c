@@ -40,7 +40,9 @@ readable_fn(void *arg)
 	/* No edge follows that of the end of the stream: from then on, read until recv says so. */
 	if (mely_fd_ready() & MELY_READY_HANGUP)
 		conn->hung_up = true;
-	if (conn->state == SWS_CONN_IDLE)
+	if (conn->state == SWS_CONN_IDLE && sws_transport_is_opening(&conn->transport))
+		sws_conn_stage(conn, &sws_tls_handshake);
+	else if (conn->state == SWS_CONN_IDLE)
 		read_request_fn(conn);
 	else if (conn->state == SWS_CONN_LINGER)
 		sws_conn_linger_read(conn);
@@ -107,7 +109,8 @@ read_request_fn(void *arg)
 	sws_core_tick(core);
 	/* A short read has emptied the socket, and later input makes a new edge. The end of the
 	 * stream may share the edge of the bytes before it. */
-	conn->unread = (size_t)n == room || conn->hung_up;
+	conn->unread = (size_t)n == room || conn->hung_up
+	    || sws_transport_is_unread(&conn->transport);
 	conn->since_ns = core->now_ns;
 	if (burst->in_len == 0)
 		conn->head_ns = core->now_ns;

@@ -25,6 +25,9 @@ void sws_check_refuse(struct sws_core *core, const struct http_request *req, con
 /** The burst has requests without answers: queue CheckInCache, in the color that it has. */
 void sws_conn_check(struct sws_conn *conn);
 
+/** What is unsent must wait for the client. The connection is blocked, or closed. */
+void sws_conn_wait_for_room(struct sws_conn *conn, struct sws_core *core);
+
 /** An incomplete head has arrived: set the timer to its deadline. */
 void sws_conn_time_head(struct sws_conn *conn);
 

@@ -32,16 +32,18 @@ check(struct sws_options *options)
 {
 	const char *file = options->config;
 	struct sws_store store;
+	struct sws_tls *tls = NULL;
 	struct sws_setup *setup;
 
 	if (sws_store_init(&store, options->cache_size) != 0)
 		return SWS_OPTIONS_USAGE;
-	setup = sws_setup_new(options, &store);
+	setup = sws_setup_new(options, &store, &tls);
 	if (setup != NULL) {
 		printf("sws: %s is sound: %d site%s\n", file, setup->sites_count,
 		    setup->sites_count == 1 ? "" : "s");
 		sws_setup_unref(setup);
 	}
+	sws_tls_free(tls);
 	sws_store_fini(&store);
 	return setup != NULL ? SWS_OPTIONS_DONE : SWS_OPTIONS_USAGE;
 }

@@ -29,8 +29,6 @@
 /* Bodies up to this size are copied. */
 #define COPY_MAX 4096
 #define PIECES_MAX 64
-/* Most bytes sent from a file in one event; other colors run in between. */
-#define FILE_BYTES_MAX (1 << 20)
 
 static void write_response_fn(void *arg);
 static void writable_fn(void *arg);
@@ -285,12 +283,13 @@ keep_rest(struct sws_burst *burst, struct gather *g)
 
 /* How much of its file an answer sends next. */
 static size_t
-next_bytes(const struct sws_answer *a)
+next_bytes(const struct sws_conn *conn, const struct sws_answer *a)
 {
 	uint64_t left = a->to - a->from;
+	size_t most = sws_transport_event_max(&conn->transport);
 
 	SWS_ASSERT(left > 0);
-	return left < FILE_BYTES_MAX ? (size_t)left : FILE_BYTES_MAX;
+	return left < most ? (size_t)left : most;
 }
 
 /* Send the body of answer number out from its file. */
@@ -304,7 +303,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 	SWS_ASSERT(a->fd >= 0 && a->page->body_len == 0);
 	SWS_ASSERT(burst->out_at == a->len && !(a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)));
 	if (a->from < size && a->from >= burst->warm_until) {
-		size_t next = next_bytes(a);
+		size_t next = next_bytes(conn, a);
 
 		if (!sws_disk_is_cached(a->fd, a->from, next))
 			return COLD;
@@ -340,7 +339,7 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *cor
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 	const struct sws_stream_ops *ops = a->stream->ops;
-	size_t budget = FILE_BYTES_MAX;
+	size_t budget = sws_transport_event_max(&conn->transport);
 	enum sws_stream_step step;
 	struct sws_piece piece;
 
@@ -395,12 +394,34 @@ at_source(const struct sws_burst *burst)
 	return a->fd != SWS_FD_NONE && burst->out_at > 0 && burst->out_at == a->len;
 }
 
+/* Send what the channel has held back, and count what it has sent. */
+static enum progress
+flush(struct sws_conn *conn)
+{
+	struct sws_channel *channel = conn->transport.channel;
+	int status = channel->pending ? channel->ops->flush(channel) : 0;
+
+	conn->sent = channel->sent;
+	return status == 0 ? SENT : errno == EAGAIN ? BLOCKED : FAILED;
+}
+
 static enum progress
 send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 {
+	const struct sws_channel *channel = conn->transport.channel;
+	uint64_t begin = SWS_UNLIKELY(channel != NULL) ? channel->sent : 0;
+
 	/* Exactly one answer to each request. */
 	SWS_DEBUG_ASSERT(burst->checked == burst->count);
 	while (burst->out < burst->count) {
+		if (SWS_UNLIKELY(channel != NULL)) {
+			enum progress progress = flush(conn);
+
+			if (progress != SENT)
+				return progress;
+			if (channel->sent - begin >= SWS_CHANNEL_EVENT_MAX)
+				return YIELD;
+		}
 		const struct sws_answer *last;
 		struct gather g;
 		enum progress progress;
@@ -423,22 +444,25 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		conn->sent += (uint64_t)n;
 		advance(burst, (size_t)n, core->number);
-		/* After a short write the next one would fail with EAGAIN. */
+		/* After a short write the next one would fail with EAGAIN; but a channel also stops
+		 * for the sake of other colors. */
 		if ((size_t)n < g.total)
-			return keep_rest(burst, &g) ? BLOCKED : FAILED;
+			return !keep_rest(burst, &g) ? FAILED
+			    : channel == NULL || channel->pending ? BLOCKED : YIELD;
 	}
 	SWS_DEBUG_ASSERT(burst->out_at == 0);
-	return SENT;
+	return SWS_UNLIKELY(channel != NULL) ? flush(conn) : SENT;
 }
 
 /* ---- WriteResponse ------------------------------------------------------------------------- */
 
-static void
-wait_for_room(struct sws_conn *conn, struct sws_core *core)
+void
+sws_conn_wait_for_room(struct sws_conn *conn, struct sws_core *core)
 {
 	int status = 0;
 
-	SWS_ASSERT(conn->burst->out < conn->burst->count);
+	SWS_ASSERT(sws_transport_is_pending(&conn->transport)
+	    || conn->burst->out < conn->burst->count);
 	SWS_ASSERT(conn->state == SWS_CONN_BUSY || conn->writable != 0);
 	if (conn->writable == 0) {
 		conn->blocked_ns = mely_now_ns();
@@ -457,15 +481,16 @@ wait_for_room(struct sws_conn *conn, struct sws_core *core)
 
 /* Have a helper read the next bytes of the file. In any case they are sent next, cached or not. */
 static bool
-warm_file(struct sws_burst *burst)
+warm_file(const struct sws_conn *conn, struct sws_burst *burst)
 {
+	size_t most = sws_transport_event_max(&conn->transport);
 	struct sws_answer *a = &burst->answers[burst->out];
 	struct sws_piece piece = {.fd = a->fd, .at = a->from, .len = a->to - a->from};
 
 	if (a->fd == SWS_FD_STREAM)
 		(void)a->stream->ops->next(a->stream, &piece);
-	if (piece.len > FILE_BYTES_MAX)
-		piece.len = FILE_BYTES_MAX;
+	if (piece.len > most)
+		piece.len = most;
 	burst->warm_until = piece.at + piece.len;
 	return sws_disk_warm(&burst->asker, piece.fd, piece.at, (size_t)piece.len);
 }
@@ -493,14 +518,14 @@ write_response_fn(void *arg)
 	sws_core_tick(core);
 	switch (send_answers(conn, conn->burst, core)) {
 	case BLOCKED:
-		wait_for_room(conn, core);
+		sws_conn_wait_for_room(conn, core);
 		return;
 	case FAILED:
 		sws_conn_close(conn);
 		return;
 	case COLD:
 		conn->state = SWS_CONN_BUSY;
-		if (!warm_file(conn->burst))
+		if (!warm_file(conn, conn->burst))
 			sws_conn_stage(conn, &sws_write_response); /* and wait here */
 		return;
 	case MORE:
@@ -535,7 +560,11 @@ writable_fn(void *arg)
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	SWS_DEBUG_ASSERT(conn->writable != 0);
 	sws_conn_assert(conn);
-	if (conn->state == SWS_CONN_BLOCKED)
+	if (conn->state != SWS_CONN_BLOCKED)
+		return;
+	if (sws_transport_is_opening(&conn->transport))
+		sws_conn_stage(conn, &sws_tls_handshake);
+	else
 		write_response_fn(conn);
 }
 

@@ -23,7 +23,7 @@ static int lingered, timed, drained, error_status;
 static unsigned ready;
 
 /* The other stages. */
-struct mely_handler sws_check_in_cache, sws_write_response;
+struct mely_handler sws_check_in_cache, sws_write_response, sws_tls_handshake;
 const struct sws_helped sws_burst_helped;
 
 int

@@ -33,6 +33,7 @@ begin conn python3 "$python/sws_conn_test.py" "$sws"
 begin config python3 "$python/sws_config_test.py" "$sws"
 begin listen python3 "$python/sws_listen_test.py" "$sws"
 begin safe python3 "$python/sws_safe_test.py" "$sws"
+begin tls python3 "$python/sws_tls_test.py" "$sws"
 begin content python3 "$python/sws_content_test.py" "$sws"
 for coloring in paper file; do
 	begin "coloring-$coloring" env SWS_ARGS="--coloring $coloring" \
@@ -43,6 +44,9 @@ status=0
 for test in "${tests[@]}"; do
 	echo "== $test"
 	cat "$output/$test"
-	[ "$(cat "$output/$test.status")" = 0 ] || status=1
+	case $(cat "$output/$test.status") in
+	0 | 77) ;; # 77: a tool is missing, as it says
+	*) status=1 ;;
+	esac
 done
 exit $status

@@ -76,6 +76,9 @@ limited_write_file(const struct sws_transport *t, int file, uint64_t at, size_t 
 	return n <= 0 ? n : limited_write(t, &piece, 1, false);
 }
 
+/* The stage before requests. */
+struct mely_handler sws_tls_handshake;
+
 int
 mely_event_pending(const struct mely_event *ev)
 {

@@ -22,15 +22,24 @@ static const char *const texts[SWS_NOTICE_KINDS] = {
 	[SWS_NOTICE_ACCEPT] = "cannot accept a connection",
 	[SWS_NOTICE_FILES] = "cannot open a file",
 	[SWS_NOTICE_CONNECTION] = "cannot serve a connection",
+	[SWS_NOTICE_HANDSHAKE] = "a TLS handshake has failed",
 };
 
 void
 sws_notice(enum sws_notice_kind kind, int error)
 {
-	uint64_t now = mely_now_ns(), next, missed;
 	char buf[128];
 
-	SWS_ASSERT(kind < SWS_NOTICE_KINDS && error > 0);
+	SWS_ASSERT(error > 0);
+	sws_notice_text(kind, strerror_r(error, buf, sizeof buf));
+}
+
+void
+sws_notice_text(enum sws_notice_kind kind, const char *text)
+{
+	uint64_t now = mely_now_ns(), next, missed;
+
+	SWS_ASSERT(kind < SWS_NOTICE_KINDS);
 	/* relaxed: the words publish no other data. */
 	next = atomic_load_explicit(&next_ns[kind], memory_order_relaxed);
 	if (now < next || !atomic_compare_exchange_strong_explicit(&next_ns[kind], &next,
@@ -40,5 +49,5 @@ sws_notice(enum sws_notice_kind kind, int error)
 	}
 	missed = atomic_exchange_explicit(&left_out[kind], 0, memory_order_relaxed);
 	fprintf(stderr, "sws: %s: %s (%llu more since the last report)\n", texts[kind],
-	    strerror_r(error, buf, sizeof buf), (unsigned long long)missed);
+	    text, (unsigned long long)missed);
 }

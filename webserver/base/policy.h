@@ -4,12 +4,12 @@
  * scheduler knows of sws.
  *
  *   color              handlers
- *   of a connection    ReadRequest to WriteResponse, Deadline, Drain, Close. Any core; a thief may
- *                      take it with all that waits in it
+ *   of a connection    TLSHandshake, ReadRequest to WriteResponse, Deadline, Drain, Close. Any
+ *                      core; a thief may take it with all that waits in it
  *   of a file          CheckInCache, with --coloring file
  *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
  *   sweep, one a core  Sweep, Adopt. Pinned: they use the data of their core
- *   0                  Signal, Reload, DrainDeadline
+ *   0                  Signal, Reload, Renew, DrainDeadline
  *
  * Times are in ns, of one event for a burst of one request. No handler has a penalty: what a stage
  * touches is the connection's, and moves with it. A stage that has two handlers has one name.
@@ -55,6 +55,10 @@ sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
 #define SWS_READ_FILE(f) SWS_HANDLER(f, "ReadFile", 1000)
 #define SWS_NOT_FOUND(f) SWS_HANDLER(f, "404", 200)
 #define SWS_WRITE_RESPONSE(f) SWS_HANDLER(f, "WriteResponse", 5000)
+/* The first flight, with the signature; the second is a quarter of it. */
+#define SWS_TLS_HANDSHAKE(f) SWS_HANDLER(f, "TLSHandshake", 400000)
+/* WriteResponse of a connection that encrypts. */
+#define SWS_ENCRYPT_NS 9000
 #define SWS_DEADLINE(f) SWS_HANDLER(f, "Deadline", 1000)
 #define SWS_DRAIN(f) SWS_HANDLER(f, "Drain", 1000)
 #define SWS_CLOSE(f) SWS_HANDLER(f, "Close", 5000)
@@ -69,6 +73,7 @@ sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
 /* Too rare for an annotation. */
 #define SWS_SIGNAL(f) SWS_HANDLER(f, "Signal", 0)
 #define SWS_RELOAD(f) SWS_HANDLER(f, "Reload", 0)
+#define SWS_RENEW(f) SWS_HANDLER(f, "Renew", 0)
 #define SWS_DRAIN_DEADLINE(f) SWS_HANDLER(f, "DrainDeadline", 0)
 
 #endif

@@ -191,8 +191,6 @@ sws_endpoint_check(const char *text)
 	struct sws_endpoint e;
 	const char *wrong = sws_endpoint_parse(&e, text);
 
-	if (wrong == NULL && e.tls)
-		wrong = "this sws has no TLS";
 	if (wrong == NULL && e.proxy)
 		wrong = "this sws has no PROXY protocol";
 	return wrong;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "net/tls.h"
 #include "ops/setting.h"
 #include "site/site.h"
 
@@ -30,6 +31,7 @@ struct sws_options {
 	uint64_t idle_timeout_ns;
 	uint64_t drain_timeout_ns;
 	size_t cache_size;        /**< most bytes of all prebuilt responses */
+	struct sws_tls_options tls;
 	struct sws_site_options site;   /**< what sites begin with */
 	struct sws_site_options *sites; /**< the first one is for other names, too */
 	int sites_count;

@@ -91,6 +91,20 @@ allow_path(struct plan *plan, const char *path, enum sws_setting_path kind)
 		allow_beside(plan, path, SWS_LANDLOCK_WRITE, false);
 		return;
 	}
+	if (kind == SWS_PATH_PAIR) {
+		char *first = strdup(path), *comma = first != NULL ? strchr(first, ',') : NULL;
+
+		if (comma != NULL) {
+			*comma = '\0';
+			allow_path(plan, comma + 1, SWS_PATH_REPLACED);
+		}
+		if (first != NULL)
+			allow_path(plan, first, SWS_PATH_REPLACED);
+		else
+			plan->status = -ENOMEM;
+		free(first);
+		return;
+	}
 	allow(plan, path, SWS_LANDLOCK_READ);
 	if (kind == SWS_PATH_REPLACED)
 		allow_beside(plan, path, SWS_LANDLOCK_READ, true);

@@ -37,6 +37,7 @@ enum sws_setting_path {
 	SWS_PATH_NONE,           /**< it is not a path, or is used at the start only */
 	SWS_PATH_READ,           /**< read the file, or what is beneath the directory */
 	SWS_PATH_REPLACED,       /**< read the file, or one that takes its place */
+	SWS_PATH_PAIR,           /**< the same for two files, FILE,FILE */
 	SWS_PATH_LOG,            /**< write it, and make it again */
 	SWS_PATH_ENDPOINT        /**< remove it, if it is a Unix socket */
 };

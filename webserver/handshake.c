@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * handshake.c: TLSHandshake: what precedes the first request of a connection with a channel. In the
+ * connection's color. Its time is long, so it is the first that a thief takes.
+ *
+ * The time from the accept to the end of the handshake is limited, however the input comes (conn.c,
+ * timer_fn).
+ */
+#include "base/assertion.h"
+#include "base/notice.h"
+#include "base/policy.h"
+#include "conn.h"
+#include "stages.h"
+
+static void handshake_fn(void *arg);
+
+struct mely_handler sws_tls_handshake = SWS_TLS_HANDSHAKE(handshake_fn);
+
+static void
+begin_requests(struct sws_conn *conn)
+{
+	if (conn->writable != 0) {
+		mely_watch_stop(conn->server->rt, conn->writable, NULL, NULL);
+		conn->writable = 0;
+	}
+	/* The time to the first request counts from here. */
+	conn->since_ns = mely_now_ns();
+	/* What follows the handshake may be here already. */
+	conn->unread = true;
+	sws_conn_stage(conn, &sws_read_request);
+}
+
+/* The client has been told why, as far as TLS has words for it. */
+static void
+give_up(struct sws_conn *conn)
+{
+	if (conn->transport.channel->failure != NULL)
+		sws_notice_text(SWS_NOTICE_HANDSHAKE, conn->transport.channel->failure);
+	conn->closing = true;
+	sws_conn_linger(conn);
+}
+
+static void
+handshake_fn(void *arg)
+{
+	struct sws_conn *conn = arg;
+	struct sws_channel *channel = conn->transport.channel;
+
+	SWS_ASSERT(mely_current_color() == &conn->color);
+	SWS_ASSERT(conn->state == SWS_CONN_BUSY && conn->burst == NULL);
+	switch (channel->ops->open(channel)) {
+	case 1:
+		begin_requests(conn);
+		break;
+	case 0:
+		give_up(conn);
+		break;
+	default:
+		if (channel->pending)
+			sws_conn_wait_for_room(conn, sws_core_here(conn->server));
+		else
+			conn->state = SWS_CONN_IDLE;
+	}
+}

@@ -155,6 +155,7 @@ fail_connect(struct load_conn *conn, int error)
 {
 	load_core_error(conn->core, LOAD_connect, 1, "cannot connect to %.100s: %s",
 	    conn->core->run->options->url.authority, strerror(error));
+	load_core_forfeit(conn->core, mely_now_ns());
 }
 
 static void
@@ -224,10 +225,11 @@ step(struct load_conn *conn)
 			watch_writable(conn);
 		return false;
 	}
-	if (conn->tls != NULL && error == EPROTO)
-		load_core_error(conn->core, LOAD_connect, 1, "TLS: %s", load_tls_error(conn));
-	else
-		fail_connect(conn, error);
+	if (conn->tls != NULL && error == EPROTO) {
+		load_conn_fail(conn, LOAD_connect, "TLS: %s", load_tls_error(conn));
+		return false;
+	}
+	fail_connect(conn, error);
 	shut(conn);
 	retry_later(conn);
 	return false;
@@ -289,7 +291,10 @@ load_conn_fail(struct load_conn *conn, enum load_counter counter, const char *fo
 	va_end(args);
 	load_core_error(conn->core, counter, failed > 0 && counter == LOAD_broken ? failed : 1,
 	    "%s", text);
-	load_core_settled(conn->core, failed, mely_now_ns());
+	if (failed > 0)
+		load_core_settled(conn->core, failed, mely_now_ns());
+	else
+		load_core_forfeit(conn->core, mely_now_ns());
 	shut(conn);
 	/* Later, so that a server that fails at once is not asked at once. */
 	retry_later(conn);
@@ -340,6 +345,9 @@ readable_fn(void *arg)
 	struct load_conn *conn = arg;
 
 	SWS_LOCAL_TAKE(conn->core);
+	if (conn->tls != NULL)
+		load_tls_readable(conn, (mely_fd_ready() & (MELY_READY_HANGUP | MELY_READY_ERROR))
+		    != 0);
 	/* TLS can want to read before it goes on writing. */
 	if (conn->state == LOAD_CONN_CONNECTING ? step(conn) : conn->state == LOAD_CONN_OPEN
 	    && (conn->tls == NULL || conn->rest_len == 0 || flush(conn))) {

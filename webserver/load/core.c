@@ -103,6 +103,15 @@ load_core_settled(struct load_core *core, uint64_t n, uint64_t now)
 	mely_stop(run->rt, MELY_STOP_DISCARD);
 }
 
+void
+load_core_forfeit(struct load_core *core, uint64_t now)
+{
+	if (core->run->options->requests == 0 || core->budget == 0)
+		return;
+	core->budget--;
+	load_core_settled(core, 1, now);
+}
+
 /* ---- timeouts ------------------------------------------------------------------------------ */
 
 /* Find connections that have waited for too long. Their own colors look again. */

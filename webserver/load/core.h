@@ -107,8 +107,24 @@ load_core_count(struct load_core *core, enum load_counter counter, uint64_t n, u
 		core->result.counters[counter] += n;
 }
 
+/** n bytes have arrived. */
+static inline void
+load_core_received(struct load_core *core, size_t n, uint64_t now)
+{
+	if (!load_core_measures(core, now))
+		return;
+	core->result.counters[LOAD_bytes] += n;
+	if (now >= core->second_end_ns)
+		load_core_second(core, now);
+	if (core->second != NULL)
+		core->second->bytes += n;
+}
+
 /** A request has an answer or an error that it will keep: the last one ends the run. */
 void load_core_settled(struct load_core *core, uint64_t n, uint64_t now);
+
+/** No request could be sent: with --requests, one is given up. */
+void load_core_forfeit(struct load_core *core, uint64_t now);
 
 /** A complete response to a request of the time since. */
 void load_core_response(struct load_core *core, unsigned status, uint64_t since, uint64_t now);

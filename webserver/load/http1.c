@@ -214,13 +214,7 @@ read_responses(struct load_conn *conn, uint64_t now)
 			load_conn_fail(conn, LOAD_broken, "cannot receive: %s", strerror(errno));
 			return false;
 		}
-		if (load_core_measures(core, now)) {
-			core->result.counters[LOAD_bytes] += (uint64_t)n;
-			if (now >= core->second_end_ns)
-				load_core_second(core, now);
-			if (core->second != NULL)
-				core->second->bytes += (uint64_t)n;
-		}
+		load_core_received(core, (size_t)n, now);
 		if (!dropped && !take(conn, core->in, (size_t)n, now))
 			return false;
 	}

@@ -131,6 +131,11 @@ make_runtime(struct load_run *run)
 	config.balance = 0;
 	config.stuck_ms = 0;
 	config.pollers = 0;
+	/* Events wait here when the machine is busy, which is what load is for. */
+	if (getenv("MELY_STALL_MS") == NULL)
+		config.stall_ms = 0;
+	if (getenv("MELY_AGE_MS") == NULL)
+		config.age_ms = 0;
 	/* The server may want the processor. */
 	if (getenv("MELY_SPIN_US") == NULL)
 		config.spin_us_max = 0;

@@ -36,6 +36,9 @@ bool load_tls_has_h2(const struct load_conn *conn);
 /** What went wrong, for people. */
 const char *load_tls_error(struct load_conn *conn);
 
+/** The socket is readable again. hangup: the end of the input has arrived. */
+void load_tls_readable(struct load_conn *conn, bool hangup);
+
 /** As recv and send: -1 and errno, EAGAIN when it must wait. */
 ssize_t load_tls_read(struct load_conn *conn, char *to, size_t len, bool *drained);
 ssize_t load_tls_write(struct load_conn *conn, const char *data, size_t len);

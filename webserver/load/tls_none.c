@@ -69,6 +69,13 @@ load_tls_error(struct load_conn *conn)
 	return "none";
 }
 
+void
+load_tls_readable(struct load_conn *conn, bool hangup)
+{
+	(void)conn;
+	(void)hangup;
+}
+
 ssize_t
 load_tls_read(struct load_conn *conn, char *to, size_t len, bool *drained)
 {

@@ -6,10 +6,12 @@ import json
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -320,6 +322,138 @@ def slaves(server, root):
     check.equal(run.status, 1, "no slave")
 
 
+def make_certificate():
+    """(certificate, key), or None without the tool."""
+    names = os.path.join(scratch, "cert.pem"), os.path.join(scratch, "key.pem")
+    if not shutil.which("openssl"):
+        print("openssl not found: TLS is not tested")
+        return None
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                    "/CN=localhost", "-keyout", names[1], "-out", names[0]], check=True,
+                   stderr=subprocess.DEVNULL)
+    return names
+
+
+def tls(certificate):
+    """TLS against the one of Python: answers 5 requests on each connection."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    plain = answers(b"HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n" + 40000 * b"x", 5)
+    seen = []
+
+    def serve(c):
+        with context.wrap_socket(c, server_side=True) as t:
+            seen.append((t.version(), t.session_reused))
+            plain(t)
+
+    def run(*args):
+        del seen[:]
+        with Fake(serve) as fake:
+            return Run("--requests", "20", "--clients", "1", "--requests-per-connection", "5",
+                       *args, fake.url.replace("http:", "https:"))
+
+    result = run()
+    check_sums(result, "TLS", 20)
+    check.equal(result.json["handshakes"], 4, "TLS: handshakes")
+    check.equal(result.json["resumed"], 0, "TLS: none resumed")
+    check.equal(result.json["body_bytes"], 20 * 40000, "TLS: bodies")
+    for version in ("1.2", "1.3"):
+        result = run("--tls-version", version)
+        check_sums(result, "TLS " + version, 20)
+        check.equal(seen, 4 * [("TLSv" + version, False)], "TLS %s: version" % version)
+        result = run("--tls-version", version, "--tls-resume")
+        check_sums(result, "TLS %s resumed" % version, 20)
+        check.equal(seen, [("TLSv" + version, False)] + 3 * [("TLSv" + version, True)],
+                    "TLS %s: resumed" % version)
+        check.equal(result.json["resumed"], 3, "TLS %s: counted" % version)
+    with Fake(lambda c: c.recv(1000) and c.sendall(b"HTTP/1.1 400 Bad\r\n\r\n")) as fake:
+        result = Run("--requests", "2", "--clients", "1", fake.url.replace("http:", "https:"))
+    check(result.status == 1 and result.json["errors"]["connect"] == 2, "no TLS there", result)
+    check("TLS: error:" in result.out, "no TLS there: why", result)
+
+
+NGINX = """
+daemon off; worker_processes 1; pid %(dir)s/pid; error_log %(dir)s/error; %(user)s
+events { worker_connections 256; }
+http {
+  access_log off; keepalive_requests 100;
+  client_body_temp_path %(dir)s/t1; proxy_temp_path %(dir)s/t2; fastcgi_temp_path %(dir)s/t3;
+  uwsgi_temp_path %(dir)s/t4; scgi_temp_path %(dir)s/t5;
+  ssl_certificate %(certificate)s; ssl_certificate_key %(key)s;
+  server { listen 127.0.0.1:%(plain)d http2; listen 127.0.0.1:%(tls)d ssl http2; root %(root)s; }
+}
+"""
+
+
+def http2(root, certificate):
+    """HTTP/2 against nginx, which refuses streams after 100 requests on a connection."""
+    program = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+    if not program:
+        print("nginx not found: HTTP/2 is not tested")
+        return
+    with socket.create_server(("127.0.0.1", 0)) as a, socket.create_server(("127.0.0.1", 0)) as b:
+        ports = a.getsockname()[1], b.getsockname()[1]
+    where = os.path.join(scratch, "nginx")
+    os.makedirs(where)
+    os.chmod(scratch, 0o755)
+    with open(where + "/conf", "w") as f:
+        f.write(NGINX % {"dir": where, "root": root, "certificate": certificate[0],
+                         "key": certificate[1], "plain": ports[0], "tls": ports[1],
+                         "user": "user root;" if os.geteuid() == 0 else ""})
+    nginx = subprocess.Popen([program, "-e", where + "/error", "-c", where + "/conf"])
+    try:
+        for _ in range(int(PATIENCE * 20)):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", ports[1])) == 0:
+                    break
+            time.sleep(0.05)
+        for name, address in (("h2c", "http://127.0.0.1:%d" % ports[0]),
+                              ("h2", "https://127.0.0.1:%d" % ports[1])):
+            run = Run("--http2", "--requests", "3000", "--clients", "4", "--streams", "10",
+                      "--verify", root, "--field", "X-Y: Z", address + "/k")
+            check_sums(run, name, 3000)
+            check.equal(run.json["verified"], 3000, name + ": verified")
+            # 100 a connection, and those that were open at the end.
+            check(run.json["connects"] >= 30, name + ": connections", run)
+            run = Run("--http2", "--requests", "40", "--clients", "2", "--streams", "3",
+                      "--verify", root, address + "/big")
+            check_sums(run, name + ": long bodies", 40)
+            run = Run("--http2", "--requests", "500", "--rate", "5000", "--streams", "4",
+                      "--requests-per-connection", "7", address + "/k")
+            check_sums(run, name + ": open loop", 500)
+            run = Run("--http2", "--requests", "50", address + "/none")
+            check(run.status == 1 and run.json["statuses"] == {"404": 50}, name + ": 404", run)
+            run = Run("--http2", "--requests", "50", "--method", "HEAD", address + "/k")
+            check_sums(run, name + ": HEAD", 50)
+    finally:
+        nginx.terminate()
+        nginx.wait(PATIENCE)
+    # A server of HTTP/1.1.
+    with Fake(answers(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")) as fake:
+        run = Run("--http2", "--requests", "2", "--clients", "1", fake.url)
+    check(run.status == 1 and run.json["errors_sum"] >= 2, "not HTTP/2", run)
+
+
+def lacks(*args):
+    """True, and a line, if this build lacks what the arguments want."""
+    run = Run("--requests", "1", "--clients", "1", *args)
+    if "this build has no" in run.err:
+        print(run.err.strip())
+        check(run.status == 1 and run.err.count("\n") == 1, "one line says what is missing", run)
+    return "this build has no" in run.err
+
+
+def secure(root):
+    certificate = make_certificate()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        nothing = "127.0.0.1:%d/" % s.getsockname()[1]
+    if certificate and not lacks("--timeout", "0.1", "https://" + nothing):
+        tls(certificate)
+        if not lacks("--timeout", "0.1", "--http2", "http://" + nothing):
+            http2(root, certificate)
+
+
 def usage(server):
     for args in ([], ["ftp://x/"], ["--bogus", "http://x/"], ["--clients", "0", "http://x/"],
                  ["--clients", "2x", "http://x/"], ["http://x/", "http://y/"],
@@ -354,6 +488,7 @@ def main():
         usage(server)
     coordinated()
     servers()
+    secure(root)
     mixes(os.path.join(scratch, "specweb"))
 
 

@@ -25,8 +25,6 @@
 /* How long, and how much, a client may continue to send after its last answer. */
 #define LINGER_NS (2 * SECOND)
 #define LINGER_READS 64
-/* During a drain: how long an idle connection may still send a request. */
-#define DRAIN_GRACE_NS (SECOND / 2)
 
 static void close_fn(void *arg);
 static void timer_fn(void *arg);
@@ -179,6 +177,32 @@ idle_timeout(const struct sws_server *server)
 	return limit;
 }
 
+/*
+ * End an idle connection. A request may be on its way, and a close would make the kernel answer it
+ * with a reset. So the client first sees the end of the answers, which tells it that the request
+ * has not been read.
+ */
+static void
+end_idle(struct sws_conn *conn)
+{
+	char byte;
+
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns == 0 && conn->burst == NULL);
+	/* It is here already, and its event waits behind this one. */
+	if (recv(conn->transport.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1) {
+		mely_timer_again(conn->server->rt, conn->timer, LINGER_NS, LINGER_NS);
+		return;
+	}
+	if (sws_transport_end(&conn->transport) != 0) {
+		sws_conn_close(conn);
+		return;
+	}
+	conn->closing = true;
+	conn->state = SWS_CONN_LINGER;
+	mely_timer_again(conn->server->rt, conn->timer, LINGER_NS, LINGER_NS);
+	sws_conn_linger_read(conn);
+}
+
 /* ns until the connection is overdue; 0: it is overdue. */
 static uint64_t
 time_left(struct sws_conn *conn, uint64_t now)
@@ -212,14 +236,17 @@ timer_fn(void *arg)
 	sws_conn_assert(conn);
 	if (conn->state == SWS_CONN_CLOSED)
 		return;
-	if (conn->state == SWS_CONN_LINGER || (draining && conn->state == SWS_CONN_IDLE
-	    && conn->head_ns == 0)) {
+	if (conn->state == SWS_CONN_LINGER) {
 		sws_conn_close(conn);
 		return;
 	}
 	if (left == 0 && conn->state == SWS_CONN_BLOCKED
 	    && sws_transport_is_opening(&conn->transport)) {
 		sws_conn_close(conn);
+		return;
+	}
+	if (conn->state == SWS_CONN_IDLE && conn->head_ns == 0 && (draining || left == 0)) {
+		end_idle(conn);
 		return;
 	}
 	if (left == 0 && conn->state == SWS_CONN_BLOCKED) {
@@ -262,8 +289,11 @@ sws_conn_time_head(struct sws_conn *conn)
 void
 sws_conn_drain(struct sws_conn *conn)
 {
-	SWS_ASSERT(conn->state == SWS_CONN_IDLE);
-	mely_timer_again(conn->server->rt, conn->timer, DRAIN_GRACE_NS, DRAIN_GRACE_NS);
+	/* relaxed: written before the drain begins, and later again by a signal. */
+	uint64_t grace = atomic_load_explicit(&conn->server->grace_ns, memory_order_relaxed);
+
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE && grace > 0);
+	mely_timer_again(conn->server->rt, conn->timer, grace, grace);
 }
 
 /* The drain of the server reaches this connection. */
@@ -365,7 +395,8 @@ post_drain(struct sws_peer *peer)
 	struct sws_conn *conn = conn_of(peer);
 	int status = mely_event_post(&conn->color, &conn->drain);
 
-	SWS_ASSERT(status == 0);
+	/* -EALREADY: the drain before this one has not come that far. */
+	SWS_ASSERT(status == 0 || status == -EALREADY);
 }
 
 static void

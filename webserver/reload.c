@@ -96,6 +96,7 @@ finish(struct sws_server *server)
 
 	SWS_ASSERT(r->running && r->made == NULL);
 	r->running = false;
+	sws_notify(&server->notify, "READY=1\nSTATUS=Serving");
 	if (r->again)
 		sws_reload_begin(server);
 }
@@ -111,11 +112,13 @@ sws_reload_begin(struct sws_server *server)
 	if (r->running)
 		return;
 	r->running = true;
+	sws_notify(&server->notify, "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=Reloading",
+	    (unsigned long long)(mely_now_ns() / 1000));
 	/* NOTE(reload), step a. */
 	status = mely_work(server->control, MELY_WORK_FILES, make_fn, &made_handler, server, NULL);
 	if (status != 0) {
-		r->running = false;
 		fprintf(stderr, "sws: cannot reload: %s\n", strerror(-status));
+		finish(server);
 	}
 }
 

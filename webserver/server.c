@@ -2,12 +2,14 @@
 /*
  * server.c: start and end of the server.
  *
- * NOTE(drain): the handler of the first SIGTERM or SIGINT, in the control color,
+ * NOTE(drain): the handler of the first SIGTERM or SIGINT, or the end of a hand-over
+ * (handover.c), in the control color,
  *   a. sets draining: from then on answers say "Connection: close";
  *   b. starts the timer of the deadline, which stops the runtime, as a second signal does at
  *      once;
- *   c. posts to each listener's color, which closes its socket and posts to the color of each of
- *      its connections; an idle one gets half a second for a request that is on its way.
+ *   c. posts to each listener's color, which closes its socket when it has accepted the clients
+ *      that have connected, and posts to the color of each of its connections; an idle one gets
+ *      some time for a request that is on its way.
  * The handler that ends the last connection or closes the last listener stops the runtime.
  */
 #include <errno.h>
@@ -30,12 +32,21 @@
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
 #define OTHER_DESCRIPTORS 64
 
+/* In a drain: how long an idle connection may still send a request. */
+#define GRACE_NS UINT64_C(500000000)
+
 static void signal_fn(void *arg);
 static void hangup_fn(void *arg);
+static void take_over_fn(void *arg);
+static void started_fn(void *arg);
+static void watchdog_fn(void *arg);
 static void deadline_fn(void *arg);
 
 static struct mely_handler signal_handler = SWS_SIGNAL(signal_fn);
 static struct mely_handler hangup_handler = SWS_SIGNAL(hangup_fn);
+static struct mely_handler take_over_handler = SWS_SIGNAL(take_over_fn);
+static struct mely_handler started_handler = SWS_STARTED(started_fn);
+static struct mely_handler watchdog_handler = SWS_WATCHDOG(watchdog_fn);
 static struct mely_handler deadline_handler = SWS_DRAIN_DEADLINE(deadline_fn);
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -50,23 +61,70 @@ sws_server_check_drained(struct sws_server *server)
 		mely_stop(server->rt, MELY_STOP_DISCARD);
 }
 
+bool
+sws_server_drains(const struct sws_server *server)
+{
+	SWS_ASSERT(mely_current_color() == server->control);
+	/* relaxed: set in this color. */
+	return atomic_load_explicit(&server->draining, memory_order_relaxed);
+}
+
+/* Begin a drain, or one more, in which idle connections have another time. */
+static void
+drain(struct sws_server *server, uint64_t grace_ns)
+{
+	uint64_t timeout_ns = server->reload.setup->options.drain_timeout_ns;
+
+	/* relaxed: the posts of the drain publish it. */
+	atomic_store_explicit(&server->grace_ns, grace_ns, memory_order_relaxed);
+	if (!sws_server_drains(server)) {
+		/* release pairs with the acquire in sws_server_check_drained. */
+		atomic_store_explicit(&server->draining, true, memory_order_release);
+		if (mely_timer_start(server->control, timeout_ns, 0, 0, &deadline_handler, server,
+		    &server->deadline) != 0)
+			deadline_fn(server);
+	}
+	sws_net_drain(&server->net);
+}
+
 static void
 signal_fn(void *arg)
 {
 	struct sws_server *server = arg;
 
 	SWS_ASSERT(mely_current_color() == server->control);
-	/* relaxed: set in this color. */
-	if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
+	if (server->terminated) {
 		mely_stop(server->rt, MELY_STOP_DISCARD);
 		return;
 	}
-	/* release pairs with the acquire in sws_server_check_drained. */
-	atomic_store_explicit(&server->draining, true, memory_order_release);
-	if (mely_timer_start(server->control, server->reload.setup->options.drain_timeout_ns, 0, 0,
-	    &deadline_handler, server, &server->deadline) != 0)
-		deadline_fn(server);
-	sws_net_drain(&server->net);
+	server->terminated = true;
+	if (!server->net.handed_over)
+		sws_notify(&server->notify, "STOPPING=1\nSTATUS=Finishing answers");
+	sws_handover_cancel(server);
+	drain(server, GRACE_NS);
+}
+
+static void
+take_over_fn(void *arg)
+{
+	struct sws_server *server = arg;
+
+	SWS_ASSERT(mely_current_color() == server->control);
+	if (!sws_server_drains(server))
+		sws_handover_begin(server);
+}
+
+void
+sws_server_handed_over(struct sws_server *server, pid_t pid)
+{
+	uint64_t timeout_ns = server->reload.setup->options.drain_timeout_ns;
+
+	/* The service manager takes this from the main process, which is this one so far. */
+	sws_notify(&server->notify, "MAINPID=%ld", (long)pid);
+	if (sws_server_drains(server))
+		return;
+	server->net.handed_over = true;
+	drain(server, timeout_ns / 2);
 }
 
 static void
@@ -75,8 +133,7 @@ hangup_fn(void *arg)
 	struct sws_server *server = arg;
 
 	SWS_ASSERT(mely_current_color() == server->control);
-	/* relaxed: set in this color. */
-	if (!atomic_load_explicit(&server->draining, memory_order_relaxed))
+	if (!sws_server_drains(server))
 		sws_reload_begin(server);
 }
 
@@ -86,8 +143,7 @@ deadline_fn(void *arg)
 	struct sws_server *server = arg;
 
 	SWS_ASSERT(mely_current_color() == server->control);
-	/* relaxed: set in this color. */
-	SWS_ASSERT(atomic_load_explicit(&server->draining, memory_order_relaxed));
+	SWS_ASSERT(sws_server_drains(server));
 	mely_stop(server->rt, MELY_STOP_DISCARD);
 }
 
@@ -170,7 +226,7 @@ init_signals(struct sws_server *server)
 		int number;
 		struct mely_handler *handler;
 	} signals[] = {{SIGTERM, &signal_handler}, {SIGINT, &signal_handler},
-		{SIGHUP, &hangup_handler}};
+		{SIGHUP, &hangup_handler}, {SIGUSR2, &take_over_handler}};
 	int status = mely_color_of_id(server->rt, 0, &server->control);
 	sigset_t watched, before;
 	mely_watch watch;
@@ -213,7 +269,18 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	int status, pollers;
 
 	memset(server, 0, sizeof *server);
-	status = sws_store_init(&server->store, options->cache_size);
+	atomic_init(&server->grace_ns, GRACE_NS);
+	server->handover.launcher.fd = -1;
+	sws_notify_init(&server->notify);
+	status = sws_inherited_read(&server->inherited);
+	if (status != 0) {
+		sws_options_free(options);
+		return -1;
+	}
+	/* Its process has the rights, and the view of files, that this one has now. */
+	status = sws_handover_init(&server->handover, argv);
+	if (status == 0)
+		status = sws_store_init(&server->store, options->cache_size);
 	if (status == 0)
 		status = init_runtime(server, options, &pollers);
 	/* The files that name users, and those that describe the machine, are outside of DIR. */
@@ -230,13 +297,44 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	if (status != 0)
 		return complain("cannot start", "", status);
 	if (sws_net_listen(&server->net, &server->reload.setup->options.listens,
-	    server->pollers_count) != 0)
+	    server->reload.setup->options.listens_by_default, server->pollers_count,
+	    &server->inherited) != 0)
 		return -1;
 	status = init_signals(server);
 	if (status == 0)
+		status = sws_handover_watch(server);
+	if (status == 0) {
 		sws_renew_start(server);
+		mely_event_init(&server->started, &started_handler, server);
+		status = mely_event_post(server->control, &server->started);
+	}
 	return status != 0 ? complain("cannot watch signals", "", status)
 	    : confine(server, &user);
+}
+
+/* The first event of all: the cores run. */
+static void
+started_fn(void *arg)
+{
+	struct sws_server *server = arg;
+	mely_watch timer;
+
+	SWS_ASSERT(mely_current_color() == server->control);
+	sws_inherited_ready(&server->inherited);
+	sws_inherited_close(&server->inherited);
+	sws_notify(&server->notify, "READY=1\nMAINPID=%ld\nSTATUS=Serving", (long)getpid());
+	if (server->notify.watchdog_ns > 0
+	    && mely_timer_start(server->control, 0, server->notify.watchdog_ns / 2, 0,
+	    &watchdog_handler, server, &timer) != 0)
+		fputs("sws: cannot start the timer of the watchdog\n", stderr);
+}
+
+static void
+watchdog_fn(void *arg)
+{
+	const struct sws_server *server = arg;
+
+	sws_notify(&server->notify, "WATCHDOG=1");
 }
 
 int
@@ -254,6 +352,9 @@ sws_server_fini(struct sws_server *server)
 	/* The runtime first: its events are parts of the connections. */
 	mely_runtime_free(server->rt);
 	sws_net_fini(&server->net);
+	sws_handover_fini(&server->handover);
+	sws_inherited_close(&server->inherited);
+	sws_notify_fini(&server->notify);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
 	sws_renew_fini(server);

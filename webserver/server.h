@@ -11,11 +11,14 @@
 #include <mely/mely.h>
 
 #include "base/policy.h"
+#include "net/inherit.h"
 #include "net/listener.h"
 #include "net/tls.h"
+#include "ops/notify.h"
 #include "ops/options.h"
 #include "ops/sandbox.h"
 #include "site/store.h"
+#include "handover.h"
 #include "reload.h"
 #include "renew.h"
 
@@ -35,7 +38,14 @@ struct sws_server {
 	struct sws_tls *tls;             /* NULL: no setup has had certificates */
 	struct sws_renew renew;
 
+	struct sws_inherited inherited;
+	struct sws_notify notify;
+	struct sws_handover handover;
+	struct mely_event started;
+	bool terminated;                 /* by SIGTERM or SIGINT; in the control color */
+
 	_Atomic(bool) draining;
+	_Atomic(uint64_t) grace_ns;      /* of idle connections, in a drain */
 	struct sws_net net;
 };
 
@@ -50,5 +60,11 @@ void sws_server_fini(struct sws_server *server);
 
 /** Stop the runtime if it drains and no connection or listener is left. Any handler. */
 void sws_server_check_drained(struct sws_server *server);
+
+/** Does the server drain? In the control color. */
+bool sws_server_drains(const struct sws_server *server);
+
+/** Another process, pid, serves at the same sockets: drain. In the control color. */
+void sws_server_handed_over(struct sws_server *server, pid_t pid);
 
 #endif

@@ -170,6 +170,8 @@ sws_endpoint_parse(struct sws_endpoint *e, const char *text)
 
 	memset(e, 0, sizeof *e);
 	e->mode = -1;
+	if (len < sizeof e->key)
+		memcpy(e->key, text, len);
 	if (len >= 5 && memcmp(text, "unix:", 5) == 0)
 		wrong = read_unix(e, text + 5, len - 5);
 	else if (len >= 3 && memcmp(text, "fd:", 3) == 0)
@@ -209,13 +211,36 @@ sws_endpoint_text(const struct sws_endpoint *e, char to[SWS_ENDPOINT_TEXT])
 	return to;
 }
 
+/* A socket with a name is written as what it is bound to. */
+static const char *
+url_of_address(const struct sws_endpoint *e, char to[SWS_ENDPOINT_TEXT])
+{
+	const union sws_address *a = &e->address[0];
+	char host[INET6_ADDRSTRLEN] = "";
+	bool v6 = a->any.sa_family == AF_INET6;
+
+	if (e->addresses_count == 0 || (a->any.sa_family != AF_INET && !v6))
+		return sws_endpoint_text(e, to);
+	inet_ntop(a->any.sa_family, v6 ? (const void *)&a->in6.sin6_addr
+	    : (const void *)&a->in4.sin_addr, host, sizeof host);
+	if (strcmp(host, "::") == 0 || strcmp(host, "0.0.0.0") == 0) {
+		strcpy(host, "localhost");
+		v6 = false;
+	}
+	snprintf(to, SWS_ENDPOINT_TEXT, "%s://%s%s%s:%d/", e->tls ? "https" : "http",
+	    v6 ? "[" : "", host, v6 ? "]" : "", sws_address_port(a));
+	return to;
+}
+
 const char *
 sws_endpoint_url(const struct sws_endpoint *e, char to[SWS_ENDPOINT_TEXT])
 {
 	bool all = strcmp(e->name, "*") == 0 || strcmp(e->name, "0.0.0.0") == 0
 	    || strcmp(e->name, "[::]") == 0;
 
-	if (e->kind != SWS_ENDPOINT_INET)
+	if (e->kind == SWS_ENDPOINT_FD)
+		return url_of_address(e, to);
+	if (e->kind == SWS_ENDPOINT_UNIX)
 		return sws_endpoint_text(e, to);
 	snprintf(to, SWS_ENDPOINT_TEXT, "%s://%s:%d/", e->tls ? "https" : "http",
 	    all ? "localhost" : e->name, e->port);

@@ -44,8 +44,9 @@ struct sws_endpoint {
 	bool everywhere;            /**< '*', and so IPv4 alone where there is no IPv6 */
 	int mode;                   /**< of the file of a Unix socket; -1: by the umask */
 	int port;                   /**< of an INET endpoint */
+	char key[SWS_ENDPOINT_TEXT]; /**< as it is written, without the flags (net/inherit.h) */
 	char name[sizeof(struct sockaddr_un)]; /**< host as in a URL, path, or name */
-	/** Of an INET or Unix endpoint; localhost has two. */
+	/** localhost has two; that of a socket with a name is known once it is found. */
 	union sws_address address[SWS_ENDPOINT_ADDRESSES];
 	socklen_t address_len[SWS_ENDPOINT_ADDRESSES];
 	int addresses_count;

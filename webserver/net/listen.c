@@ -167,17 +167,53 @@ open_local(struct opened *all, struct sws_endpoint *e, int endpoint)
 	return fd < 0 ? fd : keep(all, fd, endpoint, -1);
 }
 
+/* Use the sockets that are there already. */
 static int
-open_endpoint(struct opened *all, struct sws_endpoint *e, int endpoint, int cores)
+use_inherited(struct opened *all, struct sws_endpoint *e, int endpoint, int cores,
+    struct sws_inherited *in, int group)
+{
+	int first = all->count, fd, status = 0;
+	socklen_t len = sizeof e->address[0];
+
+	for (int i = 0; status == 0 && (fd = sws_inherited_take(in, group)) >= 0; i++)
+		status = keep(all, fd, endpoint, i % cores);
+	if (status != 0)
+		return status;
+	SWS_ASSERT(all->count > first);
+	fd = all->one[first].fd;
+	if (all->count == first + 1)
+		all->one[first].core = -1;
+	if (e->kind == SWS_ENDPOINT_INET) {
+		status = port_of(fd);
+		e->port = status;
+		return status < 0 ? status : 0;
+	}
+	if (e->kind == SWS_ENDPOINT_UNIX) {
+		sws_local_adopt(e);
+		return 0;
+	}
+	if (getsockname(fd, &e->address[0].any, &len) != 0)
+		return -errno;
+	e->address_len[0] = len;
+	e->addresses_count = 1;
+	return 0;
+}
+
+static int
+open_endpoint(struct opened *all, struct sws_endpoint *e, int endpoint, int cores,
+    struct sws_inherited *in)
 {
 	char text[SWS_ENDPOINT_TEXT];
-	int status = e->kind == SWS_ENDPOINT_INET ? open_inet(all, e, endpoint, cores)
+	int group = sws_inherited_find(in, e->key);
+	int status = group >= 0 ? use_inherited(all, e, endpoint, cores, in, group)
+	    : e->kind == SWS_ENDPOINT_INET ? open_inet(all, e, endpoint, cores)
 	    : e->kind == SWS_ENDPOINT_UNIX ? open_local(all, e, endpoint) : -ENOENT;
 
 	if (status == 0)
 		return 0;
 	fprintf(stderr, "sws: cannot listen on %s: %s\n", sws_endpoint_text(e, text),
-	    e->kind == SWS_ENDPOINT_FD ? "no such socket was handed over" : strerror(-status));
+	    e->kind == SWS_ENDPOINT_FD && status == -ENOENT ? "no such socket was handed over"
+	    : strerror(-status));
 	return -1;
 }
 
@@ -200,25 +236,40 @@ make_listeners(struct sws_net *net, struct opened *all)
 	return -1;
 }
 
+/* One more endpoint. */
+static int
+listen_at(struct sws_net *net, struct opened *all, const char *text, int cores,
+    struct sws_inherited *in)
+{
+	int n = net->endpoints_count;
+	const char *wrong = sws_endpoint_parse(&net->endpoints[n], text);
+
+	if (wrong != NULL) {
+		fprintf(stderr, "sws: cannot listen on %s: %s\n", text, wrong);
+		return -1;
+	}
+	net->endpoints_count++;
+	return open_endpoint(all, &net->endpoints[n], n, cores, in);
+}
+
 int
-sws_net_listen(struct sws_net *net, const struct sws_texts *texts, int cores)
+sws_net_listen(struct sws_net *net, const struct sws_texts *texts, bool by_default, int cores,
+    struct sws_inherited *in)
 {
 	struct opened all = {NULL, 0, 0};
-	int status = 0;
+	const char *name = by_default ? sws_inherited_named(in) : NULL;
+	int most = texts->count > in->count ? texts->count : in->count, status = 0;
 
 	SWS_ASSERT(texts->count > 0 && cores > 0 && net->endpoints == NULL);
-	net->endpoints = calloc((size_t)texts->count, sizeof net->endpoints[0]);
+	net->endpoints = calloc((size_t)most, sizeof net->endpoints[0]);
 	if (net->endpoints == NULL) {
 		fputs("sws: no memory\n", stderr);
 		return -1;
 	}
-	for (int i = 0; status == 0 && i < texts->count; i++) {
-		const char *wrong = sws_endpoint_parse(&net->endpoints[i], texts->text[i]);
-
-		SWS_ASSERT(wrong == NULL);
-		net->endpoints_count = i + 1;
-		status = open_endpoint(&all, &net->endpoints[i], i, cores);
-	}
+	for (int i = 0; name == NULL && status == 0 && i < texts->count; i++)
+		status = listen_at(net, &all, texts->text[i], cores, in);
+	for (; name != NULL && status == 0; name = sws_inherited_named(in))
+		status = listen_at(net, &all, name, cores, in);
 	if (status == 0)
 		status = make_listeners(net, &all);
 	for (int i = 0; i < all.count; i++)

@@ -13,6 +13,8 @@
  * One of b and e sees the write of the other, so no listener waits while there is room.
  */
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,6 +26,8 @@
 
 /* Most connections accepted in one event; other colors run in between. */
 #define ACCEPT_MAX 64
+/* Most clients that connect after a drain has begun and before a listener's queue is empty. */
+#define LATE_MAX 64
 /* Time until the next attempt after descriptors or memory have run out. */
 #define RETRY_NS UINT64_C(100000000)
 
@@ -34,6 +38,8 @@ struct sws_listener {
 	struct sws_peer *peers;     /* in this color only */
 	int fd;                     /* -1: closed */
 	bool suspended;
+	bool draining;
+	long left;                  /* while it drains: clients that it still accepts */
 	mely_watch watch;
 	struct mely_event resume;
 	struct mely_event drain;
@@ -99,6 +105,12 @@ fail:
 	return status;
 }
 
+int
+sws_listener_fd(const struct sws_listener *l)
+{
+	return l->fd;
+}
+
 const struct sws_endpoint *
 sws_listener_endpoint(const struct sws_listener *l)
 {
@@ -141,13 +153,10 @@ take_place(struct sws_listener *l)
 	return try_place(l->net);
 }
 
+/* There is a place: wake a listener that waits for one. NOTE(client limit), step e. */
 static void
-give_place(struct sws_net *net)
+wake_listener(struct sws_net *net)
 {
-	/* seq_cst: NOTE(client limit), steps d and e. */
-	long before = atomic_fetch_sub_explicit(&net->clients, 1, memory_order_seq_cst);
-
-	SWS_ASSERT(before > 0 && before <= net->clients_max);
 	for (int i = 0; i < net->listeners_count; i++) {
 		struct sws_listener *l = net->listeners[i];
 		bool waits = true;
@@ -160,6 +169,16 @@ give_place(struct sws_net *net)
 		if (mely_event_post(l->color, &l->resume) == 0)
 			break;
 	}
+}
+
+static void
+give_place(struct sws_net *net)
+{
+	/* seq_cst: NOTE(client limit), step d. */
+	long before = atomic_fetch_sub_explicit(&net->clients, 1, memory_order_seq_cst);
+
+	SWS_ASSERT(before > 0 && before <= net->clients_max);
+	wake_listener(net);
 }
 
 static void
@@ -214,6 +233,26 @@ accept_failed(struct sws_listener *l, int error)
 	}
 }
 
+/* Close the socket of a listener that drains. */
+static void
+stop_listening(struct sws_listener *l)
+{
+	int before;
+
+	SWS_ASSERT(l->draining && l->fd >= 0);
+	/* Not mely_fd_close: another process may have the socket, too, and then only the stop takes
+	 * it out of the poller. */
+	mely_watch_stop(l->net->rt, l->watch, NULL, NULL);
+	close(l->fd);
+	l->fd = -1;
+	/* seq_cst: NOTE(client limit). One that finds the flag cleared has a Resume to come. */
+	atomic_store_explicit(&l->waiting, false, memory_order_seq_cst);
+	/* release pairs with sws_net_is_empty. */
+	before = atomic_fetch_sub_explicit(&l->net->listeners_open, 1, memory_order_release);
+	SWS_ASSERT(before > 0);
+	l->net->ops->check_empty(l->net->server);
+}
+
 static void
 accept_fn(void *arg)
 {
@@ -223,6 +262,10 @@ accept_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == l->color);
 	for (int i = 0; i < ACCEPT_MAX && l->fd >= 0; i++) {
+		if (l->draining && l->left == 0) {
+			stop_listening(l);
+			return;
+		}
 		if (!take_place(l)) {
 			suspend(l, true);
 			return;
@@ -232,12 +275,22 @@ accept_fn(void *arg)
 		peer = fd >= 0 ? l->net->ops->begin(l->net->server, l, fd) : NULL;
 		if (peer != NULL) {
 			link_peer(l, peer);
+			if (l->draining) {
+				l->left--;
+				l->net->ops->drain(peer);
+			}
 			continue;
 		}
 		give_place(l->net);
-		if (fd < 0 && !accept_failed(l, error))
+		if (fd < 0 && !accept_failed(l, error)) {
+			if (l->draining && error == EAGAIN)
+				stop_listening(l);
 			return;
+		}
 	}
+	/* -EALREADY: a place is free, too. */
+	if (l->draining && l->fd >= 0)
+		(void)mely_event_post(l->color, &l->resume);
 }
 
 /* There is room again, or it is time to try again. */
@@ -247,7 +300,11 @@ resume_fn(void *arg)
 	struct sws_listener *l = arg;
 
 	suspend(l, false);
-	accept_fn(l);
+	if (l->fd >= 0)
+		accept_fn(l);
+	else
+		/* The place is another's. */
+		wake_listener(l->net);
 }
 
 void
@@ -281,7 +338,7 @@ dec_client_accepted_fn(void *arg)
 bool
 sws_net_is_empty(const struct sws_net *net)
 {
-	/* acquire pairs with drain_fn and give_place: the last of them sees the writes of the
+	/* acquire pairs with stop_listening and give_place: the last of them sees the writes of the
 	 * others. */
 	return atomic_load_explicit(&net->listeners_open, memory_order_acquire) == 0
 	    && atomic_load_explicit(&net->clients, memory_order_acquire) == 0;
@@ -294,26 +351,41 @@ sws_net_drain(struct sws_net *net)
 		struct sws_listener *l = net->listeners[i];
 		int status = mely_event_post(l->color, &l->drain);
 
-		SWS_ASSERT(status == 0);
+		/* -EALREADY: the first drain has not come that far. */
+		SWS_ASSERT(status == 0 || status == -EALREADY);
 	}
 }
 
+/* How many clients have connected to a socket and are not accepted. */
+static long
+queue_length(const struct sws_listener *l)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof info;
+
+	/* Of a socket that listens this is the length of its queue. A Unix socket does not say. */
+	return getsockopt(l->fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0
+	    ? (long)info.tcpi_unacked : SOMAXCONN;
+}
+
+/*
+ * Closing a socket resets the clients that it has not accepted, unless another process has the
+ * socket, too: that one, or one that systemd starts, accepts them. So a drain first accepts what
+ * has connected; at the limit of clients it waits for places to do so.
+ */
 static void
 drain_fn(void *arg)
 {
 	struct sws_listener *l = arg;
-	int before;
+	bool again = l->draining;
 
-	sws_local_remove(l->endpoint);
-	/* Closing the listener would reset connections that it has not accepted. */
-	accept_fn(l);
-	if (l->fd >= 0) {
-		mely_fd_close(l->net->rt, l->fd);
-		l->fd = -1;
-		/* release pairs with sws_net_is_empty. */
-		before = atomic_fetch_sub_explicit(&l->net->listeners_open, 1,
-		    memory_order_release);
-		SWS_ASSERT(before > 0);
+	l->draining = true;
+	if (l->fd >= 0 && !again) {
+		if (!l->net->handed_over)
+			sws_local_remove(l->endpoint);
+		l->left = l->net->handed_over || l->endpoint->kind == SWS_ENDPOINT_FD ? 0
+		    : queue_length(l) + LATE_MAX;
+		accept_fn(l);
 	}
 	/* A connection on this list is valid: DecClientAccepted, which unlinks and ends it, runs
 	 * in this color. */
@@ -335,7 +407,8 @@ free_listener(struct sws_listener *l)
 		l->net->ops->destroy(peer);
 	}
 	if (l->fd >= 0) {
-		sws_local_remove(l->endpoint);
+		if (!l->net->handed_over)
+			sws_local_remove(l->endpoint);
 		close(l->fd);
 	}
 	free(l);

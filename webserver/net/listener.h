@@ -52,6 +52,7 @@ struct sws_net {
 	struct sws_listener **listeners;
 	int listeners_count;
 	long clients_max;
+	bool handed_over;                /* another process has the sockets; set before the drain */
 	/* Connections of all listeners. Written when a connection begins or ends, not for a
 	 * request. */
 	_Alignas(64) _Atomic(long) clients;
@@ -71,11 +72,17 @@ int sws_listener_new(struct sws_net *net, int i, int fd, const struct sws_endpoi
 /** Free the listeners and their connections, after the runtime has ended. */
 void sws_net_fini(struct sws_net *net);
 
-/** Accept what has connected, close the sockets and drain all connections. Any handler, once. */
+/**
+ * Accept what has connected, unless another process does, close the sockets and drain all
+ * connections. Any handler, at most twice.
+ */
 void sws_net_drain(struct sws_net *net);
 
 /** Are all listeners closed, and all connections gone? Any handler. */
 bool sws_net_is_empty(const struct sws_net *net);
+
+/** Its socket; -1 once it drains. In the control color before that. */
+int sws_listener_fd(const struct sws_listener *listener);
 
 /** Where the clients of a listener connect: its flags say how they begin. Any thread. */
 const struct sws_endpoint *sws_listener_endpoint(const struct sws_listener *listener);

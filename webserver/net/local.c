@@ -69,11 +69,21 @@ bind_file(int fd, const struct sws_endpoint *e)
 	return status;
 }
 
+void
+sws_local_adopt(struct sws_endpoint *e)
+{
+	struct stat st;
+
+	if (e->name[0] != '@' && lstat(e->name, &st) == 0) {
+		e->file_dev = st.st_dev;
+		e->file_ino = st.st_ino;
+	}
+}
+
 int
 sws_local_listen(struct sws_endpoint *e)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), lock, status;
-	struct stat st;
 
 	SWS_ASSERT(e->kind == SWS_ENDPOINT_UNIX);
 	if (fd < 0)
@@ -83,10 +93,8 @@ sws_local_listen(struct sws_endpoint *e)
 	/* Within the lock: a file whose socket does not listen yet looks stale. */
 	if (status == 0 && listen(fd, SOMAXCONN) != 0)
 		status = -errno;
-	if (status == 0 && e->name[0] != '@' && lstat(e->name, &st) == 0) {
-		e->file_dev = st.st_dev;
-		e->file_ino = st.st_ino;
-	}
+	if (status == 0)
+		sws_local_adopt(e);
 	if (lock >= 0)
 		close(lock);
 	if (status == 0)

@@ -11,7 +11,10 @@
 /** Make a socket that listens at a Unix endpoint; the descriptor or a negative errno. */
 int sws_local_listen(struct sws_endpoint *endpoint);
 
-/** Remove the file that sws_local_listen has made, if it is still that one. Any thread. */
+/** The socket of an endpoint is there already, and its file belongs to this process from now on. */
+void sws_local_adopt(struct sws_endpoint *endpoint);
+
+/** Remove the file of an endpoint, if it is still that one. Any thread. */
 void sws_local_remove(const struct sws_endpoint *endpoint);
 
 #endif

@@ -27,7 +27,8 @@ static const char help[] =
     "  --bind ADDRESS        address to listen on; '*' or '::' for all (127.0.0.1)\n"
     "  --listen 'ENDPOINT [FLAGS]'\n"
     "                        where to listen, besides or in place of the two above:\n"
-    "                        ADDRESS:PORT or unix:PATH; can be given many times\n"
+    "                        ADDRESS:PORT, unix:PATH, or fd:NAME for a socket\n"
+    "                        of LISTEN_FDS; can be given many times\n"
     "  --cores N             number of cores (all that this process may use)\n"
     "  --coloring connection|paper|file\n"
     "                        what has a color of its own (connection)\n"
@@ -199,6 +200,7 @@ add_listen(struct sws_options *o)
 	const char *copy;
 	bool fine;
 
+	o->listens_by_default = others.count == 0 && o->bind == NULL && o->port < 0;
 	if (others.count > 0 && o->bind == NULL && o->port < 0)
 		return true;
 	snprintf(text, sizeof text, bare6 ? "[%s]:%d" : "%s:%d", bind,

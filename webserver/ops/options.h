@@ -24,6 +24,7 @@ struct sws_options {
 	const char *bind;         /**< NULL, and port -1: not said */
 	int port;
 	struct sws_texts listens; /**< the endpoints, in the end with that of bind and port */
+	bool listens_by_default;  /**< none of these was said */
 	int cores;                /**< 0: the runtime's default */
 	int coloring;             /**< enum sws_coloring */
 	long clients_max;         /**< 0: from the limit of descriptors */

@@ -11,7 +11,8 @@ A case of conformance.txt is a block of lines:
     eof                       send no more, and say so
     want 200 404 open         what sws answers: a status for each answer, then whether the
                               connection stays open or is closed
-    also 400 close            what the section allows, too
+    also 400 close            what the section allows, too; "raw" is an answer without a head,
+                              and a connection that "waits" does nothing
     1 Name: value             answer 1 has this field (when it is answered as wanted)
     sws 1 Name: value         as well, but only sws promises it
 
@@ -99,10 +100,10 @@ def unescape(text, variables):
 def parse_want(words):
     *parts, fate = words.split()
     statuses = []
-    if fate not in ("open", "close"):
+    if fate not in ("open", "close", "waits"):
         raise ValueError("neither open nor close: " + words)
     for part in parts:
-        m = re.fullmatch(r"(?:(\d+)\*)?(\d{3}(\|\d{3})*h?)", part)
+        m = re.fullmatch(r"(?:(\d+)\*)?(\d{3}(\|\d{3})*h?|raw)", part)
         if not m:
             raise ValueError("no status: " + part)
         statuses += [m.group(2)] * int(m.group(1) or 1)
@@ -327,6 +328,12 @@ def is_like(outcome, pattern):
         got in want.rstrip("h").split("|") for got, want in zip(outcome.statuses, statuses))
 
 
+def is_allowed(case, outcome):
+    """May another server do this? It may also close a connection at any time (9112 9.5)."""
+    return any(is_like(outcome, p) or (p[1] == "open" and is_like(outcome, (p[0], "close")))
+               for p in [case.want] + case.also)
+
+
 def wrong_body(body, wanted, www):
     if wanted == "-":
         return body != b""
@@ -356,10 +363,10 @@ def wrong_field(answer, name, wanted, www, variables):
 
 def faults(case, outcome, www, variables, is_sws):
     """Why an outcome is not what the case wants; an empty list: it is."""
-    if not is_like(outcome, case.want):
-        if not is_sws and any(is_like(outcome, also) for also in case.also):
-            return []
+    if not (is_like(outcome, case.want) if is_sws else is_allowed(case, outcome)):
         return ["got %s %s" % (" ".join(outcome.statuses), outcome.fate)]
+    if not is_like(outcome._replace(fate=case.want[1]), case.want):
+        return []
     found = []
     for only_sws, number, name, wanted in case.fields:
         if only_sws and not is_sws:

@@ -58,6 +58,7 @@ menu()
 	entry "$1" stalls.html "Stalls" "$2"
 	entry "$1" probes.html "Probes" "$2"
 	entry "$1" live-view.html "The live view" "$2"
+	entry "$1" serving.html "Serving files" "$2"
 	echo '</ul><h2>Internals</h2><ul>'
 	entry "$1" internals.html "Overview" "$2"
 	for name in $internals; do
@@ -174,6 +175,7 @@ markdown docs/async-names.md async-names.html
 markdown docs/stalls.md stalls.html
 markdown docs/probes.md probes.html
 markdown docs/live-view.md live-view.html
+markdown docs/serving.md serving.html
 markdown docs/internals.md internals.html
 for file in docs/internals/*.md; do
 	name=${file##*/}

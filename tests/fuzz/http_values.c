@@ -3,8 +3,8 @@
  * http_values.c: fuzz target for the values of request fields, and for paths: without a head
  * around it, the fuzzer reaches further into each of their parsers than through http_head.c.
  *
- * The first letter chooses the parser, and the rest is the value. With --enable-fuzz (clang) this is
- * a libFuzzer target; otherwise main runs it on the corpus.
+ * The first letter chooses the parser, and the rest is the value. With --enable-fuzz (clang) this
+ * is a libFuzzer target; otherwise main runs it on the corpus.
  */
 #include <stdio.h>
 #include <stdlib.h>

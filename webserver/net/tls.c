@@ -81,7 +81,7 @@ sws_tls_buffers_here(struct sws_tls *tls)
 	SWS_ASSERT(core >= 0 && core < MELY_CORES_MAX);
 	b = tls->buffers[core];
 	if (b == NULL) {
-		b = tls->buffers[core] = malloc(sizeof *b);
+		b = tls->buffers[core] = aligned_alloc(4096, sizeof *b);
 		if (b == NULL)
 			return NULL;
 		SWS_LOCAL_MEMORY(&tls->buffers[core], sizeof tls->buffers[core]);

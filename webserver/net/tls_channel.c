@@ -3,9 +3,9 @@
  * tls_channel.c: the bytes of a TLS connection. In the connection's color.
  *
  * OpenSSL reads and writes by way of the buffers of the core, which the channel has during a call:
- * one system call fetches what the socket has, and one sends a few records. What is left when the
- * call ends, input that is not asked for yet and records that the socket does not take, the channel
- * keeps in memory of its own. An idle channel has none.
+ * one system call fetches what the socket has. Large records are sent from OpenSSL's memory, small
+ * ones together. What is left when the call ends, input that is not asked for yet and records that
+ * the socket does not take, the channel keeps in memory of its own. An idle channel has none.
  *
  * Whatever OpenSSL fails at breaks the channel: it is then good for nothing but its end.
  */
@@ -20,6 +20,8 @@
 #include "base/assertion.h"
 #include "net/tls_parts.h"
 
+/* Records of more than this are sent from where they are. */
+#define DIRECT_MIN 8192
 /* Most messages of a client after the handshake, which ask for new keys. */
 #define MESSAGES_MAX 32
 
@@ -36,6 +38,7 @@ struct channel {
 	size_t out_at, out_left;
 	int fd;
 	uint8_t messages;
+	bool more;                     /* other bytes follow those that are encrypted now */
 	bool dry;                      /* the socket had no more input in this call */
 	bool ended;                    /* the client sends no more */
 	bool broken;
@@ -71,92 +74,6 @@ sws_tls_watch_state(const SSL *ssl, int where, int value)
 	(void)value;
 	if (s->base.open && (where & SSL_CB_LOOP) && s->messages < MESSAGES_MAX)
 		s->messages++;
-}
-
-/* ---- between OpenSSL and the socket --------------------------------------------------------- */
-
-static int
-bio_read(BIO *bio, char *to, int len)
-{
-	struct channel *s = BIO_get_data(bio);
-	size_t n = (size_t)len;
-
-	SWS_DEBUG_ASSERT(s->core != NULL);
-	BIO_clear_retry_flags(bio);
-	if (s->messages == MESSAGES_MAX)
-		return -1;
-	if (s->in_left == 0 && !s->dry) {
-		ssize_t got = syscall(SYS_recvfrom, s->fd, s->core->in, sizeof s->core->in, 0, NULL,
-		    NULL);
-
-		free(s->in_kept);
-		s->in_kept = NULL;
-		s->in = s->core->in;
-		s->in_left = got > 0 ? (size_t)got : 0;
-		/* In a handshake, look twice: after it the end of the stream may have had its only
-		 * report. */
-		s->dry = got <= 0 || (s->base.open && s->in_left < sizeof s->core->in);
-		s->ended = got == 0 || (got < 0 && errno != EAGAIN);
-	}
-	if (s->in_left == 0) {
-		if (!s->ended)
-			BIO_set_retry_read(bio);
-		return s->ended ? 0 : -1;
-	}
-	if (n > s->in_left)
-		n = s->in_left;
-	memcpy(to, s->in, n);
-	s->in += n;
-	s->in_left -= n;
-	return (int)n;
-}
-
-static int
-bio_write(BIO *bio, const char *from, int len)
-{
-	struct channel *s = BIO_get_data(bio);
-	size_t room = sizeof s->core->out - s->core->out_used, n = (size_t)len;
-
-	BIO_clear_retry_flags(bio);
-	if (n > room)
-		n = room;
-	if (n == 0) {
-		BIO_set_retry_write(bio);
-		return -1;
-	}
-	memcpy(s->core->out + s->core->out_used, from, n);
-	s->core->out_used += n;
-	return (int)n;
-}
-
-static long
-bio_control(BIO *bio, int what, long number, void *pointer)
-{
-	struct channel *s = BIO_get_data(bio);
-
-	(void)number;
-	(void)pointer;
-	switch (what) {
-	case BIO_CTRL_FLUSH:
-		return 1;
-	case BIO_CTRL_EOF:
-		return s != NULL && s->ended && s->in_left == 0;
-	default:
-		return 0;
-	}
-}
-
-BIO_METHOD *
-sws_tls_bio_method_new(void)
-{
-	BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sws");
-
-	if (m != NULL) {
-		BIO_meth_set_read(m, bio_read);
-		BIO_meth_set_write(m, bio_write);
-		BIO_meth_set_ctrl(m, bio_control);
-	}
-	return m;
 }
 
 /* ---- records for the socket ----------------------------------------------------------------- */
@@ -212,20 +129,113 @@ keep_out(struct channel *s, const char *bytes, size_t len)
 	s->base.pending = true;
 }
 
-/* Send what OpenSSL has made. */
+static void
+send_or_keep(struct channel *s, const char *bytes, size_t len, bool more)
+{
+	size_t n = send_kept(s) ? to_socket(s, bytes, len, more) : 0;
+
+	if (n < len && !s->broken)
+		keep_out(s, bytes + n, len - n);
+}
+
+/* Send the small records. */
 static void
 send_made(struct channel *s, bool more)
 {
 	struct sws_tls_buffers *b = s->core;
-	size_t n = 0;
 
-	if (b->out_used == 0)
-		return;
-	if (send_kept(s))
-		n = to_socket(s, b->out, b->out_used, more);
-	if (n < b->out_used && !s->broken)
-		keep_out(s, b->out + n, b->out_used - n);
+	if (b->out_used > 0)
+		send_or_keep(s, b->out, b->out_used, more);
 	b->out_used = 0;
+}
+
+/* ---- between OpenSSL and the socket --------------------------------------------------------- */
+
+static int
+bio_read(BIO *bio, char *to, int len)
+{
+	struct channel *s = BIO_get_data(bio);
+	size_t n = (size_t)len;
+
+	SWS_DEBUG_ASSERT(s->core != NULL);
+	BIO_clear_retry_flags(bio);
+	if (s->messages == MESSAGES_MAX)
+		return -1;
+	if (s->in_left == 0 && !s->dry) {
+		ssize_t got = syscall(SYS_recvfrom, s->fd, s->core->in, sizeof s->core->in, 0, NULL,
+		    NULL);
+
+		free(s->in_kept);
+		s->in_kept = NULL;
+		s->in = s->core->in;
+		s->in_left = got > 0 ? (size_t)got : 0;
+		/* In a handshake, look twice: after it the end of the stream may have had its only
+		 * report. */
+		s->dry = got <= 0 || (s->base.open && s->in_left < sizeof s->core->in);
+		s->ended = got == 0 || (got < 0 && errno != EAGAIN);
+	}
+	if (s->in_left == 0) {
+		if (!s->ended)
+			BIO_set_retry_read(bio);
+		return s->ended ? 0 : -1;
+	}
+	if (n > s->in_left)
+		n = s->in_left;
+	memcpy(to, s->in, n);
+	s->in += n;
+	s->in_left -= n;
+	return (int)n;
+}
+
+/* Small records wait for the next one, so that they share a system call; large ones are sent. */
+static int
+bio_write(BIO *bio, const char *from, int len)
+{
+	struct channel *s = BIO_get_data(bio);
+	struct sws_tls_buffers *b = s->core;
+	size_t n = (size_t)len;
+
+	BIO_clear_retry_flags(bio);
+	if (b->out_used + n > sizeof b->out)
+		send_made(s, true);
+	if (n > DIRECT_MIN && b->out_used == 0) {
+		send_or_keep(s, from, n, s->more);
+	} else {
+		SWS_ASSERT(b->out_used + n <= sizeof b->out);
+		memcpy(b->out + b->out_used, from, n);
+		b->out_used += n;
+	}
+	return len;
+}
+
+static long
+bio_control(BIO *bio, int what, long number, void *pointer)
+{
+	struct channel *s = BIO_get_data(bio);
+
+	(void)number;
+	(void)pointer;
+	switch (what) {
+	case BIO_CTRL_FLUSH:
+		return 1;
+	case BIO_CTRL_EOF:
+		return s != NULL && s->ended && s->in_left == 0;
+	default:
+		return 0;
+	}
+}
+
+BIO_METHOD *
+sws_tls_bio_method_new(void)
+{
+	BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "sws");
+
+	if (m != NULL) {
+		BIO_meth_set_read(m, bio_read);
+		BIO_meth_set_write(m, bio_write);
+		BIO_meth_set_ctrl(m, bio_control);
+	}
+	return m;
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -461,16 +471,16 @@ channel_write(struct sws_channel *channel, struct iovec *pieces, size_t count, b
 		return taken_or_error(s, 0);
 	if (!enter(s))
 		return -1;
-	while (left_in(&c) > 0 && taken < SWS_CHANNEL_EVENT_MAX && !s->base.pending && !s->broken) {
-		for (int i = 0; i < SWS_TLS_BATCH && left_in(&c) > 0 && !s->broken; i++) {
-			const char *bytes;
-			size_t n = next_record(&c, s->core->plain, &bytes);
+	while (left_in(&c) > 0 && taken < SWS_CHANNEL_EVENT_MAX && !s->base.pending
+	    && !s->broken) {
+		const char *bytes;
+		size_t n = next_record(&c, s->core->plain, &bytes);
 
-			encrypt(s, bytes, n);
-			taken += n;
-		}
-		send_made(s, more || left_in(&c) > 0);
+		s->more = more || left_in(&c) > 0;
+		encrypt(s, bytes, n);
+		taken += n;
 	}
+	send_made(s, more);
 	leave(s);
 	return taken_or_error(s, taken);
 }
@@ -479,23 +489,28 @@ static ssize_t
 channel_write_file(struct sws_channel *channel, int file, uint64_t at, size_t len)
 {
 	struct channel *s = (struct channel *)channel;
-	ssize_t n;
-	int error;
+	size_t taken = 0;
+	ssize_t n = 1;
+	int error = 0;
 
 	if (!send_kept(s))
 		return taken_or_error(s, 0);
 	if (!enter(s))
 		return -1;
-	if (len > sizeof s->core->plain)
-		len = sizeof s->core->plain;
-	n = pread(file, s->core->plain, len, (off_t)at);
-	for (size_t done = 0; n > 0 && done < (size_t)n && !s->broken; done += SWS_TLS_RECORD)
-		encrypt(s, s->core->plain + done, (size_t)n - done < SWS_TLS_RECORD
-		    ? (size_t)n - done : SWS_TLS_RECORD);
-	error = errno;
+	while (taken < len && n > 0 && !channel->pending && !s->broken) {
+		size_t part = len - taken < SWS_TLS_RECORD ? len - taken : SWS_TLS_RECORD;
+
+		n = pread(file, s->core->plain, part, (off_t)(at + taken));
+		error = errno;
+		if (n <= 0)
+			break;
+		taken += (size_t)n;
+		s->more = taken < len;
+		encrypt(s, s->core->plain, (size_t)n);
+	}
 	leave(s);
-	if (n > 0)
-		return taken_or_error(s, (size_t)n);
+	if (taken > 0 || n > 0)
+		return taken_or_error(s, taken);
 	/* EAGAIN would be the socket's. */
 	errno = error != EAGAIN ? error : EIO;
 	return n;

@@ -240,7 +240,8 @@ timer_fn(void *arg)
 		sws_conn_close(conn);
 		return;
 	}
-	if (left == 0 && conn->state == SWS_CONN_BLOCKED
+	/* A handshake has one deadline, whatever is on its way. */
+	if (left == 0 && conn->state != SWS_CONN_BUSY
 	    && sws_transport_is_opening(&conn->transport)) {
 		sws_conn_close(conn);
 		return;

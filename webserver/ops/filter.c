@@ -84,7 +84,7 @@ struct argument {
 	struct scmp_arg_cmp cmp;
 };
 
-#define EQUAL(at, value) SCMP_CMP64(at, SCMP_CMP_EQ, (uint64_t)(value))
+#define EQUAL(at, value) SCMP_CMP64(at, SCMP_CMP_EQ, (uint64_t)(value), 0)
 #define MASKED(at, mask, value) SCMP_CMP64(at, SCMP_CMP_MASKED_EQ, (uint64_t)(mask), \
 	(uint64_t)(value))
 

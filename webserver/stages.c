@@ -134,6 +134,13 @@ skip_body(struct sws_conn *conn, struct sws_burst *burst)
 	SWS_ASSERT(burst->in_at <= burst->in_len);
 }
 
+/* RFC 9110, 7.4: what is secure must not be served in clear text. */
+static inline bool
+is_misdirected(const struct sws_conn *conn, const struct http_request *req)
+{
+	return SWS_UNLIKELY(req->flags & HTTP_SECURE) && conn->transport.channel == NULL;
+}
+
 static void
 parse_input(struct sws_conn *conn, struct sws_burst *burst)
 {
@@ -153,6 +160,11 @@ parse_input(struct sws_conn *conn, struct sws_burst *burst)
 		    (size_t)(burst->in_len - burst->in_at), &asked->request);
 		if (n <= 0) {
 			burst->bad = -n;
+			burst->stalled = true;
+			return;
+		}
+		if (is_misdirected(conn, &asked->request)) {
+			burst->bad = 421;
 			burst->stalled = true;
 			return;
 		}

@@ -117,7 +117,7 @@ target_slow(const char *buf, size_t at, size_t end, struct http_request *req)
 	if (end - at >= 7 && same_name(buf + at, "http://", 7))
 		host = at + 7;
 	else if (end - at >= 8 && same_name(buf + at, "https://", 8))
-		host = at + 8;
+		host = at + 8, req->flags |= HTTP_SECURE;
 	else
 		return -400;
 	i = host + http_host_span(buf + host, end - host);

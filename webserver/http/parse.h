@@ -35,7 +35,8 @@ enum http_method {
 enum http_flags {
 	HTTP_KEEP = 1,      /**< the connection stays open after the answer */
 	HTTP_PLAIN = 2,     /**< the raw path is in normal form */
-	HTTP_TOLD_KEEP = 4  /**< HTTP/1.0 with keep-alive: the answer must say so */
+	HTTP_TOLD_KEEP = 4, /**< HTTP/1.0 with keep-alive: the answer must say so */
+	HTTP_SECURE = 8     /**< the target is one of https */
 };
 
 /** The fields that a request keeps. */

@@ -375,6 +375,7 @@ reason(int status)
 	case 413: return "Content Too Large";
 	case 414: return "URI Too Long";
 	case 416: return "Range Not Satisfiable";
+	case 421: return "Misdirected Request";
 	case 431: return "Request Header Fields Too Large";
 	case 501: return "Not Implemented";
 	case 503: return "Service Unavailable";

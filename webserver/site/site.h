@@ -15,8 +15,8 @@
 
 /** Statuses that have a prebuilt page. */
 enum sws_error {
-	SWS_400, SWS_403, SWS_404, SWS_405, SWS_408, SWS_412, SWS_413, SWS_414, SWS_431, SWS_500,
-	SWS_501, SWS_503, SWS_505, SWS_ERRORS
+	SWS_400, SWS_403, SWS_404, SWS_405, SWS_408, SWS_412, SWS_413, SWS_414, SWS_421, SWS_431,
+	SWS_500, SWS_501, SWS_503, SWS_505, SWS_ERRORS
 };
 
 /** A key (file.h) of a site, and its hash. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * burst.c: allocating bursts, keeping spare ones, and abandoning answers.
+ * burst.c: allocating bursts, keeping spare ones, and what answers hold.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -52,13 +52,4 @@ sws_answer_close(struct sws_answer *a, int core)
 	else
 		close(a->fd);
 	a->fd = SWS_FD_NONE;
-}
-
-void
-sws_burst_drop_answers(struct sws_burst *burst, int core)
-{
-	SWS_ASSERT(burst->out <= burst->checked && burst->checked <= SWS_BURST_MAX + 1);
-	while (burst->out < burst->checked)
-		sws_answer_release(&burst->answers[burst->out++], core);
-	sws_burst_drop_rest(burst);
 }

@@ -59,6 +59,7 @@ struct sws_answer {
 	int fd;                  /* the file of a body that is sent from it, or SWS_FD_... */
 	uint8_t flags;
 	struct sws_stream *stream; /* of SWS_FD_STREAM */
+	uint64_t sent;           /* bytes sent from a file or a stream */
 };
 
 /* An answer that is a whole page with its own reference. */
@@ -149,13 +150,10 @@ sws_burst_drop_rest(struct sws_burst *burst)
 	burst->rest = NULL;
 }
 
-/** Release the unsent answers. core: the current one, or -1 when nothing runs. */
-void sws_burst_drop_answers(struct sws_burst *burst, int core);
-
 /** Close the file of an answer, or end its stream. */
 void sws_answer_close(struct sws_answer *a, int core);
 
-/** Release what answer a holds; it is sent or abandoned. */
+/** Release what answer a holds. Its end is in ended.h. core: the current one; -1: nothing runs. */
 static inline void
 sws_answer_release(struct sws_answer *a, int core)
 {

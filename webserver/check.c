@@ -153,11 +153,13 @@ resolve_slow(const struct look *look, const struct sws_path *path, struct sws_an
 	    path->text, path->len);
 
 	if (page != NULL && is_fresh(look->core, look->site, page)) {
+		sws_count(&look->core->counters.cache_hits, 1);
 		answer_with(look->core, page, a);
 		return 0;
 	}
 	if (page != NULL)
 		sws_page_unref(page);
+	sws_count(&look->core->counters.cache_misses, 1);
 	return resolve_file(look, path, a);
 }
 
@@ -174,6 +176,7 @@ resolve(const struct look *look, const struct sws_path *path, struct sws_answer 
 			/* relaxed: a hint for the store's make_room; written only while not set. */
 			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
 				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
+			sws_count(&core->counters.cache_hits, 1);
 			sws_entry_ref(e);
 			a->entry = e;
 			a->page = e->page;

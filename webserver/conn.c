@@ -15,6 +15,7 @@
 #include "base/policy.h"
 #include "conn.h"
 #include "disk.h"
+#include "ended.h"
 #include "net/tls.h"
 #include "stages.h"
 
@@ -90,7 +91,7 @@ close_fn(void *arg)
 	if (conn->burst != NULL) {
 		struct sws_core *core = sws_core_here(conn->server);
 
-		sws_burst_drop_answers(conn->burst, core->number);
+		sws_burst_give_up(conn->burst, core, core->number);
 		sws_burst_put(core, conn->burst);
 		conn->burst = NULL;
 	}
@@ -370,6 +371,7 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	    &conn->readable);
 	if (status != 0)
 		goto fail_timer;
+	sws_count(&sws_core_here(server)->counters.connections, 1);
 	return &conn->peer;
 
 fail_timer:
@@ -386,6 +388,7 @@ fail_free:
 	free(conn);
 fail:
 	close(fd);
+	sws_count(&sws_core_here(server)->counters.connections_failed, 1);
 	sws_notice(SWS_NOTICE_CONNECTION, -status);
 	return NULL;
 }
@@ -417,7 +420,7 @@ destroy(struct sws_peer *peer)
 	SWS_ASSERT(mely_current_core() < 0);
 	if (conn->burst != NULL) {
 		sws_disk_abandon(&conn->burst->asker);
-		sws_burst_drop_answers(conn->burst, -1);
+		sws_burst_give_up(conn->burst, conn->server->cores[0], -1);
 		free(conn->burst);
 	}
 	free_channel(conn);

@@ -14,6 +14,7 @@
 #include "base/local.h"
 #include "http/date.h"
 #include "http/parse.h"
+#include "ops/counters.h"
 #include "site/index.h"
 #include "server.h"
 #include "setup.h"
@@ -37,6 +38,7 @@ struct sws_core {
 	int64_t date_s;
 	uint64_t date_until_ns;     /* monotonic: when to read the wall clock again */
 	char date[HTTP_DATE_LEN];
+	struct sws_counters counters;
 	struct mely_color color;    /* of the sweep and the change of setup; pinned to this core */
 	struct mely_event sweep;
 	struct mely_event adopt;

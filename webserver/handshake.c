@@ -19,6 +19,7 @@ struct mely_handler sws_tls_handshake = SWS_TLS_HANDSHAKE(handshake_fn);
 static void
 begin_requests(struct sws_conn *conn)
 {
+	sws_count(&sws_core_here(conn->server)->counters.handshakes, 1);
 	if (conn->writable != 0) {
 		mely_watch_stop(conn->server->rt, conn->writable, NULL, NULL);
 		conn->writable = 0;
@@ -34,6 +35,7 @@ begin_requests(struct sws_conn *conn)
 static void
 give_up(struct sws_conn *conn)
 {
+	sws_count(&sws_core_here(conn->server)->counters.handshakes_failed, 1);
 	if (conn->transport.channel->failure != NULL)
 		sws_notice_text(SWS_NOTICE_HANDSHAKE, conn->transport.channel->failure);
 	conn->closing = true;

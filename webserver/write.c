@@ -22,6 +22,7 @@
 #include "base/policy.h"
 #include "conn.h"
 #include "disk.h"
+#include "ended.h"
 #include "piece.h"
 #include "stages.h"
 #include "stream.h"
@@ -241,7 +242,7 @@ send_gathered(struct sws_conn *conn, struct gather *g, bool more)
 
 /* n bytes are sent: release the answers that are complete. One with a file remains. */
 static void
-advance(struct sws_burst *burst, size_t n, int core)
+advance(struct sws_burst *burst, size_t n, struct sws_core *core)
 {
 	n += burst->out_at;
 	if (burst->rest != NULL && n >= burst->answers[burst->out].head_len)
@@ -255,8 +256,7 @@ advance(struct sws_burst *burst, size_t n, int core)
 			return;
 		}
 		n -= a->len;
-		sws_answer_release(a, core);
-		burst->out++;
+		sws_burst_end_answer(burst, core);
 	}
 	burst->out_at = 0;
 }
@@ -323,12 +323,12 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 		if (n == 0)
 			return FAILED; /* the file has become shorter */
 		a->from += (uint64_t)n;
+		a->sent += (uint64_t)n;
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
 	}
 	burst->warm_until = 0;
-	sws_answer_release(a, core->number);
-	burst->out++;
+	sws_burst_end_answer(burst, core);
 	burst->out_at = 0;
 	return SENT;
 }
@@ -368,6 +368,7 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *cor
 		if (n == 0)
 			return FAILED; /* the file has become shorter */
 		ops->took(a->stream, (size_t)n);
+		a->sent += (uint64_t)n;
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
 		if (piece.bytes == NULL && (uint64_t)n == piece.len)
@@ -376,8 +377,7 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *cor
 	if (step != SWS_STREAM_END)
 		return step == SWS_STREAM_MORE ? MORE : FAILED;
 	burst->warm_until = 0;
-	sws_answer_release(a, core->number);
-	burst->out++;
+	sws_burst_end_answer(burst, core);
 	burst->out_at = 0;
 	return SENT;
 }
@@ -443,7 +443,7 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		conn->sent += (uint64_t)n;
-		advance(burst, (size_t)n, core->number);
+		advance(burst, (size_t)n, core);
 		/* After a short write the next one would fail with EAGAIN; but a channel also stops
 		 * for the sake of other colors. */
 		if ((size_t)n < g.total)

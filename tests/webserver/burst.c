@@ -147,37 +147,6 @@ release(void **state)
 	sws_page_unref(page);
 }
 
-/* Only answers that exist and are not sent are given up, and once. */
-static void
-drop_answers(void **state)
-{
-	static struct sws_core core;
-	struct sws_page *page = test_page("/a", 1, 0);
-	struct sws_burst *burst = sws_burst_get(&core);
-	int fds[4];
-
-	(void)state;
-	for (int i = 0; i < 4; i++) {
-		sws_page_ref(page);
-		fds[i] = open_file();
-		burst->answers[i] = (struct sws_answer){.page = page, .fd = fds[i]};
-	}
-	burst->count = 4;
-	burst->checked = 3;
-	burst->out = 1;
-	sws_burst_drop_answers(burst, HERE);
-	assert_true(is_open(fds[0]) && is_open(fds[3]));
-	assert_false(is_open(fds[1]) || is_open(fds[2]));
-	assert_int_equal(burst->out, 3);
-	assert_int_equal(test_refs(page), 3);
-	sws_burst_drop_answers(burst, HERE);
-	assert_int_equal(test_refs(page), 3);
-	sws_answer_release(&burst->answers[0], HERE);
-	sws_answer_release(&burst->answers[3], HERE);
-	sws_page_unref(page);
-	free(burst);
-}
-
 int
 main(void)
 {
@@ -186,7 +155,6 @@ main(void)
 		cmocka_unit_test(spares),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(release),
-		cmocka_unit_test(drop_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

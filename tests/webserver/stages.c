@@ -11,6 +11,7 @@
 
 #include "pages.h"
 #include "../../webserver/stages.c"
+#include "../../webserver/ended.h"
 #include "one_conn.h"
 
 #define GET "GET / HTTP/1.1\r\nHost:a\r\n\r\n"
@@ -312,7 +313,7 @@ bad_head(const char *text, int status, bool head)
 	assert_ptr_equal(burst->answers[0].page, error_page);
 	assert_int_equal(burst->answers[0].flags, SWS_SAY_CLOSE | (head ? SWS_HEAD_ONLY : 0));
 	assert_true(conn.closing && conn.linger);
-	sws_burst_drop_answers(burst, 0);
+	sws_burst_give_up(burst, &core, 0);
 	assert_int_equal(test_refs(error_page), 1);
 	end();
 }

@@ -220,7 +220,7 @@ begin(void)
 static void
 end(void)
 {
-	sws_burst_drop_answers(conn.burst, 0);
+	sws_burst_give_up(conn.burst, &core, 0);
 	sws_burst_put(&core, conn.burst);
 	conn.burst = NULL;
 	for (int i = 0; i < 3; i++)
@@ -306,7 +306,7 @@ empty_file(void **state)
 	    0);
 	mime_free(style.mime);
 	begin();
-	sws_burst_drop_answers(conn.burst, 0);
+	sws_burst_give_up(conn.burst, &core, 0);
 	conn.burst->out = 0;
 	conn.burst->count = conn.burst->checked = 1;
 	conn.burst->answers[0] = sws_answer_of(page, 0);
@@ -364,7 +364,7 @@ send_changing(enum change change, bool copy, uint64_t from)
 	assert_int_equal(sws_page_build(&page, &style, "/f", 2, 0, fd, &st, 0, SWS_BODY_NONE), 0);
 	mime_free(style.mime);
 	begin();
-	sws_burst_drop_answers(conn.burst, 0);
+	sws_burst_give_up(conn.burst, &core, 0);
 	conn.burst->out = 0;
 	conn.burst->count = conn.burst->checked = 1;
 	a = &conn.burst->answers[0];

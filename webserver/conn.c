@@ -361,7 +361,8 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	sws_peer_init(&conn->peer, listener);
 	if (sws_listener_endpoint(listener)->tls && !begin_tls(conn))
 		goto fail_free;
-	status = sws_policy_conn_color(server->coloring, &conn->color, server->rt, fd);
+	status = sws_policy_conn_color(server->coloring, &conn->color, server->rt, fd,
+	    conn->peer.core);
 	if (status != 0)
 		goto fail_channel;
 	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);

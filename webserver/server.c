@@ -213,7 +213,11 @@ init_cores(struct sws_server *server, int pollers)
 	server->net.ops = &sws_conn_ops;
 	server->net.server = server;
 	server->net.clients_max = clients_max(setup->options.clients_max);
-	server->pollers_count = pollers == 1 ? 1 : server->cores_count;
+	server->accepting_count = pollers == 1 || setup->options.accepting != SWS_ACCEPTING_CORE
+	    ? 1 : server->cores_count;
+	if (setup->options.accepting != SWS_ACCEPTING_SINGLE && pollers != 1
+	    && server->cores_count > 1)
+		status = sws_net_place(&server->net);
 	for (int i = 0; status == 0 && i < server->cores_count; i++)
 		status = sws_core_new(&server->cores[i], server, i, setup);
 	return status;
@@ -297,7 +301,7 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	if (status != 0)
 		return complain("cannot start", "", status);
 	if (sws_net_listen(&server->net, &server->reload.setup->options.listens,
-	    server->reload.setup->options.listens_by_default, server->pollers_count,
+	    server->reload.setup->options.listens_by_default, server->accepting_count,
 	    &server->inherited) != 0)
 		return -1;
 	status = init_signals(server);

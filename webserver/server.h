@@ -31,7 +31,7 @@ struct sws_server {
 	struct sws_core **cores;
 	int cores_count;
 	enum sws_coloring coloring;
-	int pollers_count;               /* 1, or one for each core */
+	int accepting_count;             /* sockets of an address: 1, or one for each core */
 	char sandbox[SWS_SANDBOX_TEXT];  /* what it is made of */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;

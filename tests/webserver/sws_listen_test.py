@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 
 from sws_lib import PATIENCE, Checks, Client, Program, Server, make_root, remove_root
 
@@ -154,6 +155,52 @@ def files(www, top):
     check(not os.path.exists(path), "no file is left")
 
 
+def watched(server):
+    """How many descriptors each of the server's pollers watches."""
+    place = "/proc/%d/" % server.process.pid
+    counts = []
+    for n in os.listdir(place + "fd"):
+        try:
+            if os.readlink(place + "fd/" + n) == "anon_inode:[eventpoll]":
+                with open(place + "fdinfo/" + n) as f:
+                    counts.append((int(n), sum(l.startswith("tfd:") for l in f)))
+        except FileNotFoundError:
+            pass  # that of a client that has left
+    return dict(counts)
+
+
+def accepting(www, top):
+    """--accept: how many sockets listen, and on which core connections begin."""
+    path = os.path.join(top, "a.sock")
+    for accept, cores, sockets, placed in (("core", 4, 4, [1]), ("least", 4, 1, [0, 1]),
+                                           ("single", 4, 1, []), ("least", 1, 1, [])):
+        with Listening(www, ["127.0.0.1:0", "unix:" + path], "--accept", accept, "--cores",
+                       str(cores)) as server:
+            with open("/proc/net/tcp") as f:
+                wanted = ":%04X 00000000:0000 0A" % server.port()
+                check.equal(sum(wanted in l for l in f), sockets, "sockets with " + accept)
+            for i in range(2):
+                before = watched(server)
+                clients = [UnixClient(path) if i else Client("127.0.0.1", server.port())
+                           for _ in range(10 * cores)]
+                end = time.monotonic() + PATIENCE
+                while time.monotonic() < end:
+                    now = watched(server)
+                    if sum(now.values()) - sum(before.values()) >= len(clients):
+                        break
+                more = sorted(now[n] - before[n] for n in now if now[n] > before[n])
+                check.equal(sum(more), len(clients), "all are watched, " + accept)
+                if i in placed:
+                    check.equal(more, [10] * cores, "each core has as many, %s %d" % (accept, i))
+                for c in clients:
+                    check.equal(c.get("/").status, 200, "served, " + accept)
+                    c.close()
+                # They are no longer counted, so the next ones are spread as the first.
+                while sum(watched(server).values()) > sum(before.values()):
+                    time.sleep(0.01)
+            check.equal(server.stop(), 0, "exit status")
+
+
 def errors(www):
     for args, code, said in (
             (("--listen", "127.0.0.1"), 2, "sws: --listen: '127.0.0.1': not HOST:PORT, unix:PATH"),
@@ -186,6 +233,7 @@ def main():
         one_limit(www, top)
         short_form(www)
         files(www, top)
+        accepting(www, top)
         errors(www)
     finally:
         remove_root(top)

@@ -34,13 +34,30 @@ enum sws_coloring {
 };
 #define SWS_COLORINGS "connection|paper|file"
 
-/** Make the color of a connection with this descriptor. 0 or a negative errno. */
+/** --accept */
+enum sws_accepting {
+	/** Each core accepts at a socket of its own, between which the kernel chooses. Where there
+	 * is one socket only, as LEAST. */
+	SWS_ACCEPTING_CORE,
+	/** As in the paper: one color accepts at one socket, on any core, and connections begin on
+	 * that core. Stealing is all that spreads them. */
+	SWS_ACCEPTING_SINGLE,
+	/** One color accepts at one socket, and a connection begins on the core with the fewest. */
+	SWS_ACCEPTING_LEAST
+};
+#define SWS_ACCEPTINGS "core|single|least"
+
+/**
+ * Make the color of a connection with this descriptor, which the listener has placed on a core or
+ * not (-1: it begins on the core that accepts it). 0 or a negative errno.
+ */
 static inline int
 sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
-    struct mely_runtime *rt, int fd)
+    struct mely_runtime *rt, int fd, int core)
 {
-	return coloring == SWS_COLORING_PAPER
-	    ? mely_color_init_on(color, rt, fd % mely_cores(rt)) : mely_color_init(color, rt);
+	if (coloring == SWS_COLORING_PAPER)
+		core = fd % mely_cores(rt);
+	return core >= 0 ? mely_color_init_on(color, rt, core) : mely_color_init(color, rt);
 }
 
 /** With --coloring file: ids of the colors of files. Files with the same hash share one. */

@@ -176,7 +176,7 @@ use_inherited(struct opened *all, struct sws_endpoint *e, int endpoint, int core
 	socklen_t len = sizeof e->address[0];
 
 	for (int i = 0; status == 0 && (fd = sws_inherited_take(in, group)) >= 0; i++)
-		status = keep(all, fd, endpoint, i % cores);
+		status = keep(all, fd, endpoint, cores > 1 ? i % cores : -1);
 	if (status != 0)
 		return status;
 	SWS_ASSERT(all->count > first);

@@ -15,7 +15,9 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/assertion.h"
@@ -37,6 +39,8 @@ struct sws_listener {
 	struct mely_color *color;
 	struct sws_peer *peers;     /* in this color only */
 	int fd;                     /* -1: closed */
+	int core;                   /* -1: any */
+	int next_core;              /* where the search for the least loaded one begins */
 	bool suspended;
 	bool draining;
 	long left;                  /* while it drains: clients that it still accepts */
@@ -55,6 +59,55 @@ static struct mely_handler accept_handler = SWS_ACCEPT(accept_fn);
 static struct mely_handler resume_handler = SWS_ACCEPT(resume_fn);
 static struct mely_handler drain_handler = SWS_STOP_ACCEPTING(drain_fn);
 static struct mely_handler gone_handler = SWS_DEC_CLIENT_ACCEPTED(dec_client_accepted_fn);
+
+struct sws_placed {
+	_Alignas(64) _Atomic(uint32_t) count;
+};
+
+int
+sws_net_place(struct sws_net *net)
+{
+	size_t size = (size_t)mely_cores(net->rt) * sizeof net->placed[0];
+
+	SWS_ASSERT(net->placed == NULL && mely_current_core() < 0);
+	net->placed = aligned_alloc(64, size);
+	if (net->placed == NULL)
+		return -ENOMEM;
+	memset(net->placed, 0, size);
+	return 0;
+}
+
+/* The core with the fewest connections; of several, the next in turn. */
+static int
+least_loaded(struct sws_listener *l)
+{
+	int cores = mely_cores(l->net->rt), best = 0;
+	uint32_t least = UINT32_MAX;
+
+	for (int i = 0; i < cores; i++) {
+		int core = (l->next_core + i) % cores;
+		/* relaxed: a hint. */
+		uint32_t count = atomic_load_explicit(&l->net->placed[core].count,
+		    memory_order_relaxed);
+
+		if (count < least) {
+			least = count;
+			best = core;
+		}
+	}
+	l->next_core = (best + 1) % cores;
+	return best;
+}
+
+/* Count a peer that has been placed, or (-1) leaves. */
+static void
+count_placed(const struct sws_peer *peer, int more)
+{
+	/* relaxed: a hint for other listeners. */
+	if (peer->core >= 0)
+		atomic_fetch_add_explicit(&peer->listener->net->placed[peer->core].count,
+		    (uint32_t)more, memory_order_relaxed);
+}
 
 int
 sws_net_init(struct sws_net *net, int listeners_count)
@@ -79,6 +132,7 @@ sws_listener_new(struct sws_net *net, int i, int fd, const struct sws_endpoint *
 		goto fail;
 	l->net = net;
 	l->endpoint = endpoint;
+	l->core = core;
 	l->fd = fd;
 	mely_event_init(&l->resume, &resume_handler, l);
 	mely_event_init(&l->drain, &drain_handler, l);
@@ -185,6 +239,7 @@ static void
 link_peer(struct sws_listener *l, struct sws_peer *peer)
 {
 	SWS_ASSERT(peer->listener == l && peer->prev == NULL && peer->next == NULL);
+	count_placed(peer, 1);
 	peer->next = l->peers;
 	if (l->peers != NULL) {
 		SWS_ASSERT(l->peers->prev == NULL);
@@ -198,6 +253,7 @@ unlink_peer(struct sws_listener *l, struct sws_peer *peer)
 {
 	SWS_ASSERT(peer->prev != NULL ? peer->prev->next == peer : l->peers == peer);
 	SWS_ASSERT(peer->next == NULL || peer->next->prev == peer);
+	count_placed(peer, -1);
 	if (peer->prev != NULL)
 		peer->prev->next = peer->next;
 	else
@@ -310,7 +366,8 @@ resume_fn(void *arg)
 void
 sws_peer_init(struct sws_peer *peer, struct sws_listener *l)
 {
-	*peer = (struct sws_peer){.listener = l};
+	*peer = (struct sws_peer){.listener = l,
+		.core = l->core < 0 && l->net->placed != NULL ? least_loaded(l) : -1};
 	mely_event_init(&peer->gone, &gone_handler, peer);
 }
 
@@ -422,7 +479,9 @@ sws_net_fini(struct sws_net *net)
 		free_listener(net->listeners[i]);
 	free(net->listeners);
 	free(net->endpoints);
+	free(net->placed);
 	net->listeners = NULL;
 	net->endpoints = NULL;
+	net->placed = NULL;
 	net->listeners_count = net->endpoints_count = 0;
 }

@@ -21,6 +21,7 @@ struct sws_listener;
 struct sws_peer {
 	struct sws_listener *listener;
 	struct sws_peer *prev, *next;
+	int core;                        /* that it begins on; -1: that which accepts it */
 	struct mely_event gone;
 };
 
@@ -52,12 +53,21 @@ struct sws_net {
 	struct sws_listener **listeners;
 	int listeners_count;
 	long clients_max;
+	/* How many connections have been placed on each core, and live; NULL: none are placed. */
+	struct sws_placed *placed;
 	bool handed_over;                /* another process has the sockets; set before the drain */
 	/* Connections of all listeners. Written when a connection begins or ends, not for a
 	 * request. */
 	_Alignas(64) _Atomic(long) clients;
 	_Atomic(int) listeners_open;
 };
+
+/**
+ * The connections of listeners without a core are placed on the least loaded one: that with the
+ * fewest that were placed there. Stealing may move them, but asking the runtime where they are
+ * would cost a snapshot of all cores for each. Before the runtime runs. 0 or -ENOMEM.
+ */
+int sws_net_place(struct sws_net *net);
 
 /** Make room for this many listeners; 0 or -ENOMEM. The other fields are the caller's to fill. */
 int sws_net_init(struct sws_net *net, int listeners_count);
@@ -87,7 +97,7 @@ int sws_listener_fd(const struct sws_listener *listener);
 /** Where the clients of a listener connect: its flags say how they begin. Any thread. */
 const struct sws_endpoint *sws_listener_endpoint(const struct sws_listener *listener);
 
-/** Prepare the peer of a new connection, before any of its handlers can run. */
+/** Prepare the peer of a new connection, and place it, before any of its handlers can run. */
 void sws_peer_init(struct sws_peer *peer, struct sws_listener *listener);
 
 /** The connection is over; its end follows. In its color, once. 0 or -errno. */

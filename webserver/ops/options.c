@@ -30,6 +30,8 @@ static const char help[] =
     "                        ADDRESS:PORT, unix:PATH, or fd:NAME for a socket\n"
     "                        of LISTEN_FDS; can be given many times\n"
     "  --cores N             number of cores (all that this process may use)\n"
+    "  --accept core|single|least\n"
+    "                        which core accepts, and has, a connection (core)\n"
     "  --coloring connection|paper|file\n"
     "                        what has a color of its own (connection)\n"
     "  --max-clients N       maximum number of connections (from the descriptor limit)\n"

@@ -22,8 +22,8 @@
 
 /* Records of more than this are sent from where they are. */
 #define DIRECT_MIN 8192
-/* Most messages of a client after the handshake, which ask for new keys. */
-#define MESSAGES_MAX 32
+/* Most updates of keys that a client may ask for. */
+#define UPDATES_MAX 32
 
 struct channel {
 	struct sws_channel base;
@@ -37,7 +37,7 @@ struct channel {
 	char *out_kept;                /* records that the socket has not taken */
 	size_t out_at, out_left;
 	int fd;
-	uint8_t messages;
+	uint8_t updates;
 	bool more;                     /* other bytes follow those that are encrypted now */
 	bool dry;                      /* the socket had no more input in this call */
 	bool ended;                    /* the client sends no more */
@@ -72,8 +72,9 @@ sws_tls_watch_state(const SSL *ssl, int where, int value)
 	struct channel *s = channel_of(ssl);
 
 	(void)value;
-	if (s->base.open && (where & SSL_CB_LOOP) && s->messages < MESSAGES_MAX)
-		s->messages++;
+	if (s->base.open && (where & SSL_CB_LOOP) && s->updates < UPDATES_MAX
+	    && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE)
+		s->updates++;
 }
 
 /* ---- records for the socket ----------------------------------------------------------------- */
@@ -159,7 +160,7 @@ bio_read(BIO *bio, char *to, int len)
 
 	SWS_DEBUG_ASSERT(s->core != NULL);
 	BIO_clear_retry_flags(bio);
-	if (s->messages == MESSAGES_MAX)
+	if (s->updates == UPDATES_MAX)
 		return -1;
 	if (s->in_left == 0 && !s->dry) {
 		ssize_t got = syscall(SYS_recvfrom, s->fd, s->core->in, sizeof s->core->in, 0, NULL,

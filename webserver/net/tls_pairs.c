@@ -349,23 +349,29 @@ have_same_names(const struct pair *a, const struct pair *b)
 	return true;
 }
 
+/* Why a file is refused: what OpenSSL says if that helps. */
+static const char *
+reason(const char *otherwise)
+{
+	unsigned long error = ERR_peek_error();
+	int kind = ERR_GET_LIB(error);
+	const char *text = sws_tls_take_error();
+
+	return text != NULL && (ERR_SYSTEM_ERROR(error) || kind == ERR_LIB_X509
+	    || kind == ERR_LIB_SSL) ? text : otherwise;
+}
+
 /* Put the files of a pair into a context: what is wrong, with the name of the file, or NULL. */
 static const char *
 use_files(SSL_CTX *context, const char *cert, const char *key, const char **file)
 {
-	const char *wrong;
-
 	*file = cert;
-	if (SSL_CTX_use_certificate_chain_file(context, cert) != 1) {
-		wrong = sws_tls_take_error();
-		return wrong != NULL ? wrong : "not a certificate";
-	}
+	if (SSL_CTX_use_certificate_chain_file(context, cert) != 1)
+		return reason("no certificate in PEM");
 	*file = key;
 	if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1
-	    || SSL_CTX_check_private_key(context) != 1) {
-		wrong = sws_tls_take_error();
-		return wrong != NULL ? wrong : "not a key";
-	}
+	    || SSL_CTX_check_private_key(context) != 1)
+		return reason("no key in PEM, or one with a password");
 	return NULL;
 }
 

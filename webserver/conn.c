@@ -16,6 +16,7 @@
 #include "conn.h"
 #include "disk.h"
 #include "ended.h"
+#include "h2.h"
 #include "net/tls.h"
 #include "stages.h"
 
@@ -88,6 +89,8 @@ close_fn(void *arg)
 	end_channel(conn);
 	mely_fd_close(conn->server->rt, conn->transport.fd);
 	conn->transport.fd = -1;
+	if (conn->h2 != NULL)
+		sws_h2_free(conn, mely_current_core());
 	if (conn->burst != NULL) {
 		struct sws_core *core = sws_core_here(conn->server);
 
@@ -103,7 +106,8 @@ close_fn(void *arg)
 void
 sws_conn_finish(struct sws_conn *conn)
 {
-	SWS_ASSERT(conn->closing && conn->burst->out == conn->burst->count);
+	SWS_ASSERT(conn->closing);
+	SWS_ASSERT(conn->burst == NULL || conn->burst->out == conn->burst->count);
 	SWS_DEBUG_ASSERT(conn->state != SWS_CONN_LINGER);
 	if (conn->linger || conn->unread)
 		sws_conn_linger(conn);
@@ -237,6 +241,10 @@ timer_fn(void *arg)
 	sws_conn_assert(conn);
 	if (conn->state == SWS_CONN_CLOSED)
 		return;
+	if (conn->h2 != NULL && conn->state != SWS_CONN_LINGER) {
+		sws_h2_timer(conn, now);
+		return;
+	}
 	if (conn->state == SWS_CONN_LINGER) {
 		sws_conn_close(conn);
 		return;
@@ -306,7 +314,9 @@ drain_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	sws_conn_assert(conn);
-	if (conn->state == SWS_CONN_IDLE && conn->head_ns == 0)
+	if (conn->h2 != NULL)
+		sws_h2_drain(conn);
+	else if (conn->state == SWS_CONN_IDLE && conn->head_ns == 0)
 		sws_conn_drain(conn);
 }
 
@@ -419,6 +429,7 @@ destroy(struct sws_peer *peer)
 	struct sws_conn *conn = conn_of(peer);
 
 	SWS_ASSERT(mely_current_core() < 0);
+	sws_h2_free(conn, -1);
 	if (conn->burst != NULL) {
 		sws_disk_abandon(&conn->burst->asker);
 		sws_burst_give_up(conn->burst, conn->server->cores[0], -1);

@@ -31,11 +31,14 @@ enum sws_conn_state {
 	SWS_CONN_CLOSED
 };
 
+struct sws_h2;
+
 struct sws_conn {
 	struct mely_color color;
 	struct mely_event event;
 	struct sws_server *server;
 	struct sws_burst *burst;
+	struct sws_h2 *h2;         /* its session, if it speaks HTTP/2 (h2.h) */
 	struct sws_transport transport;
 	uint8_t state;
 	bool unread;               /* there may be input that the watcher does not report again */
@@ -69,6 +72,8 @@ sws_conn_assert(const struct sws_conn *conn)
 	const struct sws_burst *burst = conn->burst;
 
 	SWS_DEBUG_ASSERT(conn->transport.fd >= 0 || conn->state == SWS_CONN_CLOSED);
+	if (conn->h2 != NULL)
+		return;
 	switch (conn->state) {
 	case SWS_CONN_IDLE:
 		SWS_DEBUG_ASSERT(!conn->closing && !mely_event_pending(&conn->event));

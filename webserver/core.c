@@ -9,6 +9,7 @@
 #include "base/policy.h"
 #include "burst.h"
 #include "core.h"
+#include "h2.h"
 
 static void
 sweep(void *arg)
@@ -90,6 +91,7 @@ sws_core_free(struct sws_core *core)
 		free(burst);
 	}
 	SWS_ASSERT(core->bursts_count == 0);
+	sws_h2_free_spares(core);
 	sws_index_fini(&core->index);
 	sws_setup_unref(core->setup);
 	free(core);

@@ -24,7 +24,11 @@
 
 #define SWS_SECOND_NS UINT64_C(1000000000)
 
+/** Most spare streams of a core. */
+#define SWS_H2_SPARES 256
+
 struct sws_burst;
+struct sws_h2_stream;
 
 struct sws_core {
 	struct sws_server *server;
@@ -32,6 +36,8 @@ struct sws_core {
 	struct sws_index index;
 	struct sws_burst *bursts;   /* the spare ones, the last used first */
 	unsigned bursts_count;
+	struct sws_h2_stream *streams; /* spare ones, too (h2_session.h) */
+	unsigned streams_count;
 	int number;
 	uint32_t now_s;             /* monotonic */
 	uint64_t now_ns;            /* monotonic, to the clock tick */

@@ -6,10 +6,13 @@
  * The time from the accept to the end of the handshake is limited, however the input comes (conn.c,
  * timer_fn).
  */
+#include <string.h>
+
 #include "base/assertion.h"
 #include "base/notice.h"
 #include "base/policy.h"
 #include "conn.h"
+#include "h2.h"
 #include "stages.h"
 
 static void handshake_fn(void *arg);
@@ -19,6 +22,8 @@ struct mely_handler sws_tls_handshake = SWS_TLS_HANDSHAKE(handshake_fn);
 static void
 begin_requests(struct sws_conn *conn)
 {
+	const struct sws_channel *channel = conn->transport.channel;
+
 	sws_count(&sws_core_here(conn->server)->counters.handshakes, 1);
 	if (conn->writable != 0) {
 		mely_watch_stop(conn->server->rt, conn->writable, NULL, NULL);
@@ -28,7 +33,10 @@ begin_requests(struct sws_conn *conn)
 	conn->since_ns = mely_now_ns();
 	/* What follows the handshake may be here already. */
 	conn->unread = true;
-	sws_conn_stage(conn, &sws_read_request);
+	if (channel->protocol != NULL && strcmp(channel->protocol, "h2") == 0)
+		sws_h2_begin(conn, sws_core_here(conn->server));
+	else
+		sws_conn_stage(conn, &sws_read_request);
 }
 
 /* The client has been told why, as far as TLS has words for it. */

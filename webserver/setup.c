@@ -10,6 +10,7 @@
 
 #include "base/assertion.h"
 #include "net/endpoint.h"
+#include "h2.h"
 #include "setup.h"
 #include "site/rules.h"
 
@@ -103,6 +104,7 @@ load_certificates(struct sws_setup *setup, struct sws_tls **tls)
 
 	if (o->certificates.count == 0)
 		return !want_tls(&setup->options.listens);
+	setup->options.tls.http2 = setup->options.http2 && sws_h2_is_there();
 	if (*tls == NULL)
 		*tls = sws_tls_new();
 	setup->tls = sws_tls_pairs_new(*tls, o);

@@ -14,7 +14,11 @@
 #include "base/assertion.h"
 #include "base/policy.h"
 #include "conn.h"
+#include "h2.h"
 #include "stages.h"
+
+/* In place of the status of an error: no request follows, but HTTP/2. */
+#define BAD_PREFACE (-1)
 
 static void readable_fn(void *arg);
 static void read_request_fn(void *arg);
@@ -141,6 +145,19 @@ is_misdirected(const struct sws_conn *conn, const struct http_request *req)
 	return SWS_UNLIKELY(req->flags & HTTP_SECURE) && conn->transport.channel == NULL;
 }
 
+/* The first line does not belong to HTTP/1, but may be that of the preface of HTTP/2. */
+static int
+first_error(struct sws_conn *conn, struct sws_burst *burst, int status)
+{
+	enum sws_preface preface = SWS_PREFACE_NONE;
+
+	if (status == 505 && burst->in_at == 0 && burst->count == 0 && conn->sent == 0)
+		preface = sws_h2_preface(burst->in, burst->in_len);
+	if (preface == SWS_PREFACE_NONE || !sws_h2_is_on(sws_core_here(conn->server)))
+		return status;
+	return preface == SWS_PREFACE_PART ? 0 : BAD_PREFACE;
+}
+
 static void
 parse_input(struct sws_conn *conn, struct sws_burst *burst)
 {
@@ -159,7 +176,7 @@ parse_input(struct sws_conn *conn, struct sws_burst *burst)
 		n = http_parse(&conn->parser, burst->in + burst->in_at,
 		    (size_t)(burst->in_len - burst->in_at), &asked->request);
 		if (n <= 0) {
-			burst->bad = -n;
+			burst->bad = n < 0 ? first_error(conn, burst, -n) : 0;
 			burst->stalled = true;
 			return;
 		}
@@ -234,6 +251,8 @@ parse_request_fn(void *arg)
 	parse_input(conn, burst);
 	if (burst->count > 0)
 		sws_conn_check(conn);
+	else if (burst->bad == BAD_PREFACE)
+		sws_h2_begin(conn, sws_core_here(conn->server));
 	else if (burst->bad != 0)
 		sws_conn_stage(conn, &sws_bad_request);
 	else

@@ -3,6 +3,7 @@
  * page.c: prebuilt responses: the exact text of each kind, where its parts begin, what it counts
  * as size, when it matches its file, and files that change while they are read.
  */
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "unit.h"
 #include "../../webserver/http/parse.h"
+#include "../../webserver/site/fields.h"
 #define malloc failing_malloc
 static ssize_t pieces_preadv2(int fd, const struct iovec *iov, int count, off_t at, int flags);
 #define preadv2 pieces_preadv2
@@ -81,6 +83,27 @@ file_of(const char *text, time_t second, struct stat *st)
 	return fd;
 }
 
+/* The fields for HTTP/2 are the lines of the head, all but the date. */
+static void
+expect_fields(const struct sws_page *page)
+{
+	char text[8192];
+	size_t n, rest = page->date_at + HTTP_DATE_LEN + 2U;
+
+	for (unsigned i = 0; i < page->fields->count; i++) {
+		const struct sws_field *f = &page->fields->field[i];
+
+		assert_int_equal(f->at, rest);
+		for (unsigned k = 0; k < f->name_len; k++)
+			assert_int_equal(f->name[k], tolower((unsigned char)page->head[f->at + k]));
+		n = (size_t)snprintf(text, sizeof text, "%.*s: %.*s\r\n", (int)f->name_len,
+		    page->head + f->at, (int)f->value_len, f->value);
+		assert_memory_equal(page->head + f->at, text, n);
+		rest += n;
+	}
+	assert_int_equal(rest + 2, page->head_len);
+}
+
 static void
 expect_head(const struct sws_page *page, const char *expected)
 {
@@ -90,7 +113,8 @@ expect_head(const struct sws_page *page, const char *expected)
 	    HTTP_DATE_LEN + 2);
 	assert_memory_equal(page->head + page->date_at - 6, "Date: ", 6);
 	assert_int_equal(page->size, sizeof *page + page->key_len + 1 + page->head_len
-	    + page->body_len);
+	    + page->body_len + page->fields->size);
+	expect_fields(page);
 }
 
 /* A file in a coding, and one that is there in others, too: what a 304 repeats has Vary. */
@@ -246,7 +270,7 @@ file_on_disk(void **state)
 	assert_int_equal(sws_page_build(&page, &style, "/a", 2, 0, fd, &st, 0, SWS_BODY_NONE), 0);
 	assert_int_equal(page->body_len, 0);
 	assert_int_equal(page->file_size, INT64_C(5) << 30);
-	assert_int_equal(page->size, sizeof *page + 3 + page->head_len);
+	assert_int_equal(page->size, sizeof *page + 3 + page->head_len + page->fields->size);
 	assert_non_null(memmem(page->head, page->head_len, "Content-Length: 5368709120\r\n", 28));
 	assert_int_equal(reads, 0);
 	sws_page_unref(page);

@@ -20,7 +20,8 @@
 static struct sws_page *error_page;
 
 /* What the stages have called since the last reset. */
-static int lingered, timed, drained, error_status;
+static int lingered, timed, drained, error_status, sessions;
+static bool h2_is_on = true;
 static unsigned ready;
 
 /* The other stages. */
@@ -48,6 +49,31 @@ sws_conn_stage(struct sws_conn *c, struct mely_handler *handler)
 	assert_null(next_stage);
 	conn.state = SWS_CONN_BUSY;
 	next_stage = handler;
+}
+
+enum sws_preface
+sws_h2_preface(const char *in, size_t len)
+{
+	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+	size_t n = len < sizeof preface - 1 ? len : sizeof preface - 1;
+
+	return memcmp(in, preface, n) != 0 ? SWS_PREFACE_NONE
+	    : n < sizeof preface - 1 ? SWS_PREFACE_PART : SWS_PREFACE_WHOLE;
+}
+
+bool
+sws_h2_is_on(struct sws_core *here)
+{
+	assert_ptr_equal(here, &core);
+	return h2_is_on;
+}
+
+void
+sws_h2_begin(struct sws_conn *c, struct sws_core *here)
+{
+	assert_ptr_equal(c, &conn);
+	assert_ptr_equal(here, &core);
+	sessions++;
 }
 
 void
@@ -329,6 +355,42 @@ errors(void **state)
 	bad_head("HEAD\r\n", 400, false);
 }
 
+/* The preface of HTTP/2 is none of HTTP/1's errors, if it comes first and is wanted. */
+static void
+prefaces(void **state)
+{
+	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+	struct sws_burst *burst;
+
+	(void)state;
+	for (size_t len = 1; len < sizeof preface; len++) {
+		sessions = 0;
+		burst = begin_with(preface, len);
+		conn.head_ns = 1;
+		parse_request_fn(&conn);
+		assert_int_equal(sessions, len == sizeof preface - 1);
+		assert_int_equal(conn.state, len < sizeof preface - 1 ? SWS_CONN_IDLE
+		    : SWS_CONN_BUSY);
+		assert_int_equal(burst->in_len, len);
+		assert_null(taken());
+		end();
+	}
+	for (int i = 0; i < 3; i++) {
+		char text[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+		text[20] = i == 0 ? 's' : text[20];
+		burst = begin_with(text, sizeof text - 1);
+		conn.sent = i == 1;
+		h2_is_on = i != 2;
+		parse_request_fn(&conn);
+		assert_ptr_equal(taken(), &sws_bad_request);
+		assert_int_equal(burst->bad, 505);
+		conn.sent = 0;
+		h2_is_on = true;
+		end();
+	}
+}
+
 static void
 reading(void **state)
 {
@@ -431,6 +493,7 @@ main(void)
 		cmocka_unit_test(last_requests),
 		cmocka_unit_test(bad_heads),
 		cmocka_unit_test(errors),
+		cmocka_unit_test(prefaces),
 		cmocka_unit_test(reading),
 		cmocka_unit_test(lingering),
 	};

@@ -35,6 +35,7 @@ begin listen python3 "$python/sws_listen_test.py" "$sws"
 begin safe python3 "$python/sws_safe_test.py" "$sws"
 begin tls python3 "$python/sws_tls_test.py" "$sws"
 begin life python3 "$python/sws_life_test.py" "$sws"
+begin h2 python3 "$python/h2_test.py" "$sws"
 begin content python3 "$python/sws_content_test.py" "$sws"
 for coloring in paper file; do
 	begin "coloring-$coloring" env SWS_ARGS="--coloring $coloring" \

@@ -118,7 +118,7 @@ BAD_HEADS = [
     (501, b"BREW / HTTP/1.1\r\n" + HOST + b"\r\n", "an unknown method"),
     (501, b"get / HTTP/1.1\r\n" + HOST + b"\r\n", "a method in lower case"),
     (505, b"GET / HTTP/2.0\r\n" + HOST + b"\r\n", "HTTP/2.0"),
-    (505, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "the preface of HTTP/2"),
+    (505, b"PRI * HTTP/2.0\r\n\r\nSX\r\n\r\n", "nearly the preface of HTTP/2"),
 ]
 
 

@@ -4,8 +4,8 @@
  * scheduler knows of sws.
  *
  *   color              handlers
- *   of a connection    TLSHandshake, ReadRequest to WriteResponse, Deadline, Drain, Close. Any
- *                      core; a thief may take it with all that waits in it
+ *   of a connection    TLSHandshake, ReadRequest to WriteResponse, H2Read, H2Write, Deadline,
+ *                      Drain, Close. Any core; a thief may take it with all that waits in it
  *   of a file          CheckInCache, with --coloring file
  *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
  *   sweep, one a core  Sweep, Adopt. Pinned: they use the data of their core
@@ -76,6 +76,8 @@ sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
 #define SWS_TLS_HANDSHAKE(f) SWS_HANDLER(f, "TLSHandshake", 400000)
 /* WriteResponse of a connection that encrypts. */
 #define SWS_ENCRYPT_NS 9000
+#define SWS_H2_READ(f) SWS_HANDLER(f, "H2Read", 10000)
+#define SWS_H2_WRITE(f) SWS_HANDLER(f, "H2Write", 20000)
 #define SWS_DEADLINE(f) SWS_HANDLER(f, "Deadline", 1000)
 #define SWS_DRAIN(f) SWS_HANDLER(f, "Drain", 1000)
 #define SWS_CLOSE(f) SWS_HANDLER(f, "Close", 5000)

@@ -23,6 +23,7 @@ struct sws_tls_pairs;
 struct sws_tls_options {
 	struct sws_texts certificates; /**< CERT,KEY; or CERT, which then has the key, too */
 	int min_version;               /**< SWS_TLS_1_2 or SWS_TLS_1_3 */
+	bool http2;                    /**< ALPN may choose h2 */
 };
 
 enum { SWS_TLS_1_2, SWS_TLS_1_3 };

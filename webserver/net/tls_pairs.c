@@ -158,12 +158,13 @@ static int
 protocol_fn(SSL *ssl, const unsigned char **out, unsigned char *out_len, const unsigned char *in,
     unsigned in_len, void *arg)
 {
-	static const unsigned char ours[] = "\x08http/1.1";
+	static const unsigned char both[] = "\x02h2\x08http/1.1";
+	const struct sws_tls_options *options = arg;
+	unsigned skip = options->http2 ? 0 : 3;
 	unsigned char *chosen;
 
 	(void)ssl;
-	(void)arg;
-	if (SSL_select_next_proto(&chosen, out_len, ours, sizeof ours - 1, in, in_len)
+	if (SSL_select_next_proto(&chosen, out_len, both + skip, sizeof both - 1 - skip, in, in_len)
 	    != OPENSSL_NPN_NEGOTIATED)
 		return SSL_TLSEXT_ERR_ALERT_FATAL;
 	*out = chosen;
@@ -197,7 +198,7 @@ new_context(const struct sws_tls_options *options)
 	    | SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_default_passwd_cb(c, no_password);
 	SSL_CTX_set_tlsext_servername_callback(c, name_fn);
-	SSL_CTX_set_alpn_select_cb(c, protocol_fn, NULL);
+	SSL_CTX_set_alpn_select_cb(c, protocol_fn, (void *)options);
 	SSL_CTX_set_info_callback(c, sws_tls_watch_state);
 	sws_tls_use_tickets(c);
 	return c;

@@ -59,6 +59,10 @@ static const char help[] =
     "                        a certificate with its chain, and its key, in PEM files; several\n"
     "                        for several names\n"
     "  --tls-min-version V   1.2 or 1.3 (1.2)\n"
+    "  --http2 on|off        speak HTTP/2, by prior knowledge or ALPN (on)\n"
+    "  --http2-streams N     requests of a connection at the same time (128)\n"
+    "  --http2-resets N      requests given up in 10 s before it is closed (1000)\n"
+    "  --http2-frames N      ... and frames that ask for nothing (10000)\n"
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
@@ -118,6 +122,7 @@ set_defaults(struct sws_options *o)
 			.codings = {HTTP_ZSTD, HTTP_BR, HTTP_GZIP, HTTP_IDENTITY},
 			.mime_types = "/etc/mime.types"
 		},
+		.http2 = 1, .http2_streams = 128, .http2_resets = 1000, .http2_frames = 10000,
 		.header_timeout_ns = UINT64_C(10000000000),
 		.idle_timeout_ns = UINT64_C(60000000000),
 		.drain_timeout_ns = UINT64_C(30000000000),

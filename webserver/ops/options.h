@@ -28,6 +28,10 @@ struct sws_options {
 	int cores;                /**< 0: the runtime's default */
 	int accepting;            /**< enum sws_accepting */
 	int coloring;             /**< enum sws_coloring */
+	int http2;                /**< 1: on */
+	int http2_streams;        /**< of a connection at a time */
+	int http2_resets;         /**< ... that end early, in ten seconds */
+	int http2_frames;         /**< ... and frames that ask for nothing */
 	long clients_max;         /**< 0: from the limit of descriptors */
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;

@@ -14,6 +14,7 @@
 #include "http/date.h"
 #include "http/lines.h"
 #include "http/path.h"
+#include "site/fields.h"
 #include "site/file.h"
 #include "site/mime.h"
 #include "site/page.h"
@@ -89,7 +90,23 @@ sws_page_unref(struct sws_page *page)
 	if (page->account != NULL)
 		/* release pairs with store.c:make_room: the bytes count as free only after this. */
 		atomic_fetch_sub_explicit(page->account, page->size, memory_order_release);
+	free(page->fields);
 	free(page);
+}
+
+/* The page is complete: add the form of its head that HTTP/2 sends. 0 or -ENOMEM. */
+static int
+hand_out(struct sws_page *page, struct sws_page **out)
+{
+	assert_page(page);
+	page->fields = sws_fields_new(page->head, page->head_len);
+	if (page->fields == NULL) {
+		sws_page_unref(page);
+		return -ENOMEM;
+	}
+	page->size += page->fields->size;
+	*out = page;
+	return 0;
 }
 
 /* ---- files --------------------------------------------------------------------------------- */
@@ -298,9 +315,7 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 	page->copy = h.young || style->copy;
 	page->coding = (uint8_t)h.key.coding;
 	page->codings = codings;
-	assert_page(page);
-	*out = page;
-	return 0;
+	return hand_out(page, out);
 }
 
 /* ---- several ranges ------------------------------------------------------------------------- */
@@ -347,11 +362,11 @@ sws_page_multipart(struct sws_page **out, const struct sws_page *of, const char 
 		page->date_at = (uint16_t)date;
 		page->status = 206;
 		page->file_size = len;
-		assert_page(page);
-		*out = page;
+		free(head);
+		return hand_out(page, out);
 	}
 	free(head);
-	return page != NULL ? 0 : -ENOMEM;
+	return -ENOMEM;
 }
 
 /* ---- errors and redirections ----------------------------------------------------------------- */
@@ -410,11 +425,11 @@ text_page(struct sws_page **out, int status, const char *extra)
 		memcpy((char *)page->body, body, body_len);
 		page->date_at = (uint16_t)date_at;
 		page->status = (uint16_t)status;
-		assert_page(page);
-		*out = page;
+		free(head);
+		return hand_out(page, out);
 	}
 	free(head);
-	return page != NULL ? 0 : -ENOMEM;
+	return -ENOMEM;
 }
 
 int

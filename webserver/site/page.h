@@ -16,6 +16,7 @@
 #include "base/assertion.h"
 
 struct mime_table;
+struct sws_fields;
 struct sws_texts;
 
 /** Most bytes of further fields, and a zero byte. */
@@ -49,7 +50,8 @@ struct sws_page {
 	const char *key;             /* file.h; terminated; "" for errors */
 	const char *head;            /* up to and including the empty line */
 	const char *body;
-	size_t size;                 /* of this object with all its bytes */
+	struct sws_fields *fields;   /* of head, for HTTP/2 */
+	size_t size;                 /* of this object with all its bytes, and its fields */
 	uint64_t file_size;          /* of the file, also when the body is not in memory */
 	uint32_t body_len;
 	uint32_t head_len;

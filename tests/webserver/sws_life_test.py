@@ -175,6 +175,8 @@ def hand_over_under_load(www, top):
             check.equal(len(set(family.pids)), RESTARTS + 1, "each is another process")
             check(os.path.exists(path), "the file of the Unix socket stays")
             family.end()
+            said = server.stderr().replace("has taken over\n", "")
+            check(re.fullmatch(r"(sws: process \d+ )*", said), "nothing else on stderr", said)
             check(not os.path.exists(path), "... until the last one ends")
 
 

@@ -54,18 +54,20 @@ static bool
 read_host(struct sws_endpoint *e, const char *host, size_t len, bool bare6)
 {
 	char plain[INET6_ADDRSTRLEN + 1];
+	bool brackets = len > 2 && host[0] == '[' && host[len - 1] == ']';
 
-	if (len > 0 && host[0] == '[') {
-		if (len < 2 || host[len - 1] != ']')
-			return false;
+	if (brackets) {
 		host++;
 		len -= 2;
-		bare6 = true;
 	}
 	if (len == 0 || len >= sizeof plain)
 		return false;
 	memcpy(plain, host, len);
 	plain[len] = '\0';
+	if (brackets || (bare6 && strchr(plain, ':') != NULL)) {
+		snprintf(e->name, sizeof e->name, "[%s]", plain);
+		return add_address(e, AF_INET6, plain);
+	}
 	if (strcmp(plain, "localhost") == 0) {
 		strcpy(e->name, plain);
 		return add_address(e, AF_INET, "127.0.0.1") && add_address(e, AF_INET6, "::1");
@@ -75,8 +77,8 @@ read_host(struct sws_endpoint *e, const char *host, size_t len, bool bare6)
 		strcpy(e->name, plain);
 		return add_address(e, AF_INET6, "::");
 	}
-	snprintf(e->name, sizeof e->name, strchr(plain, ':') != NULL ? "[%s]" : "%s", plain);
-	return add_address(e, AF_INET, plain) || (bare6 && add_address(e, AF_INET6, plain));
+	strcpy(e->name, plain);
+	return add_address(e, AF_INET, plain);
 }
 
 const char *

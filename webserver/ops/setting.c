@@ -20,6 +20,9 @@
 #include "ops/setting.h"
 #include "site/rules.h"
 
+/* A longer one is cut. */
+#define REFUSAL_MAX 1000
+
 #define SERVER(member) .at = offsetof(struct sws_options, member), .of_site = false
 #define SITE(member) .at = offsetof(struct sws_site_options, member), .of_site = true
 
@@ -76,16 +79,20 @@ sws_setting_find(const char *name, size_t len)
 bool
 sws_setting_refuse(const struct sws_source *source, const char *name, const char *format, ...)
 {
+	char text[REFUSAL_MAX];
 	va_list args;
 
-	if (source->file == NULL)
-		fprintf(stderr, "sws: --%s: ", name);
-	else
-		fprintf(stderr, "sws: %s:%d: %s: ", source->file, source->line, name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	/* One line, whatever the value has in it. */
+	for (char *p = text; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	if (source->file == NULL)
+		fprintf(stderr, "sws: --%s: %s\n", name, text);
+	else
+		fprintf(stderr, "sws: %s:%d: %s: %s\n", source->file, source->line, name, text);
 	return false;
 }
 

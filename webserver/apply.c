@@ -182,7 +182,7 @@ sws_answer_complete(struct sws_core *core, const struct http_request *req, const
 
 	a->from = 0;
 	a->sent = 0;
-	a->to = a->fd >= 0 ? a->page->file_size : a->page->body_len;
+	a->to = a->fd != SWS_FD_NONE ? a->page->file_size : a->page->body_len;
 	/* Errors and redirections have no validators. */
 	if (__builtin_expect((req->present & any) != 0, 0)
 	    && a->page->validators_at != 0 && a->page->status == 200) {

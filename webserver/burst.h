@@ -22,7 +22,8 @@ enum sws_answer_flags {
 	SWS_NOT_MODIFIED = 2,
 	SWS_SAY_CLOSE = 4,
 	SWS_SAY_KEEP = 8,
-	SWS_PARTIAL = 16
+	SWS_PARTIAL = 16,
+	SWS_TO_END = 32          /**< the body ends where the connection does */
 };
 
 /** In place of a descriptor: what the body of an answer is sent from. */

@@ -17,6 +17,7 @@
 #include "apply.h"
 #include "conn.h"
 #include "disk.h"
+#include "list.h"
 #include "site/rules.h"
 #include "stages.h"
 
@@ -132,6 +133,9 @@ resolve_file(const struct look *look, const struct sws_path *path, struct sws_an
 	if (sws_redirect_find(&look->site->options.redirects, path->text, path->len, &redirect))
 		return send_elsewhere(look, path, &redirect, a);
 	status = sws_file_open(&look->site->root, path->text, path->len, &fd, &st);
+	if (status == -404 && path->text[path->len - 1] == '/'
+	    && look->site->options.listing != SWS_LISTING_OFF)
+		return sws_list_begin(look->asker, look->site, path, look->req, look->head);
 	if (status < 0)
 		return status;
 	if (status == SWS_FILE_DIRECTORY)
@@ -478,15 +482,19 @@ store_late(const struct look *look, struct sws_page *page, int *body_fd)
 static int
 finish_built(const struct look *look, struct sws_answer *a)
 {
+	struct sws_stream *listing = sws_disk_begun(look->asker);
 	struct sws_page *page;
-	int status = sws_disk_finish(look->asker, &page, &a->fd);
+	int status = listing != NULL ? sws_list_answer(listing, look->core, a)
+	    : sws_disk_finish(look->asker, &page, &a->fd);
 
 	if (status != 0)
 		return status < 0 ? -503 : status;
-	if (page->account == NULL)
-		page = store_late(look, page, &a->fd);
-	answer_with(look->core, page, a);
-	status = negotiate(look, a);
+	if (listing == NULL) {
+		if (page->account == NULL)
+			page = store_late(look, page, &a->fd);
+		answer_with(look->core, page, a);
+		status = negotiate(look, a);
+	}
 	return status == 0 ? sws_answer_complete(look->core, look->req, look->head, a) : status;
 }
 
@@ -502,6 +510,19 @@ sws_check_built(struct sws_asker *asker, struct sws_core *core, const struct htt
 		status = check_one(&look, a);
 	sws_core_leave_setup(core);
 	return status;
+}
+
+/* The answer to request number checked ends where the connection does. */
+static void
+end_with_answer(struct sws_conn *conn, struct sws_burst *burst)
+{
+	struct sws_answer *a = &burst->answers[burst->checked];
+
+	a->flags = (uint8_t)((a->flags & ~SWS_SAY_KEEP) | SWS_SAY_CLOSE);
+	burst->count = burst->checked + 1;
+	burst->bad = 0;
+	conn->closing = true;
+	conn->linger = true;
 }
 
 /* A helper has built the page of request number checked. */
@@ -528,8 +549,11 @@ page_built_fn(void *arg)
 		return;
 	}
 	/* SWS_DISK_STALE: another setup is in force, so the request is looked up again in it. */
-	if (status == 0)
+	if (status == 0) {
+		if (burst->answers[burst->checked].flags & SWS_TO_END)
+			end_with_answer(conn, burst);
 		burst->checked++;
+	}
 	check_in_cache_fn(conn);
 }
 

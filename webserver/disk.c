@@ -34,7 +34,8 @@ struct sws_job {
 	uint32_t asked_s;        /* when st was true: the clock of the core */
 	uint64_t at;             /* the bytes to warm */
 	size_t len;
-	struct sws_stream *stream; /* of an answer: to be made more of */
+	struct sws_stream *stream; /* to be made more of */
+	bool begins;             /* ... which is of no answer yet */
 	struct sws_path path;
 	char text[];             /* of the path */
 };
@@ -260,6 +261,32 @@ sws_disk_more(struct sws_asker *asker, struct sws_stream *stream)
 	return start(asker, more_fn, asker->then->made);
 }
 
+bool
+sws_disk_begin(struct sws_asker *asker, struct sws_stream *stream)
+{
+	struct sws_job *job = new_job(asker, -1, 0);
+
+	if (job == NULL)
+		return false;
+	job->stream = stream;
+	job->begins = true;
+	return start(asker, more_fn, asker->then->built);
+}
+
+struct sws_stream *
+sws_disk_begun(struct sws_asker *asker)
+{
+	struct sws_job *job = asker->job;
+	struct sws_stream *stream = job->begins ? job->stream : NULL;
+
+	SWS_ASSERT(mely_current_color() == &asker->conn->color);
+	if (stream != NULL) {
+		free_job(asker->conn->server, job);
+		asker->job = NULL;
+	}
+	return stream;
+}
+
 void
 sws_disk_abandon(struct sws_asker *asker)
 {
@@ -269,6 +296,8 @@ sws_disk_abandon(struct sws_asker *asker)
 	if (job == NULL)
 		return;
 	drop_result(job);
+	if (job->begins)
+		job->stream->ops->free(job->stream, -1);
 	/* The server has a reference to its setup, too. */
 	if (job->setup != NULL && sws_setup_unref(job->setup))
 		SWS_ASSERT(asker->job == job);

@@ -39,6 +39,15 @@ bool sws_disk_warm(struct sws_asker *asker, int fd, uint64_t at, size_t len);
 /** Have a helper make more of a stream: true, and then->made follows; false: there is none. */
 bool sws_disk_more(struct sws_asker *asker, struct sws_stream *stream);
 
+/**
+ * Have a helper begin a stream that is to become an answer: true, and then->built follows; false:
+ * there is none.
+ */
+bool sws_disk_begin(struct sws_asker *asker, struct sws_stream *stream);
+
+/** The stream that a helper has begun, or NULL: it has built a page, for sws_disk_finish. */
+struct sws_stream *sws_disk_begun(struct sws_asker *asker);
+
 /** Free what a helper has left, after the runtime has ended. */
 void sws_disk_abandon(struct sws_asker *asker);
 

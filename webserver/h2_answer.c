@@ -256,7 +256,8 @@ put(struct sws_h2_out *out, const struct sws_answer *a, const struct sws_piece *
 	memcpy(to, frame_head, 9);
 	out->used += 9;
 	out->total += 9 + len;
-	if (piece->bytes == NULL || len <= SWS_H2_COPY_MAX) {
+	/* A stream may make its next piece where this one is, before this one is sent. */
+	if (piece->bytes == NULL || len <= SWS_H2_COPY_MAX || a->fd == SWS_FD_STREAM) {
 		if (piece->bytes != NULL)
 			memcpy(to + 9, piece->bytes, len);
 		out->used += len;

@@ -46,6 +46,7 @@ struct sws_server {
 
 	_Atomic(bool) draining;
 	_Atomic(uint64_t) grace_ns;      /* of idle connections, in a drain */
+	_Atomic(int) listings;           /* that are being made or sent */
 	struct sws_net net;
 };
 

@@ -22,7 +22,7 @@ enum sws_stream_step {
 
 /** The next bytes to send. */
 struct sws_piece {
-	const char *bytes; /**< NULL: they are in a file */
+	const char *bytes; /**< until more() or the end; NULL: they are in a file */
 	int fd;
 	uint64_t at;       /**< in the file */
 	uint64_t len;      /**< not 0 */

@@ -529,6 +529,7 @@ write_response_fn(void *arg)
 			sws_conn_stage(conn, &sws_write_response); /* and wait here */
 		return;
 	case MORE:
+		conn->state = SWS_CONN_BUSY;
 		if (!sws_disk_more(&conn->burst->asker, stream_of(conn))) {
 			stream_of(conn)->ops->more(stream_of(conn)); /* and wait here */
 			sws_conn_stage(conn, &sws_write_response);

@@ -17,10 +17,33 @@ mix(uint64_t hash, uint64_t value)
 	return (uint64_t)product ^ (uint64_t)(product >> 64) ^ value << 1;
 }
 
+static void
+write_etag(uint64_t hash, char out[HTTP_ETAG_LEN])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	out[0] = '"';
+	for (int i = 0; i < 16; i++)
+		out[1 + i] = digits[hash >> (60 - 4 * i) & 15];
+	out[HTTP_ETAG_LEN - 1] = '"';
+}
+
+void
+http_etag_of_bytes(const char *bytes, size_t len, char out[HTTP_ETAG_LEN])
+{
+	uint64_t hash = mix(UINT64_C(0x8ebc6af09c88c6e3), len), word;
+
+	for (; len > 0; bytes += len < 8 ? len : 8, len -= len < 8 ? len : 8) {
+		word = 0;
+		memcpy(&word, bytes, len < 8 ? len : 8);
+		hash = mix(hash, word);
+	}
+	write_etag(hash, out);
+}
+
 void
 http_etag(const struct stat *st, enum http_coding coding, char out[HTTP_ETAG_LEN])
 {
-	static const char digits[] = "0123456789abcdef";
 	uint64_t hash = UINT64_C(0xa0761d6478bd642f);
 
 	hash = mix(hash, (uint64_t)coding);
@@ -31,10 +54,7 @@ http_etag(const struct stat *st, enum http_coding coding, char out[HTTP_ETAG_LEN
 	hash = mix(hash, (uint64_t)st->st_mtim.tv_nsec);
 	hash = mix(hash, (uint64_t)st->st_ctim.tv_sec);
 	hash = mix(hash, (uint64_t)st->st_ctim.tv_nsec);
-	out[0] = '"';
-	for (int i = 0; i < 16; i++)
-		out[1 + i] = digits[hash >> (60 - 4 * i) & 15];
-	out[HTTP_ETAG_LEN - 1] = '"';
+	write_etag(hash, out);
 }
 
 static bool

@@ -21,6 +21,9 @@
  */
 void http_etag(const struct stat *st, enum http_coding coding, char out[HTTP_ETAG_LEN]);
 
+/** The strong entity tag of some bytes: a hash of them. */
+void http_etag_of_bytes(const char *bytes, size_t len, char out[HTTP_ETAG_LEN]);
+
 /**
  * Does the list of an If-None-Match contain etag (weak comparison), or is it "*"? Nothing else
  * contains a tag of length 0.

@@ -50,6 +50,8 @@ static const char help[] =
     "  --error-page 'STATUS PATH'  send the file PATH with errors of this status\n"
     "  --fallback PATH       send the file PATH, with 200, for pages that are not there\n"
     "  --index NAMES         files for a directory, the first one first ('index.html')\n"
+    "  --listing WHICH       list directories without index: off, html, json or auto (off)\n"
+    "  --list-dotfiles       ... with names that begin with a dot\n"
     "  --symlinks WHICH      links to follow: beneath, none or follow (beneath DIR)\n"
     "  --dotfiles hide|serve  names that begin with a dot (hide, except .well-known)\n"
     "  --mime-types FILE     media types, besides the built-in ones (/etc/mime.types)\n"

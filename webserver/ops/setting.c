@@ -59,6 +59,8 @@ const struct sws_setting sws_settings[] = {
 	{"index", SWS_SETTING_TEXT, SITE(index), .check = sws_index_check},
 	{"symlinks", SWS_SETTING_CHOICE, SITE(symlinks), .choices = "beneath|none|follow"},
 	{"dotfiles", SWS_SETTING_CHOICE, SITE(dotfiles), .choices = "hide|serve"},
+	{"listing", SWS_SETTING_CHOICE, SITE(listing), .choices = "off|html|json|auto"},
+	{"list-dotfiles", SWS_SETTING_SWITCH, SITE(list_dotfiles)},
 	{"mime-types", SWS_SETTING_TEXT, SITE(mime_types), .path = SWS_PATH_READ},
 	{"user", SWS_SETTING_TEXT, SERVER(user)},
 	{"chroot", SWS_SETTING_TEXT, SERVER(chroot)},

@@ -268,6 +268,23 @@ sws_directory_open(const struct sws_root *root, const char *path, size_t len)
 	return fd >= 0 ? fd : status_of(-fd);
 }
 
+bool
+sws_file_stat(const struct sws_root *root, const char *path, const char *name, struct stat *st)
+{
+	char all[PATH_MAX];
+	int fd;
+	bool fine;
+
+	SWS_ASSERT(path[0] == '/' && strchr(name, '/') == NULL);
+	if (snprintf(all, sizeof all, "%s%s", path + 1, name) >= (int)sizeof all)
+		return false;
+	fd = open_beneath(root, all, O_PATH | O_CLOEXEC);
+	fine = fd >= 0 && fstat(fd, st) == 0;
+	if (fd >= 0)
+		close(fd);
+	return fine;
+}
+
 int
 sws_file_open(const struct sws_root *root, const char *key, size_t len, int *fd, struct stat *st)
 {

@@ -6,6 +6,7 @@
 #define SWS_FILE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -115,6 +116,13 @@ int sws_file_open(const struct sws_root *root, const char *key, size_t len, int 
 
 /** Open the directory of a path that ends with '/'. Its descriptor, or a negative HTTP status. */
 int sws_directory_open(const struct sws_root *root, const char *path, size_t len);
+
+/**
+ * The status of the file that a link stands for, in the directory of a path that ends with '/'.
+ * False: it cannot be opened beneath the root.
+ */
+bool sws_file_stat(const struct sws_root *root, const char *path, const char *name,
+    struct stat *st);
 
 /** The name of the index whose file st describes, for a path that ends with '/'. */
 const char *sws_index_name(const struct sws_root *root, const char *path, size_t len,

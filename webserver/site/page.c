@@ -369,6 +369,57 @@ sws_page_multipart(struct sws_page **out, const struct sws_page *of, const char 
 	return -ENOMEM;
 }
 
+/* ---- what is not a file ---------------------------------------------------------------------- */
+
+/* No script runs in it, and nothing is loaded. */
+#define POLICY "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
+
+int
+sws_page_made(struct sws_page **out, const struct sws_page_style *style, const char *path,
+    size_t len, const struct sws_page_made *made)
+{
+	/* Its fields are those of a fallback: it is never kept without asking again. */
+	struct head_text h = {.key = {len, HTTP_IDENTITY, SWS_ROLE_FALLBACK}};
+	char lines[SWS_FIELDS_MAX], etag[HTTP_ETAG_LEN], *head = h.text;
+	struct sws_page *page;
+	int n = sprintf(head, "HTTP/1.1 200 OK\r\nDate: ");
+
+	h.date_at = (uint16_t)n;
+	n += snprintf(head + n, 512, DATE_ROOM "\r\nServer: sws\r\nContent-Type: %.256s\r\n",
+	    made->type);
+	h.length_at = (uint16_t)n;
+	if (made->body != NULL)
+		n += sprintf(head + n, "Content-Length: %zu\r\n", made->body_len);
+	else if (made->chunked)
+		n += sprintf(head + n, "Transfer-Encoding: chunked\r\n");
+	h.validators_at = (uint16_t)n;
+	n += sprintf(head + n, "%s" POLICY "%s", further_fields(&h, style, path, lines),
+	    made->vary ? "Vary: Accept\r\n" : "");
+	if (made->body != NULL) {
+		http_etag_of_bytes(made->body, made->body_len, etag);
+		n += sprintf(head + n, "ETag: ");
+		h.etag_at = (uint16_t)n;
+		n += sprintf(head + n, "%.*s\r\n", HTTP_ETAG_LEN, etag);
+	}
+	n += sprintf(head + n, "\r\n");
+	SWS_ASSERT((size_t)n < sizeof h.text);
+	page = page_new("", 0, (size_t)n, made->body_len);
+	if (page == NULL)
+		return -ENOMEM;
+	memcpy((char *)page->head, head, (size_t)n);
+	page->status = 200;
+	page->date_at = h.date_at;
+	if (made->body != NULL) {
+		memcpy((char *)page->body, made->body, made->body_len);
+		page->file_size = made->body_len;
+		page->length_at = h.length_at;
+		page->validators_at = h.validators_at;
+		page->etag_at = h.etag_at;
+		page->etag_len = HTTP_ETAG_LEN;
+	}
+	return hand_out(page, out);
+}
+
 /* ---- errors and redirections ----------------------------------------------------------------- */
 
 static const char *

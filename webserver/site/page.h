@@ -118,6 +118,19 @@ const char *sws_page_type(const struct sws_page *page, size_t *len);
 int sws_page_multipart(struct sws_page **page, const struct sws_page *of, const char *boundary,
     uint64_t len);
 
+/** A body that is made of something else than a file. */
+struct sws_page_made {
+	const char *type;
+	const char *body;         /**< NULL: it follows in pieces */
+	size_t body_len;
+	bool chunked;             /**< ... which are chunks */
+	bool vary;                /**< it depends on Accept */
+};
+
+/** The page (200) of a body for a path. 0 or -ENOMEM. */
+int sws_page_made(struct sws_page **page, const struct sws_page_style *style, const char *path,
+    size_t len, const struct sws_page_made *made);
+
 /** The page of a redirection (301) to path (in normal form) with a slash and the query added. */
 int sws_page_redirect(struct sws_page **page, const char *path, size_t len, const char *query,
     size_t query_len);

@@ -43,6 +43,8 @@ struct sws_site_options {
 	const char *index;            /**< names of the files for a directory */
 	int symlinks;                 /**< enum sws_symlinks */
 	int dotfiles;                 /**< enum sws_dotfiles */
+	int listing;                  /**< enum sws_listing_mode */
+	bool list_dotfiles;
 	/** Codings of sidecars, the favorite first; HTTP_IDENTITY at the end. */
 	uint8_t codings[HTTP_CODINGS];
 };
@@ -51,6 +53,14 @@ struct sws_site_options {
 enum sws_dotfiles {
 	SWS_DOTFILES_HIDE,       /**< 404, except for .well-known */
 	SWS_DOTFILES_SERVE
+};
+
+/** The answer for a directory without index. */
+enum sws_listing_mode {
+	SWS_LISTING_OFF,
+	SWS_LISTING_HTML,
+	SWS_LISTING_JSON,
+	SWS_LISTING_AUTO         /**< what the client prefers */
 };
 
 struct sws_site {

@@ -369,6 +369,7 @@ send_changing(enum change change, bool copy, uint64_t from)
 	conn.burst->count = conn.burst->checked = 1;
 	a = &conn.burst->answers[0];
 	*a = sws_answer_of(page, 0);
+	sws_page_ref(page);
 	a->fd = fd;
 	a->from = from;
 	a->to = BIG;
@@ -390,6 +391,7 @@ send_changing(enum change change, bool copy, uint64_t from)
 	/* Without a reason to copy, only the last bytes are copied. */
 	assert_int_equal(lent > 0, !copy && BIG - from > LAST_BYTES);
 	end();
+	sws_page_unref(page);
 }
 
 static void

@@ -55,20 +55,27 @@ close_from(struct opened *all, int first)
 
 /* ---- TCP ----------------------------------------------------------------------------------- */
 
+/*
+ * Most bytes that a socket takes before it can send them. Without a limit each client that does not
+ * read makes the kernel hold megabytes, and the core spend the time to hand them over.
+ */
+#define UNSENT_MAX (256 << 10)
+
 /* A socket that listens on an address. The first of several binds the port exclusively, which
  * detects a port in use, and shares it afterwards. */
 static int
 inet_socket(const union sws_address *address, socklen_t len, bool v6_only, bool first, bool shared)
 {
-	int on = 1, only = v6_only;
+	int on = 1, only = v6_only, unsent = UNSENT_MAX;
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return -errno;
-	/* Accepted sockets inherit TCP_NODELAY. */
+	/* Accepted sockets inherit what is of TCP. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0
 	    || (!first && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0)
 	    || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0
+	    || setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent) != 0
 	    || (address->any.sa_family == AF_INET6
 	    && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only) != 0)
 	    || bind(fd, &address->any, len) != 0

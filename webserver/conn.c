@@ -36,6 +36,16 @@ static struct mely_handler close_handler = SWS_CLOSE(close_fn);
 static struct mely_handler timer_handler = SWS_DEADLINE(timer_fn);
 static struct mely_handler drain_handler = SWS_DRAIN(drain_fn);
 
+/* Stages that take another time with a channel. */
+static void
+set_channel_time(struct sws_conn *conn, const struct mely_handler *handler)
+{
+	if (handler == &sws_write_response)
+		mely_event_set_time(&conn->event, SWS_ENCRYPT_NS);
+	else if (handler == &sws_tls_handshake && conn->transport.channel->begun)
+		mely_event_set_time(&conn->event, SWS_TLS_ANSWER_NS);
+}
+
 void
 sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)
 {
@@ -47,8 +57,8 @@ sws_conn_stage(struct sws_conn *conn, struct mely_handler *handler)
 	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	conn->state = SWS_CONN_BUSY;
 	mely_event_init(&conn->event, handler, conn);
-	if (SWS_UNLIKELY(conn->transport.channel != NULL) && handler == &sws_write_response)
-		mely_event_set_time(&conn->event, SWS_ENCRYPT_NS);
+	if (SWS_UNLIKELY(conn->transport.channel != NULL))
+		set_channel_time(conn, handler);
 	status = mely_event_post(&conn->color, &conn->event);
 	/* A handler's post to its own color cannot fail unless the event is queued. */
 	SWS_ASSERT(status == 0);

@@ -351,6 +351,7 @@ channel_open(struct sws_channel *channel)
 			return 0;
 		step(s);
 		leave(s);
+		channel->begun = true;
 	}
 	if (s->broken)
 		return 0;

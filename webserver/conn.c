@@ -18,11 +18,11 @@
 #include "ended.h"
 #include "h2.h"
 #include "net/tls.h"
+#include "pace.h"
 #include "stages.h"
 
 #define SECOND UINT64_C(1000000000)
-/* A client that reads its answers more slowly than this, over this time, is disconnected. */
-#define RATE_BYTES_S 256
+/* The time over which the least rate of a client counts. */
 #define RATE_NS (30 * SECOND)
 /* How long, and how much, a client may continue to send after its last answer. */
 #define LINGER_NS (2 * SECOND)
@@ -97,6 +97,7 @@ close_fn(void *arg)
 	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
 	end_channel(conn);
+	sws_pace_stop(conn);
 	mely_fd_close(conn->server->rt, conn->transport.fd);
 	conn->transport.fd = -1;
 	if (conn->h2 != NULL)
@@ -218,6 +219,17 @@ end_idle(struct sws_conn *conn)
 	sws_conn_linger_read(conn);
 }
 
+/* The bytes that a blocked client must take in RATE_NS. */
+static uint64_t
+least_bytes(const struct sws_server *server)
+{
+	struct sws_core *core = sws_core_here(server);
+	uint64_t rate = sws_core_setup(core)->options.min_rate;
+
+	sws_core_leave_setup(core);
+	return rate * (RATE_NS / SECOND);
+}
+
 /* ns until the connection is overdue; 0: it is overdue. */
 static uint64_t
 time_left(struct sws_conn *conn, uint64_t now)
@@ -232,6 +244,10 @@ time_left(struct sws_conn *conn, uint64_t now)
 		limit = RATE_NS;
 	} else if (conn->head_ns != 0) {
 		since = conn->head_ns;
+		limit = header_timeout(conn->server);
+	} else if (conn->body_ns != 0) {
+		/* A body that is discarded gets the time of a head. */
+		since = conn->body_ns;
 		limit = header_timeout(conn->server);
 	} else if (conn->state == SWS_CONN_IDLE && conn->sent == 0) {
 		/* It has had no answer yet. */
@@ -270,7 +286,7 @@ timer_fn(void *arg)
 		return;
 	}
 	if (left == 0 && conn->state == SWS_CONN_BLOCKED) {
-		if (conn->sent - conn->sent_before < RATE_BYTES_S * (RATE_NS / SECOND)) {
+		if (conn->sent - conn->sent_before < least_bytes(conn->server)) {
 			sws_conn_close(conn);
 			return;
 		}
@@ -301,7 +317,7 @@ sws_conn_time_head(struct sws_conn *conn)
 {
 	uint64_t limit = header_timeout(conn->server);
 
-	SWS_ASSERT(conn->state == SWS_CONN_IDLE && conn->head_ns != 0 && conn->head_timed);
+	SWS_ASSERT(conn->state == SWS_CONN_IDLE && (conn->head_timed || conn->body_ns != 0));
 	mely_timer_again(conn->server->rt, conn->timer, limit, limit);
 }
 

@@ -33,6 +33,15 @@ enum sws_conn_state {
 
 struct sws_h2;
 
+/* How fast it may send (pace.h). */
+struct sws_pace {
+	struct sws_bucket bucket;
+	uint64_t credit;           /* bytes that it has taken from the buckets and not sent */
+	uint64_t from_ns;          /* when it may send them */
+	mely_watch timer;          /* while it waits for that; 0: it does not */
+	struct mely_handler *stage; /* what it waits for */
+};
+
 struct sws_conn {
 	struct mely_color color;
 	struct mely_event event;
@@ -53,6 +62,8 @@ struct sws_conn {
 	uint64_t sent;             /* bytes sent; for the timer */
 	uint64_t sent_before;      /* sent at the time blocked_ns */
 	uint64_t blocked_ns;       /* start of the current interval of a blocked connection */
+	uint64_t body_ns;          /* since when the rest of a body is awaited; 0: it is not */
+	struct sws_pace pace;
 	mely_watch readable;
 	mely_watch writable;
 	mely_watch timer;

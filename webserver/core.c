@@ -23,6 +23,12 @@ sweep(void *arg)
 
 static struct mely_handler sweep_handler = SWS_SWEEP(sweep);
 
+static bool
+is_paced(const struct sws_options *o)
+{
+	return o->rate > 0 || o->rate_connection > 0 || o->rate_address > 0;
+}
+
 /* A reload has made another setup: from now on this core uses it. */
 static void
 adopt(void *arg)
@@ -34,6 +40,7 @@ adopt(void *arg)
 	/* NOTE(reload), step c. */
 	core->setup = core->server->reload.setup;
 	sws_setup_ref(core->setup);
+	core->paced = is_paced(&core->setup->options);
 	SWS_LOCAL_GIVE(&core->setup);
 	SWS_LOCAL_TAKE(&core->adopt);
 	if (sws_setup_unref(before))
@@ -73,6 +80,7 @@ sws_core_new(struct sws_core **out, struct sws_server *server, int number,
 	mely_event_init(&core->adopt, &adopt_handler, core);
 	sws_setup_ref(setup);
 	core->setup = setup;
+	core->paced = is_paced(&setup->options);
 	*out = core;
 	return 0;
 }

@@ -38,6 +38,8 @@ struct sws_core {
 	unsigned bursts_count;
 	struct sws_h2_stream *streams; /* spare ones, too (h2_session.h) */
 	unsigned streams_count;
+	bool paced;                 /* the setup limits how fast answers are sent */
+	size_t room;                /* of this handler: what it may still send (pace.h) */
 	int number;
 	uint32_t now_s;             /* monotonic */
 	uint64_t now_ns;            /* monotonic, to the clock tick */

@@ -11,6 +11,7 @@
 #include "disk.h"
 #include "h2.h"
 #include "h2_session.h"
+#include "pace.h"
 #include "stages.h"
 
 /* Most bytes read in one event. */
@@ -344,6 +345,7 @@ sws_h2_close(struct sws_conn *conn)
 	struct sws_h2 *h2 = conn->h2;
 
 	h2->doomed = true;
+	sws_pace_stop(conn);
 	/* No event is queued for a connection that waits for its helpers. */
 	conn->state = SWS_CONN_BUSY;
 	if (h2->helpers == 0)

@@ -12,6 +12,7 @@
 #include "base/policy.h"
 #include "h2.h"
 #include "h2_session.h"
+#include "pace.h"
 
 #define TURN_MIN 16384
 #define TURN_MAX 65536
@@ -37,9 +38,10 @@ gather(struct sws_h2 *h2, struct sws_h2_out *out)
 {
 	const uint8_t *bytes;
 	ssize_t n = 0;
+	size_t most = h2->turn < h2->core->room ? h2->turn : h2->core->room;
 
 	h2->out = out;
-	while (out->total < h2->turn && SWS_SCRATCH - out->used >= SWS_H2_FRAME_MAX) {
+	while (out->total < most && SWS_SCRATCH - out->used >= SWS_H2_FRAME_MAX) {
 		n = nghttp2_session_mem_send(h2->session, &bytes);
 		if (n <= 0)
 			break;
@@ -196,7 +198,15 @@ wait_for_room(struct sws_conn *conn)
 void
 sws_h2_send(struct sws_conn *conn)
 {
-	switch (send_some(conn, conn->h2)) {
+	struct sws_core *core = conn->h2->core;
+	uint64_t before = conn->sent;
+	enum progress progress;
+
+	if (!sws_pace_turn(conn, core, &sws_h2_write))
+		return;
+	progress = send_some(conn, conn->h2);
+	sws_pace_charge(conn, core, conn->sent - before);
+	switch (progress) {
 	case YIELD:
 		sws_conn_stage(conn, &sws_h2_write);
 		return;

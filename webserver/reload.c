@@ -55,6 +55,9 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	    : before->accepting != now->accepting ? "accept"
 	    : before->coloring != now->coloring ? "coloring"
 	    : before->clients_max != now->clients_max ? "max-clients"
+	    : before->address_clients_max != now->address_clients_max
+	    ? "max-clients-per-address"
+	    : (before->rate_address > 0) != (now->rate_address > 0) ? "rate-per-address"
 	    : before->cache_size != now->cache_size ? "cache-size"
 	    : differ(before->user, now->user) ? "user"
 	    : differ(before->chroot, now->chroot) ? "chroot"

@@ -213,6 +213,11 @@ init_cores(struct sws_server *server, int pollers)
 	server->net.ops = &sws_conn_ops;
 	server->net.server = server;
 	server->net.clients_max = clients_max(setup->options.clients_max);
+	if (setup->options.address_clients_max > 0 || setup->options.rate_address > 0) {
+		server->net.origins = sws_origins_new(setup->options.address_clients_max);
+		if (server->net.origins == NULL)
+			return -ENOMEM;
+	}
 	server->accepting_count = pollers == 1 || setup->options.accepting != SWS_ACCEPTING_CORE
 	    ? 1 : server->cores_count;
 	if (setup->options.accepting != SWS_ACCEPTING_SINGLE && pollers != 1
@@ -359,6 +364,7 @@ sws_server_fini(struct sws_server *server)
 	sws_handover_fini(&server->handover);
 	sws_inherited_close(&server->inherited);
 	sws_notify_fini(&server->notify);
+	sws_origins_free(server->net.origins);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
 	sws_renew_fini(server);

@@ -32,6 +32,7 @@ struct sws_server {
 	int cores_count;
 	enum sws_coloring coloring;
 	int accepting_count;             /* sockets of an address: 1, or one for each core */
+	struct sws_bucket bucket;        /* of all that is sent */
 	char sandbox[SWS_SANDBOX_TEXT];  /* what it is made of */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;

@@ -62,6 +62,11 @@ rest(struct sws_conn *conn, struct sws_core *core)
 	/* The rest of a body is discarded before anything is kept as a head. */
 	SWS_DEBUG_ASSERT(!conn->closing && (conn->skip == 0 || burst->in_len == 0));
 	conn->state = SWS_CONN_IDLE;
+	if (conn->skip > 0 && conn->body_ns == 0) {
+		/* An incomplete body has a deadline, too, which its bytes do not move. */
+		conn->body_ns = conn->since_ns;
+		sws_conn_time_head(conn);
+	}
 	if (burst->in_len == 0) {
 		sws_burst_put(core, burst);
 		conn->burst = NULL;
@@ -134,6 +139,8 @@ skip_body(struct sws_conn *conn, struct sws_burst *burst)
 	if (there > conn->skip)
 		there = conn->skip;
 	conn->skip -= there;
+	if (conn->skip == 0)
+		conn->body_ns = 0;
 	burst->in_at = (uint16_t)(burst->in_at + there);
 	SWS_ASSERT(burst->in_at <= burst->in_len);
 }

@@ -23,13 +23,11 @@
 #include "conn.h"
 #include "disk.h"
 #include "ended.h"
+#include "gather.h"
+#include "pace.h"
 #include "piece.h"
 #include "stages.h"
 #include "stream.h"
-
-/* Bodies up to this size are copied. */
-#define COPY_MAX 4096
-#define PIECES_MAX 64
 
 static void write_response_fn(void *arg);
 static void writable_fn(void *arg);
@@ -42,17 +40,6 @@ static struct mely_handler stream_made = SWS_WRITE_RESPONSE(stream_made_fn);
 static struct mely_handler writable = SWS_WRITE_RESPONSE(writable_fn);
 const struct sws_helped sws_burst_helped = {&sws_page_built, &file_warm, &stream_made};
 
-/* The data of one call of send or sendmsg. */
-struct gather {
-	char *scratch;       /* of the core */
-	const char *date;
-	size_t used;         /* bytes of scratch */
-	size_t piece_from;   /* where the open piece of scratch begins */
-	size_t total;
-	size_t pieces;
-	struct iovec iov[PIECES_MAX + 2];
-};
-
 enum progress {
 	SENT,
 	BLOCKED,
@@ -62,181 +49,18 @@ enum progress {
 	MORE     /* the next bytes of a stream are still to be made */
 };
 
-/* ---- gathering ------------------------------------------------------------------------------ */
-
-static inline void
-add(struct gather *g, const char *bytes, size_t len)
-{
-	SWS_DEBUG_ASSERT(len <= SWS_SCRATCH - g->used);
-	memcpy(g->scratch + g->used, bytes, len);
-	g->used += len;
-}
-
-static void
-add_literal(struct gather *g, const char *text)
-{
-	add(g, text, strlen(text));
-}
-
-/* The head of a 206: that of the page with another length, and the range. */
-static void
-add_partial_head(struct gather *g, const struct sws_answer *a)
-{
-	const struct sws_page *page = a->page;
-	size_t date_end = (size_t)page->date_at + HTTP_DATE_LEN;
-	char range[128];
-
-	SWS_ASSERT(page->length_at > date_end && a->from < a->to && a->to <= page->file_size);
-	add_literal(g, "HTTP/1.1 206 Partial Content\r\nDate: ");
-	add(g, g->date, HTTP_DATE_LEN);
-	add(g, page->head + date_end, page->length_at - date_end);
-	snprintf(range, sizeof range, "Content-Range: bytes %llu-%llu/%llu\r\n"
-	    "Content-Length: %llu\r\n", (unsigned long long)a->from,
-	    (unsigned long long)(a->to - 1), (unsigned long long)page->file_size,
-	    (unsigned long long)(a->to - a->from));
-	add_literal(g, range);
-	add(g, page->head + page->validators_at, page->head_len - page->validators_at);
-}
-
-/* Add the head of an answer to scratch. */
-static inline void
-add_head(struct gather *g, const struct sws_answer *a)
-{
-	const struct sws_page *page = a->page;
-	size_t from = g->used;
-
-	if (a->flags & SWS_NOT_MODIFIED) {
-		SWS_ASSERT(page->validators_at > 0 && page->validators_at < page->head_len);
-		add_literal(g, "HTTP/1.1 304 Not Modified\r\nDate: ");
-		add(g, g->date, HTTP_DATE_LEN);
-		add_literal(g, "\r\nServer: sws\r\n");
-		add(g, page->head + page->validators_at, page->head_len - page->validators_at);
-	} else if (a->flags & SWS_PARTIAL) {
-		add_partial_head(g, a);
-	} else {
-		SWS_DEBUG_ASSERT((size_t)page->date_at + HTTP_DATE_LEN < page->head_len);
-		add(g, page->head, page->head_len);
-		memcpy(g->scratch + from + page->date_at, g->date, HTTP_DATE_LEN);
-	}
-	if (a->flags & (SWS_SAY_CLOSE | SWS_SAY_KEEP)) {
-		/* The field goes before the empty line. */
-		SWS_DEBUG_ASSERT(memcmp(g->scratch + g->used - 4, "\r\n\r\n", 4) == 0);
-		g->used -= 2;
-		add_literal(g, a->flags & SWS_SAY_CLOSE ? "Connection: close\r\n\r\n"
-		    : "Connection: keep-alive\r\n\r\n");
-	}
-}
-
-static void
-close_piece(struct gather *g)
-{
-	SWS_ASSERT(g->pieces < PIECES_MAX);
-	SWS_DEBUG_ASSERT(g->piece_from <= g->used && g->used <= SWS_SCRATCH);
-	if (g->used > g->piece_from) {
-		g->iov[g->pieces].iov_base = g->scratch + g->piece_from;
-		g->iov[g->pieces++].iov_len = g->used - g->piece_from;
-	}
-	g->piece_from = g->used;
-}
-
-/* Bytes of the body that follow the head from memory. */
-static inline size_t
-body_len_of(const struct sws_answer *a)
-{
-	return a->fd != SWS_FD_NONE || (a->flags & (SWS_HEAD_ONLY | SWS_NOT_MODIFIED)) ? 0
-	    : (size_t)(a->to - a->from);
-}
-
-static inline void
-add_body(struct gather *g, const char *body, size_t body_len)
-{
-	if (body_len <= COPY_MAX) {
-		add(g, body, body_len);
-	} else {
-		close_piece(g);
-		g->iov[g->pieces].iov_base = (void *)body;
-		g->iov[g->pieces++].iov_len = body_len;
-	}
-	SWS_ASSERT(g->used <= SWS_SCRATCH);
-}
-
-static inline void
-add_answer(struct gather *g, struct sws_answer *a)
-{
-	size_t from = g->used;
-
-	add_head(g, a);
-	a->head_len = (uint32_t)(g->used - from);
-	a->len = a->head_len + (uint32_t)body_len_of(a);
-	g->total += a->len;
-	add_body(g, a->page->body + a->from, body_len_of(a));
-}
-
-/* Add what is left of the answer that is partly sent. */
-static void
-add_rest(struct gather *g, const struct sws_burst *burst, const struct sws_answer *a)
-{
-	size_t skip = burst->out_at, body_skip = 0;
-
-	SWS_ASSERT(skip < a->len && (skip < a->head_len) == (burst->rest != NULL));
-	if (skip < a->head_len)
-		add(g, burst->rest + (skip - burst->rest_at), a->head_len - skip);
-	else
-		body_skip = skip - a->head_len;
-	g->total += a->len - skip;
-	add_body(g, a->page->body + a->from + body_skip, body_len_of(a) - body_skip);
-}
-
-/* Is there room for one more answer? The first one always fits. */
-static inline bool
-has_room(const struct gather *g, const struct sws_answer *a)
-{
-	return SWS_SCRATCH - g->used >= (size_t)a->page->head_len + 256 + COPY_MAX
-	    && g->pieces < PIECES_MAX - 2;
-}
-
-/*
- * Gather the answers for one call: from the first unsent one to the end of the burst, to the end
- * of the room, or to the first whose body is in a file. Returns the number after the last.
- */
-static unsigned
-gather(struct gather *g, struct sws_burst *burst)
-{
-	unsigned i = burst->out;
-
-	while (i < burst->count && has_room(g, &burst->answers[i])) {
-		struct sws_answer *a = &burst->answers[i++];
-
-		if (g->total == 0 && burst->out_at > 0)
-			add_rest(g, burst, a);
-		else
-			add_answer(g, a);
-		if (a->fd != SWS_FD_NONE)
-			break;
-	}
-	SWS_ASSERT(i > burst->out);
-	return i;
-}
-
 /* ---- sending ------------------------------------------------------------------------------- */
 
-/* The bytes of all pieces, the open one included. */
-static size_t
-bytes_of(const struct gather *g)
-{
-	size_t n = g->used - g->piece_from;
-
-	for (size_t i = 0; i < g->pieces; i++)
-		n += g->iov[i].iov_len;
-	return n;
-}
-
 static ssize_t
-send_gathered(struct sws_conn *conn, struct gather *g, bool more)
+send_gathered(struct sws_conn *conn, struct gather *g, bool more, size_t room)
 {
 	/* The answers count as sent by the bytes that they announce. */
 	SWS_DEBUG_ASSERT(g->total > 0 && bytes_of(g) == g->total);
 	close_piece(g);
+	if (room < g->total) {
+		cut(g, room);
+		more = false;
+	}
 	return sws_transport_write(&conn->transport, g->iov, g->pieces, more);
 }
 
@@ -310,6 +134,8 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 		burst->warm_until = a->from + next;
 	}
 	budget = a->from < size ? (size_t)(burst->warm_until - a->from) : 0;
+	if (budget > core->room)
+		budget = core->room;
 	while (a->from < size) {
 		uint64_t left = size - a->from;
 		ssize_t n;
@@ -326,6 +152,7 @@ send_file(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *core)
 		a->sent += (uint64_t)n;
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
+		core->room -= (size_t)n;
 	}
 	burst->warm_until = 0;
 	sws_burst_end_answer(burst, core);
@@ -339,7 +166,8 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *cor
 {
 	struct sws_answer *a = &burst->answers[burst->out];
 	const struct sws_stream_ops *ops = a->stream->ops;
-	size_t budget = sws_transport_event_max(&conn->transport);
+	size_t most = sws_transport_event_max(&conn->transport);
+	size_t budget = most < core->room ? most : core->room;
 	enum sws_stream_step step;
 	struct sws_piece piece;
 
@@ -371,6 +199,7 @@ send_stream(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *cor
 		a->sent += (uint64_t)n;
 		conn->sent += (uint64_t)n;
 		budget -= (size_t)n;
+		core->room -= (size_t)n;
 		if (piece.bytes == NULL && (uint64_t)n == piece.len)
 			burst->warm_until = 0;
 	}
@@ -434,21 +263,26 @@ send_answers(struct sws_conn *conn, struct sws_burst *burst, struct sws_core *co
 				return progress;
 			continue;
 		}
+		if (core->room == 0)
+			return YIELD;
 		g.scratch = core->scratch;
 		g.date = core->date;
 		g.used = g.piece_from = g.total = g.pieces = 0;
 		last = &burst->answers[gather(&g, burst) - 1];
 		/* The kernel holds back what is to be followed by more. */
-		n = send_gathered(conn, &g, last->fd != SWS_FD_NONE && last->from < last->to);
+		n = send_gathered(conn, &g, last->fd != SWS_FD_NONE && last->from < last->to,
+		    core->room);
 		if (n < 0)
 			return errno == EAGAIN ? BLOCKED : FAILED;
 		conn->sent += (uint64_t)n;
+		core->room -= (size_t)n;
 		advance(burst, (size_t)n, core);
 		/* After a short write the next one would fail with EAGAIN; but a channel also stops
 		 * for the sake of other colors. */
 		if ((size_t)n < g.total)
 			return !keep_rest(burst, &g) ? FAILED
-			    : channel == NULL || channel->pending ? BLOCKED : YIELD;
+			    : core->room > 0 && (channel == NULL || channel->pending) ? BLOCKED
+			    : YIELD;
 	}
 	SWS_DEBUG_ASSERT(burst->out_at == 0);
 	return SWS_UNLIKELY(channel != NULL) ? flush(conn) : SENT;
@@ -510,13 +344,18 @@ write_response_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
 	struct sws_core *core = sws_core_here(conn->server);
+	enum progress progress;
 
 	SWS_DEBUG_ASSERT(mely_current_color() == &conn->color);
 	SWS_DEBUG_ASSERT(conn->state == SWS_CONN_BUSY || conn->state == SWS_CONN_BLOCKED);
 	sws_burst_assert(conn->burst);
 	/* The client may have been slow to read, and the core idle since. */
 	sws_core_tick(core);
-	switch (send_answers(conn, conn->burst, core)) {
+	if (!sws_pace_begin(conn, core))
+		return;
+	progress = send_answers(conn, conn->burst, core);
+	sws_pace_end(conn, core);
+	switch (progress) {
 	case BLOCKED:
 		sws_conn_wait_for_room(conn, core);
 		return;

@@ -133,7 +133,7 @@ mutant stages.c $'sws_burst_put(core, burst);\n\t\tconn->burst = NULL;' \
 mutant site/page.c 'h->etag_at = (uint16_t)n;' 'h->etag_at = (uint16_t)(n + 1);' \
     'page->etag_len == 0 || ' unit page
 # Lengths that have to add up.
-mutant write.c '(uint32_t)(g->used - from);' '(uint32_t)(g->used - from + 1);' \
+mutant gather.h '(uint32_t)(g->used - from);' '(uint32_t)(g->used - from + 1);' \
     'g->total > 0 && bytes_of(g) == g->total' serve
 # An event that is queued already.
 mutant stages.c 'sws_conn_check(conn);' 'sws_conn_check(conn), sws_conn_check(conn);' \

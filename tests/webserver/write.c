@@ -128,6 +128,26 @@ mely_timer_again(struct mely_runtime *rt, mely_watch id, uint64_t after_ns, uint
 	return 0;
 }
 
+/* What the connection may send at once, where the core limits it. */
+static size_t allowance;
+static int turns;
+
+bool
+sws_pace_begin_slow(struct sws_conn *c, struct sws_core *here)
+{
+	assert_ptr_equal(c, &conn);
+	here->room = allowance;
+	return allowance > 0;
+}
+
+void
+sws_pace_end_slow(struct sws_conn *c, struct sws_core *here)
+{
+	assert_ptr_equal(c, &conn);
+	assert_true(here->room <= allowance);
+	turns++;
+}
+
 struct mely_handler sws_page_built;
 
 void
@@ -288,6 +308,53 @@ any_pieces(void **state)
 		assert_int_equal(got_len, whole_len);
 		assert_memory_equal(got, whole, whole_len);
 	}
+}
+
+/* A turn of the connection may send a number of bytes; the last turn takes less. */
+static void
+any_allowance(void **state)
+{
+	static char whole[sizeof got];
+	size_t whole_len;
+
+	(void)state;
+	begin();
+	room = sizeof got;
+	write_response_fn(&conn);
+	end();
+	whole_len = got_len;
+	memcpy(whole, got, whole_len);
+	core.paced = true;
+	for (allowance = 1; allowance <= whole_len; allowance += 1 + allowance / 50) {
+		begin();
+		room = sizeof got;
+		turns = 0;
+		while (continued == 0) {
+			size_t before = got_len;
+
+			next_stage = NULL;
+			write_response_fn(&conn);
+			assert_true(continued == 1 || next_stage == &sws_write_response);
+			assert_true(got_len - before <= allowance);
+			assert_true(continued == 1 || got_len - before == allowance);
+			/* Nothing follows at once, so the kernel holds nothing back. */
+			assert_true(continued == 1 || !more_follows);
+		}
+		next_stage = NULL;
+		assert_int_equal(closed + watched, 0);
+		end();
+		assert_int_equal(turns, (whole_len + allowance - 1) / allowance);
+		assert_int_equal(got_len, whole_len);
+		assert_memory_equal(got, whole, whole_len);
+	}
+	/* Not yet: nothing is sent, and nothing else happens. */
+	allowance = 0;
+	begin();
+	write_response_fn(&conn);
+	assert_int_equal(got_len, 0);
+	assert_int_equal(closed + continued + watched, 0);
+	core.paced = false;
+	end();
 }
 
 /* The kernel must not hold back the head of an empty file that is sent from its descriptor. */
@@ -467,6 +534,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_pieces),
+		cmocka_unit_test(any_allowance),
 		cmocka_unit_test(empty_file),
 		cmocka_unit_test(changing_file),
 		cmocka_unit_test(no_memory),

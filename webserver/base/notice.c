@@ -21,6 +21,7 @@ static _Atomic(uint64_t) left_out[SWS_NOTICE_KINDS];
 static const char *const texts[SWS_NOTICE_KINDS] = {
 	[SWS_NOTICE_ACCEPT] = "cannot accept a connection",
 	[SWS_NOTICE_FILES] = "cannot open a file",
+	[SWS_NOTICE_ADDRESS] = "refused a connection of an address",
 	[SWS_NOTICE_CONNECTION] = "cannot serve a connection",
 	[SWS_NOTICE_HANDSHAKE] = "a TLS handshake has failed",
 };

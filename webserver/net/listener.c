@@ -38,6 +38,7 @@ struct sws_listener {
 	const struct sws_endpoint *endpoint;
 	struct mely_color *color;
 	struct sws_peer *peers;     /* in this color only */
+	struct sws_origin *arriving; /* of the connection that begins */
 	int fd;                     /* -1: closed */
 	int core;                   /* -1: any */
 	int next_core;              /* where the search for the least loaded one begins */
@@ -309,6 +310,42 @@ stop_listening(struct sws_listener *l)
 	l->net->ops->check_empty(l->net->server);
 }
 
+/* Accept a connection, and note its address. -1 and EUSERS in errno: it is closed again. */
+static int
+accept_one(struct sws_listener *l)
+{
+	struct sockaddr_storage client = {.ss_family = AF_UNSPEC};
+	socklen_t len = sizeof client;
+	int fd, status;
+
+	/* The address of a proxy is not that of its client. */
+	if (l->net->origins == NULL || l->endpoint->proxy)
+		return accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(l->fd, (struct sockaddr *)&client, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	status = sws_origin_enter(l->net->origins, &client, &l->arriving);
+	if (status == 0)
+		return fd;
+	sws_notice(SWS_NOTICE_ADDRESS, -status);
+	close(fd);
+	/* ENOMEM would say that the connection is still in the queue. */
+	errno = EUSERS;
+	return -1;
+}
+
+/* Make a connection; NULL: failed, and the socket is closed. */
+static struct sws_peer *
+begin(struct sws_listener *l, int fd)
+{
+	struct sws_peer *peer = l->net->ops->begin(l->net->server, l, fd);
+
+	if (peer == NULL && l->arriving != NULL)
+		sws_origin_leave(l->net->origins, l->arriving);
+	l->arriving = NULL;
+	return peer;
+}
+
 static void
 accept_fn(void *arg)
 {
@@ -326,9 +363,9 @@ accept_fn(void *arg)
 			suspend(l, true);
 			return;
 		}
-		fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		fd = accept_one(l);
 		error = fd < 0 ? errno : 0;
-		peer = fd >= 0 ? l->net->ops->begin(l->net->server, l, fd) : NULL;
+		peer = fd >= 0 ? begin(l, fd) : NULL;
 		if (peer != NULL) {
 			link_peer(l, peer);
 			if (l->draining) {
@@ -366,7 +403,7 @@ resume_fn(void *arg)
 void
 sws_peer_init(struct sws_peer *peer, struct sws_listener *l)
 {
-	*peer = (struct sws_peer){.listener = l,
+	*peer = (struct sws_peer){.listener = l, .origin = l->arriving,
 		.core = l->core < 0 && l->net->placed != NULL ? least_loaded(l) : -1};
 	mely_event_init(&peer->gone, &gone_handler, peer);
 }
@@ -385,6 +422,8 @@ dec_client_accepted_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == peer->listener->color);
 	unlink_peer(peer->listener, peer);
+	if (peer->origin != NULL)
+		sws_origin_leave(net->origins, peer->origin);
 	give_place(net);
 	net->ops->end(peer);
 	net->ops->check_empty(net->server);
@@ -461,6 +500,8 @@ free_listener(struct sws_listener *l)
 
 		SWS_ASSERT(peer->listener == l);
 		l->peers = peer->next;
+		if (peer->origin != NULL)
+			sws_origin_leave(l->net->origins, peer->origin);
 		l->net->ops->destroy(peer);
 	}
 	if (l->fd >= 0) {

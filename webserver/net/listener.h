@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "net/origin.h"
 #include "net/endpoint.h"
 
 struct sws_listener;
@@ -20,6 +21,7 @@ struct sws_listener;
 /** The part of a connection that belongs to the color of its listener. */
 struct sws_peer {
 	struct sws_listener *listener;
+	struct sws_origin *origin;       /* of the client; NULL: none that counts */
 	struct sws_peer *prev, *next;
 	int core;                        /* that it begins on; -1: that which accepts it */
 	struct mely_event gone;
@@ -56,6 +58,7 @@ struct sws_net {
 	/* How many connections have been placed on each core, and live; NULL: none are placed. */
 	struct sws_placed *placed;
 	bool handed_over;                /* another process has the sockets; set before the drain */
+	struct sws_origins *origins;    /* NULL: all are alike */
 	/* Connections of all listeners. Written when a connection begins or ends, not for a
 	 * request. */
 	_Alignas(64) _Atomic(long) clients;

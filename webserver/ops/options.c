@@ -35,6 +35,12 @@ static const char help[] =
     "  --coloring connection|paper|file\n"
     "                        what has a color of its own (connection)\n"
     "  --max-clients N       maximum number of connections (from the descriptor limit)\n"
+    "  --max-clients-per-address N\n"
+    "                        maximum number of them from one address (no limit)\n"
+    "  --rate BYTES          most bytes a second to all clients; suffix k, m, g (no limit)\n"
+    "  --rate-per-address BYTES, --rate-per-connection BYTES\n"
+    "                        ... to one address, to one connection (no limit)\n"
+    "  --min-rate BYTES      disconnect clients that take less a second (256)\n"
     "  --cache-size BYTES    maximum size of all prebuilt responses; suffix k, m, g (64m)\n"
     "  --cache-file-size BYTES\n"
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
@@ -125,6 +131,7 @@ set_defaults(struct sws_options *o)
 			.mime_types = "/etc/mime.types"
 		},
 		.http2 = 1, .http2_streams = 128, .http2_resets = 1000, .http2_frames = 10000,
+		.min_rate = 256,
 		.header_timeout_ns = UINT64_C(10000000000),
 		.idle_timeout_ns = UINT64_C(60000000000),
 		.drain_timeout_ns = UINT64_C(30000000000),

@@ -33,6 +33,11 @@ struct sws_options {
 	int http2_resets;         /**< ... that end early, in ten seconds */
 	int http2_frames;         /**< ... and frames that ask for nothing */
 	long clients_max;         /**< 0: from the limit of descriptors */
+	long address_clients_max; /**< of one address; 0: no limit */
+	size_t min_rate;          /**< a client that takes fewer bytes a second is disconnected */
+	size_t rate;              /**< most bytes a second, to all; 0: no limit */
+	size_t rate_address;      /**< ... to an address */
+	size_t rate_connection;
 	uint64_t header_timeout_ns;
 	uint64_t idle_timeout_ns;
 	uint64_t drain_timeout_ns;

@@ -118,8 +118,9 @@ feed(struct sws_h2 *h2, const char *in, size_t len)
 	if (n >= 0 || h2->told)
 		return;
 	h2->told = true;
-	nghttp2_session_terminate_session(h2->session, n == NGHTTP2_ERR_CALLBACK_FAILURE
-	    || n == NGHTTP2_ERR_FLOODED ? NGHTTP2_ENHANCE_YOUR_CALM
+	nghttp2_session_terminate_session(h2->session,
+	    n == NGHTTP2_ERR_CALLBACK_FAILURE ? h2->error
+	    : n == NGHTTP2_ERR_FLOODED ? NGHTTP2_ENHANCE_YOUR_CALM
 	    : n == NGHTTP2_ERR_NOMEM ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_PROTOCOL_ERROR);
 }
 

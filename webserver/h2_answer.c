@@ -462,6 +462,8 @@ on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user_d
 	else if (frame->hd.type == NGHTTP2_RST_STREAM
 	    && frame->rst_stream.error_code != NGHTTP2_NO_ERROR && !sws_h2_may_reset(h2))
 		h2->calm = true;
+	if (frame->hd.type == NGHTTP2_RST_STREAM)
+		h2->has_reset = true;
 	if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);

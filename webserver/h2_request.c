@@ -179,6 +179,14 @@ request(struct sws_h2 *h2, struct sws_h2_stream *stream)
 
 /* ---- what nghttp2 calls -------------------------------------------------------------------- */
 
+/* The session ends with this error. */
+static int
+fail(struct sws_h2 *h2, uint32_t error)
+{
+	h2->error = error;
+	return NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
 static struct sws_h2_stream *
 stream_new(struct sws_h2 *h2, int32_t id)
 {
@@ -248,7 +256,7 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *n
 	(void)flags;
 	head->list_size += n.len + v.len + FIELD_EXTRA;
 	if (head->list_size > LIST_FATAL)
-		return NGHTTP2_ERR_CALLBACK_FAILURE;
+		return fail(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 	/* Of trailers nothing is of use. */
 	if (frame->headers.cat != NGHTTP2_HCAT_REQUEST || stream == NULL)
 		return 0;
@@ -289,7 +297,7 @@ on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *user_d
 	struct sws_h2_stream *stream;
 
 	if (frame->hd.type == NGHTTP2_RST_STREAM && !sws_h2_may_reset(h2))
-		return NGHTTP2_ERR_CALLBACK_FAILURE;
+		return fail(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 	if (frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
@@ -300,14 +308,44 @@ on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *user_d
 	return 0;
 }
 
-/* Frames that ask for something: a request, or bytes of a body. */
+/*
+ * What nghttp2 does not mind, since it remembers no stream that is closed: fields for a number that
+ * was left out, or for a stream that ended well. After a reset they may be late.
+ */
+static int
+old_stream(struct sws_h2 *h2, int32_t id)
+{
+	if (id >= h2->skipped_from && id <= h2->skipped_to)
+		return fail(h2, NGHTTP2_PROTOCOL_ERROR);
+	if (nghttp2_session_find_stream(h2->session, id) != NULL)
+		return 0;
+	if (!h2->has_reset)
+		return fail(h2, NGHTTP2_STREAM_CLOSED);
+	return sws_h2_may_frame(h2) ? 0 : fail(h2, NGHTTP2_ENHANCE_YOUR_CALM);
+}
+
 static int
 on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, void *user_data)
 {
+	struct sws_h2 *h2 = user_data;
+
 	(void)session;
-	if (hd->type == NGHTTP2_HEADERS || (hd->type == NGHTTP2_DATA && hd->length > 0))
+	if (hd->type == NGHTTP2_DATA && hd->length > 0)
 		return 0;
-	return sws_h2_may_frame(user_data) ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+	if (hd->type == NGHTTP2_HEADERS) {
+		if (hd->stream_id <= h2->last_id && hd->stream_id % 2 == 1)
+			return old_stream(h2, hd->stream_id);
+		if (hd->stream_id > h2->last_id + 2) {
+			h2->skipped_from = h2->last_id + 1;
+			h2->skipped_to = hd->stream_id - 2;
+		}
+		h2->last_id = hd->stream_id;
+		return 0;
+	}
+	/* nghttp2 ignores them, as SETTINGS say. */
+	if (hd->type == NGHTTP2_PRIORITY && hd->stream_id == 0)
+		return fail(h2, NGHTTP2_PROTOCOL_ERROR);
+	return sws_h2_may_frame(h2) ? 0 : fail(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 /* Bodies are discarded. A client that sends more than that of a request may be is cut off. */

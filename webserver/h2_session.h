@@ -92,6 +92,10 @@ struct sws_h2 {
 	bool told;               /* the client knows that this is the end */
 	bool calm;               /* ... or is to know that it asks too much */
 	bool noticed;            /* the drain has begun: a second GOAWAY follows */
+	bool has_reset;          /* a stream was reset by the server, so frames of it may be late */
+	uint32_t error;          /* why the session ends, if a callback says so */
+	/* Numbers of streams: the highest one, and those that were left out before it. */
+	int32_t last_id, skipped_from, skipped_to;
 	/* h2_limits.c */
 	uint64_t window_ns;
 	unsigned resets, frames, paid;

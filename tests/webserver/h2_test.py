@@ -4,13 +4,15 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import time
 
-from h2_lib import (CANCEL, END_HEADERS, END_STREAM, DATA, H2, HEADERS, NO_ERROR, PREFACE, PRIORITY,
-                    frame, get_fields, headers, rst, settings, skip_without_h2, window_update)
-from sws_lib import PATIENCE, Checks, Server, make_root, read, remove_root
+from h2_lib import (DATA, END_HEADERS, END_STREAM, H2, NO_ERROR, PREFACE, PRIORITY, frame,
+                    get_fields, headers, rst, settings, skip_without_h2, window_update)
+from sws_lib import PATIENCE, Checks, Program, Server, make_root, read, remove_root
 
 SWS = sys.argv[1]
 skip_without_h2(SWS)
@@ -272,6 +274,54 @@ def tools(server, root):
         check(b"2000 succeeded, 0 failed" in p.stdout, "h2load", p.stdout[-800:])
 
 
+def alpn(root):
+    """With TLS the client chooses."""
+    if not shutil.which("openssl"):
+        return
+    www, folder = os.path.join(root, "www"), tempfile.mkdtemp(dir=root)
+    pem = os.path.join(folder, "pair.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-keyout", pem + ".key", "-out", pem,
+                    "-days", "3", "-subj", "/CN=test"], check=True, stderr=subprocess.DEVNULL)
+    command = [SWS, "--listen", "127.0.0.1:0 tls", "--tls-certificate",
+               pem + "," + pem + ".key", www]
+
+    def wrap(protocols):
+        c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        c.check_hostname, c.verify_mode = False, ssl.CERT_NONE
+        c.set_alpn_protocols(protocols)
+        return lambda s: c.wrap_socket(s)
+
+    try:
+        server = Program(command, r"at https://127\.0\.0\.1:(\d+)/$")
+    except RuntimeError as e:
+        check("TLS" in str(e) or "OpenSSL" in str(e), "a build without TLS says so", e)
+        return
+    with server:
+        port = int(server.ready.group(1))
+        large = read(root, "large.bin")
+        for protocols in (["h2"], ["http/1.1", "h2"]):
+            with H2(port, wrap=wrap(protocols)) as c:
+                check.equal(c.s.selected_alpn_protocol(), "h2", "ALPN of %s" % protocols)
+                check.equal(c.get("/page.html", scheme="https").body, b"x" * 1024, "h2 over TLS")
+                streams = [c.request("/large.bin", scheme="https") for _ in range(5)]
+                check(all(c.answer(s).body == large for s in streams), "large ones over TLS")
+        with H2(port, wrap=wrap(["h2"]), rcvbuf=4096) as c:
+            c.updates = False
+            c.send(settings((WINDOW, 1 << 30)) + window_update(0, 1 << 30))
+            streams = [c.request("/large.bin", scheme="https") for _ in range(5)]
+            time.sleep(0.2)
+            check(all(c.answer(s).body == large for s in streams), "a slow reader over TLS")
+        with H2(port, wrap=wrap(["http/1.1"]), preface=False) as c:
+            check.equal(c.s.selected_alpn_protocol(), "http/1.1", "HTTP/1.1 if the client wants it")
+            c.send(b"GET /page.html HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
+            check(c.s.recv(100).startswith(b"HTTP/1.1 200"), "... is HTTP/1.1")
+        check.equal(server.stop(), 0, "exit status")
+    with Program([*command, "--http2", "off"], r":(\d+)/$") as server:
+        with H2(int(server.ready.group(1)), wrap=wrap(["h2", "http/1.1"]), preface=False) as c:
+            check.equal(c.s.selected_alpn_protocol(), "http/1.1", "--http2 off, and ALPN")
+
+
 def main():
     root = make_root()
     try:
@@ -285,6 +335,7 @@ def main():
             check.equal(server.stop(), 0, "exit status")
             check(server.stderr().count("\n") <= 1, "nothing on standard error", server.stderr())
         off(root)
+        alpn(root)
         hosts(root)
         deadlines(root)
         drain(root)

@@ -37,6 +37,8 @@ begin safe python3 "$python/sws_safe_test.py" "$sws"
 begin tls python3 "$python/sws_tls_test.py" "$sws"
 begin life python3 "$python/sws_life_test.py" "$sws"
 begin h2 python3 "$python/h2_test.py" "$sws"
+begin h2-frames python3 "$python/h2_frames_test.py" "$sws"
+begin h2-floods python3 "$python/h2_floods_test.py" "$sws"
 begin content python3 "$python/sws_content_test.py" "$sws"
 for coloring in paper file; do
 	begin "coloring-$coloring" env SWS_ARGS="--coloring $coloring" \

@@ -42,7 +42,7 @@ class Run:
                 self.json = json.load(f)
 
     def __str__(self):
-        return "status %d\n%s%s%s" % (self.status, self.out, self.err, self.json)
+        return "status %d\n%s%s" % (self.status, self.out, self.err)
 
 
 def url(server, path="/k"):
@@ -386,11 +386,30 @@ http {
 """
 
 
-def http2(root, certificate):
+def ask_http2(name, address, root):
+    """What HTTP/2 must do with any server; the first run."""
+    first = Run("--http2", "--requests", "3000", "--clients", "4", "--streams", "10", "--verify",
+                root, "--field", "X-Y: Z", address + "/k")
+    check_sums(first, name, 3000)
+    check.equal(first.json["verified"], 3000, name + ": verified")
+    run = Run("--http2", "--requests", "40", "--clients", "2", "--streams", "3", "--verify", root,
+              address + "/big")
+    check_sums(run, name + ": long bodies", 40)
+    run = Run("--http2", "--requests", "500", "--rate", "5000", "--streams", "4",
+              "--requests-per-connection", "7", address + "/k")
+    check_sums(run, name + ": open loop", 500)
+    run = Run("--http2", "--requests", "50", address + "/none")
+    check(run.status == 1 and run.json["statuses"] == {"404": 50}, name + ": 404", run)
+    run = Run("--http2", "--requests", "50", "--method", "HEAD", address + "/k")
+    check_sums(run, name + ": HEAD", 50)
+    return first
+
+
+def http2_nginx(root, certificate):
     """HTTP/2 against nginx, which refuses streams after 100 requests on a connection."""
     program = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
     if not program:
-        print("nginx not found: HTTP/2 is not tested")
+        print("nginx not found: HTTP/2 is not tested against it")
         return
     with socket.create_server(("127.0.0.1", 0)) as a, socket.create_server(("127.0.0.1", 0)) as b:
         ports = a.getsockname()[1], b.getsockname()[1]
@@ -408,27 +427,22 @@ def http2(root, certificate):
                 if s.connect_ex(("127.0.0.1", ports[1])) == 0:
                     break
             time.sleep(0.05)
-        for name, address in (("h2c", "http://127.0.0.1:%d" % ports[0]),
-                              ("h2", "https://127.0.0.1:%d" % ports[1])):
-            run = Run("--http2", "--requests", "3000", "--clients", "4", "--streams", "10",
-                      "--verify", root, "--field", "X-Y: Z", address + "/k")
-            check_sums(run, name, 3000)
-            check.equal(run.json["verified"], 3000, name + ": verified")
+        for name, address in (("nginx h2c", "http://127.0.0.1:%d" % ports[0]),
+                              ("nginx h2", "https://127.0.0.1:%d" % ports[1])):
+            run = ask_http2(name, address, root)
             # 100 a connection, and those that were open at the end.
             check(run.json["connects"] >= 30, name + ": connections", run)
-            run = Run("--http2", "--requests", "40", "--clients", "2", "--streams", "3",
-                      "--verify", root, address + "/big")
-            check_sums(run, name + ": long bodies", 40)
-            run = Run("--http2", "--requests", "500", "--rate", "5000", "--streams", "4",
-                      "--requests-per-connection", "7", address + "/k")
-            check_sums(run, name + ": open loop", 500)
-            run = Run("--http2", "--requests", "50", address + "/none")
-            check(run.status == 1 and run.json["statuses"] == {"404": 50}, name + ": 404", run)
-            run = Run("--http2", "--requests", "50", "--method", "HEAD", address + "/k")
-            check_sums(run, name + ": HEAD", 50)
     finally:
         nginx.terminate()
         nginx.wait(PATIENCE)
+
+
+def http2(root, certificate):
+    with Server(SWS, root) as server:
+        ask_http2("sws h2c", url(server, ""), root)
+    with Secure(root, certificate) as server:
+        ask_http2("sws h2", server.url, root)
+    http2_nginx(root, certificate)
     # A server of HTTP/1.1.
     with Fake(answers(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")) as fake:
         run = Run("--http2", "--requests", "2", "--clients", "1", fake.url)
@@ -444,12 +458,34 @@ def lacks(*args):
     return "this build has no" in run.err
 
 
+class Secure(Program):
+    """An sws with TLS."""
+
+    def __init__(self, root, certificate):
+        super().__init__([SWS, "--listen", "127.0.0.1:0 tls", "--tls-certificate",
+                          ",".join(certificate), root], r"at (https://.*:\d+)/$")
+        self.url = self.ready.group(1)
+
+
+def tls_sws(root, certificate):
+    with Secure(root, certificate) as server:
+        address = server.url + "/k"
+        run = Run("--requests", "2000", "--verify", root, address)
+        check_sums(run, "sws with TLS", 2000)
+        run = Run("--requests", "300", "--clients", "5", "--requests-per-connection", "1",
+                  "--tls-resume", address)
+        check_sums(run, "sws, a handshake per request", 300)
+        check.equal(run.json["handshakes"], run.json["connects"], "sws: handshakes")
+        check(run.json["resumed"] > 0, "sws: sessions are resumed", run)
+
+
 def secure(root):
     certificate = make_certificate()
     with socket.create_server(("127.0.0.1", 0)) as s:
         nothing = "127.0.0.1:%d/" % s.getsockname()[1]
     if certificate and not lacks("--timeout", "0.1", "https://" + nothing):
         tls(certificate)
+        tls_sws(root, certificate)
         if not lacks("--timeout", "0.1", "--http2", "http://" + nothing):
             http2(root, certificate)
 

@@ -19,6 +19,7 @@
 #include "h2.h"
 #include "net/tls.h"
 #include "pace.h"
+#include "seeing.h"
 #include "stages.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -74,13 +75,13 @@ sws_conn_close(struct sws_conn *conn)
 
 /* End TLS. Only a client that has got all its answers hears that they were all. */
 static void
-end_channel(struct sws_conn *conn)
+end_channel(struct sws_conn *conn, bool has_all)
 {
 	struct sws_channel *channel = conn->transport.channel;
 
 	if (channel == NULL)
 		return;
-	if (conn->burst == NULL || conn->burst->out == conn->burst->count)
+	if (has_all)
 		channel->ops->end(channel);
 	channel->ops->free(channel);
 	conn->transport.channel = NULL;
@@ -90,16 +91,15 @@ static void
 close_fn(void *arg)
 {
 	struct sws_conn *conn = arg;
+	bool has_all = conn->burst == NULL || conn->burst->out == conn->burst->count;
 	int status;
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->transport.fd >= 0);
 	SWS_DEBUG_ASSERT(!mely_event_pending(&conn->event));
 	mely_watch_stop(conn->server->rt, conn->timer, NULL, NULL);
-	end_channel(conn);
 	sws_pace_stop(conn);
-	mely_fd_close(conn->server->rt, conn->transport.fd);
-	conn->transport.fd = -1;
+	/* While it is known whether and how they were encrypted. */
 	if (conn->h2 != NULL)
 		sws_h2_free(conn, mely_current_core());
 	if (conn->burst != NULL) {
@@ -109,6 +109,9 @@ close_fn(void *arg)
 		sws_burst_put(core, conn->burst);
 		conn->burst = NULL;
 	}
+	end_channel(conn, has_all);
+	mely_fd_close(conn->server->rt, conn->transport.fd);
+	conn->transport.fd = -1;
 	status = sws_peer_leave(&conn->peer);
 	if (status != 0)
 		sws_notice(SWS_NOTICE_CONNECTION, -status);
@@ -363,6 +366,16 @@ free_channel(struct sws_conn *conn)
 		conn->transport.channel = NULL;
 }
 
+static void
+free_conn(void *arg)
+{
+	struct sws_conn *conn = arg;
+
+	if (conn != NULL)
+		free(conn->client);
+	free(conn);
+}
+
 /* False: no memory. */
 static bool
 begin_tls(struct sws_conn *conn)
@@ -395,6 +408,7 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	mely_event_init(&conn->event, &sws_read_request, conn);
 	mely_event_init(&conn->drain, &drain_handler, conn);
 	sws_peer_init(&conn->peer, listener);
+	sws_seeing_client(conn);
 	if (sws_listener_endpoint(listener)->tls && !begin_tls(conn))
 		goto fail_free;
 	status = sws_policy_conn_color(server->coloring, &conn->color, server->rt, fd,
@@ -417,12 +431,12 @@ fail_timer:
 	mely_watch_stop(server->rt, conn->timer, NULL, NULL);
 fail_color:
 	free_channel(conn);
-	mely_color_release(&conn->color, free, conn);
+	mely_color_release(&conn->color, free_conn, conn);
 	conn = NULL;
 fail_channel:
 	free_channel(conn);
 fail_free:
-	free(conn);
+	free_conn(conn);
 fail:
 	close(fd);
 	sws_count(&sws_core_here(server)->counters.connections_failed, 1);
@@ -446,7 +460,7 @@ end(struct sws_peer *peer)
 	struct sws_conn *conn = conn_of(peer);
 
 	SWS_ASSERT(conn->state == SWS_CONN_CLOSED && conn->transport.fd < 0 && conn->burst == NULL);
-	mely_color_release(&conn->color, free, conn);
+	mely_color_release(&conn->color, free_conn, conn);
 }
 
 static void
@@ -464,7 +478,7 @@ destroy(struct sws_peer *peer)
 	free_channel(conn);
 	if (conn->transport.fd >= 0)
 		close(conn->transport.fd);
-	free(conn);
+	free_conn(conn);
 }
 
 static void

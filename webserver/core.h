@@ -28,6 +28,7 @@
 #define SWS_H2_SPARES 256
 
 struct sws_burst;
+struct sws_log_ring;
 struct sws_h2_stream;
 
 struct sws_core {
@@ -47,6 +48,8 @@ struct sws_core {
 	uint64_t date_until_ns;     /* monotonic: when to read the wall clock again */
 	char date[HTTP_DATE_LEN];
 	struct sws_counters counters;
+	bool sees;                  /* the ends of answers are timed: for the log, or metrics */
+	struct sws_log_ring *log;   /* or NULL */
 	struct mely_color color;    /* of the sweep and the change of setup; pinned to this core */
 	struct mely_event sweep;
 	struct mely_event adopt;

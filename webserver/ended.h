@@ -9,6 +9,7 @@
 
 #include "burst.h"
 #include "core.h"
+#include "net/transport.h"
 
 /** The end of an answer. */
 struct sws_end {
@@ -16,6 +17,7 @@ struct sws_end {
 	const struct http_request *req; /* NULL: the input was no request */
 	const char *head;               /* of the request, or that input; NULL: it was not kept */
 	size_t head_room;               /* bytes there */
+	const char *protocol;           /* NULL: as its request line says */
 	uint64_t since_ns;              /* when the first byte of the request had arrived */
 	uint64_t head_sent, body_sent;  /* bytes */
 	bool complete;                  /* all is sent, as far as the server knows */
@@ -49,6 +51,11 @@ sws_burst_method(const struct sws_burst *burst, unsigned i)
 	    : burst->asked[i].request.method;
 }
 
+/** Note an answer in the log, and how long it took, before it is released; seen.c. */
+void sws_answer_see(struct sws_core *core, const struct sws_answer *a, const struct sws_end *end);
+/** The same for answer number out of the burst. */
+void sws_burst_see(const struct sws_burst *burst, struct sws_core *core, bool complete);
+
 /** The answer is over: count and release it. For answers that are in no burst. */
 void sws_answer_end(struct sws_core *core, struct sws_answer *a, const struct sws_end *end);
 
@@ -62,6 +69,8 @@ sws_burst_end_answer(struct sws_burst *burst, struct sws_core *core)
 	struct sws_answer *a = &burst->answers[burst->out];
 
 	sws_answer_count(core, a, sws_burst_method(burst, burst->out), a->len + a->sent);
+	if (SWS_UNLIKELY(core->sees))
+		sws_burst_see(burst, core, true);
 	sws_answer_release(a, core->number);
 	burst->out++;
 }

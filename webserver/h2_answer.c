@@ -378,7 +378,7 @@ static void
 end_answer(struct sws_h2 *h2, struct sws_h2_stream *stream, int core)
 {
 	struct sws_end end = {.conn = h2->conn, .req = &stream->request, .head = stream->head,
-		.head_room = stream->head_len, .since_ns = stream->since_ns,
+		.head_room = stream->head_len, .protocol = "HTTP/2.0", .since_ns = stream->since_ns,
 		.head_sent = stream->head_sent, .body_sent = stream->body_sent,
 		.complete = stream->flags & SWS_H2_DONE};
 

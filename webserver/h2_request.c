@@ -206,7 +206,7 @@ stream_new(struct sws_h2 *h2, int32_t id)
 	stream->asker.conn = h2->conn;
 	stream->asker.then = &sws_h2_helped;
 	stream->id = id;
-	stream->since_ns = core->now_ns;
+	stream->since_ns = SWS_UNLIKELY(core->sees) ? mely_now_ns() : core->now_ns;
 	stream->next = h2->streams;
 	if (stream->next != NULL)
 		stream->next->prev = stream;

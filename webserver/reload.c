@@ -59,6 +59,8 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	    ? "max-clients-per-address"
 	    : (before->rate_address > 0) != (now->rate_address > 0) ? "rate-per-address"
 	    : before->cache_size != now->cache_size ? "cache-size"
+	    : differ(before->access_log, now->access_log) ? "access-log"
+	    : before->log_format != now->log_format ? "log-format"
 	    : differ(before->user, now->user) ? "user"
 	    : differ(before->chroot, now->chroot) ? "chroot"
 	    : before->sandbox != now->sandbox ? "sandbox" : NULL;

@@ -27,6 +27,7 @@
 #include "net/listen.h"
 #include "ops/sandbox.h"
 #include "ops/user.h"
+#include "seeing.h"
 #include "server.h"
 
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
@@ -37,6 +38,7 @@
 
 static void signal_fn(void *arg);
 static void hangup_fn(void *arg);
+static void reopen_fn(void *arg);
 static void take_over_fn(void *arg);
 static void started_fn(void *arg);
 static void watchdog_fn(void *arg);
@@ -44,6 +46,7 @@ static void deadline_fn(void *arg);
 
 static struct mely_handler signal_handler = SWS_SIGNAL(signal_fn);
 static struct mely_handler hangup_handler = SWS_SIGNAL(hangup_fn);
+static struct mely_handler reopen_handler = SWS_SIGNAL(reopen_fn);
 static struct mely_handler take_over_handler = SWS_SIGNAL(take_over_fn);
 static struct mely_handler started_handler = SWS_STARTED(started_fn);
 static struct mely_handler watchdog_handler = SWS_WATCHDOG(watchdog_fn);
@@ -135,6 +138,12 @@ hangup_fn(void *arg)
 	SWS_ASSERT(mely_current_color() == server->control);
 	if (!sws_server_drains(server))
 		sws_reload_begin(server);
+}
+
+static void
+reopen_fn(void *arg)
+{
+	sws_seeing_reopen(arg);
 }
 
 static void
@@ -235,7 +244,8 @@ init_signals(struct sws_server *server)
 		int number;
 		struct mely_handler *handler;
 	} signals[] = {{SIGTERM, &signal_handler}, {SIGINT, &signal_handler},
-		{SIGHUP, &hangup_handler}, {SIGUSR2, &take_over_handler}};
+		{SIGHUP, &hangup_handler}, {SIGUSR1, &reopen_handler},
+		{SIGUSR2, &take_over_handler}};
 	int status = mely_color_of_id(server->rt, 0, &server->control);
 	sigset_t watched, before;
 	mely_watch watch;
@@ -305,6 +315,8 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	status = init_cores(server, pollers);
 	if (status != 0)
 		return complain("cannot start", "", status);
+	if (sws_seeing_open(server) != 0)
+		return -1;
 	if (sws_net_listen(&server->net, &server->reload.setup->options.listens,
 	    server->reload.setup->options.listens_by_default, server->accepting_count,
 	    &server->inherited) != 0)
@@ -349,9 +361,12 @@ watchdog_fn(void *arg)
 int
 sws_server_run(struct sws_server *server)
 {
+	int status;
+
 	/* Without the color of the signals nothing would end the run. */
 	SWS_ASSERT(server->control != NULL);
-	return mely_run(server->rt);
+	status = sws_seeing_start(server);
+	return status != 0 ? status : mely_run(server->rt);
 }
 
 void
@@ -365,6 +380,7 @@ sws_server_fini(struct sws_server *server)
 	sws_inherited_close(&server->inherited);
 	sws_notify_fini(&server->notify);
 	sws_origins_free(server->net.origins);
+	sws_seeing_close(server);
 	for (int i = 0; server->cores != NULL && i < server->cores_count; i++)
 		sws_core_free(server->cores[i]);
 	sws_renew_fini(server);

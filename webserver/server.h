@@ -23,6 +23,7 @@
 #include "renew.h"
 
 struct sws_core;
+struct sws_log;
 
 struct sws_server {
 	struct mely_runtime *rt;
@@ -36,6 +37,7 @@ struct sws_server {
 	char sandbox[SWS_SANDBOX_TEXT];  /* what it is made of */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
+	struct sws_log *log;             /* NULL: off */
 	struct sws_tls *tls;             /* NULL: no setup has had certificates */
 	struct sws_renew renew;
 

@@ -120,9 +120,9 @@ read_request_fn(void *arg)
 	 * stream may share the edge of the bytes before it. */
 	conn->unread = (size_t)n == room || conn->hung_up
 	    || sws_transport_is_unread(&conn->transport);
-	conn->since_ns = core->now_ns;
+	conn->since_ns = SWS_UNLIKELY(core->sees) ? mely_now_ns() : core->now_ns;
 	if (burst->in_len == 0)
-		conn->head_ns = core->now_ns;
+		conn->head_ns = conn->since_ns;
 	burst->in_len = (uint16_t)(burst->in_len + n);
 	burst->stalled = false;
 	sws_conn_stage(conn, &sws_parse_request);

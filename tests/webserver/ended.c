@@ -13,6 +13,19 @@
 
 static struct sws_core core = {.number = HERE};
 
+/* What was seen last, and how often. */
+static struct sws_end seen;
+static unsigned seen_count, seen_status;
+
+void
+sws_answer_see(struct sws_core *on, const struct sws_answer *a, const struct sws_end *end)
+{
+	assert_ptr_equal(on, &core);
+	seen = *end;
+	seen_status = sws_answer_status(a);
+	seen_count++;
+}
+
 static uint64_t
 answers(unsigned method, unsigned class)
 {
@@ -192,6 +205,49 @@ alone(void **state)
 	sws_page_unref(page);
 }
 
+/* A core that sees the ends of answers sees each, with its bytes and those of the request. */
+static void
+watched(void **state)
+{
+	struct sws_page *page = test_page("/a", 1, 0);
+	struct sws_burst *burst = burst_of(page, 3, 0);
+	static struct sws_conn conn = {.head_ns = 77};
+
+	(void)state;
+	core.sees = true;
+	page->status = 200;
+	burst->asker.conn = &conn;
+	burst->in_len = 200;
+	burst->in_at = 150;
+	burst->bad = 400;
+	for (unsigned i = 0; i < 3; i++) {
+		burst->asked[i].base = (uint16_t)(50 * i);
+		burst->answers[i].head_len = 60;
+	}
+	burst->answers[0].sent = 1000;
+	sws_burst_end_answer(burst, &core);
+	assert_ptr_equal(seen.conn, &conn);
+	assert_ptr_equal(seen.head, burst->in);
+	assert_ptr_equal(seen.req, &burst->asked[0].request);
+	assert_int_equal(seen.since_ns, 77);
+	assert_int_equal(seen.head_sent, 60);
+	assert_int_equal(seen.body_sent, 1040);
+	assert_true(seen.complete);
+	burst->out_at = 50;
+	sws_burst_give_up(burst, &core, HERE);
+	assert_int_equal(seen_count, 3);
+	/* The last one answers no request: its input stands behind all that was parsed. */
+	assert_null(seen.req);
+	assert_ptr_equal(seen.head, burst->in + 150);
+	assert_int_equal(seen.head_room, 50);
+	assert_int_equal(seen.head_sent + seen.body_sent, 0);
+	assert_false(seen.complete);
+	core.sees = false;
+	assert_int_equal(test_refs(page), 1);
+	sws_page_unref(page);
+	free(burst);
+}
+
 int
 main(void)
 {
@@ -201,6 +257,7 @@ main(void)
 		cmocka_unit_test_setup(no_request, begin),
 		cmocka_unit_test_setup(given_up, begin),
 		cmocka_unit_test_setup(alone, begin),
+		cmocka_unit_test_setup(watched, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "../../webserver/conn.h"
 #include "../../webserver/core.h"
+#include "../../webserver/ended.h"
 
 static struct sws_server server;
 static struct sws_core core = {.server = &server};
@@ -42,6 +43,12 @@ sws_conn_close(struct sws_conn *c)
 {
 	c->state = SWS_CONN_CLOSED;
 	closed++;
+}
+
+void
+sws_answer_see(struct sws_core *c, const struct sws_answer *a, const struct sws_end *end)
+{
+	assert_true(c->sees && a->page != NULL && end->conn == &conn);
 }
 
 static inline void

@@ -24,6 +24,7 @@ static const char *const texts[SWS_NOTICE_KINDS] = {
 	[SWS_NOTICE_ADDRESS] = "refused a connection of an address",
 	[SWS_NOTICE_CONNECTION] = "cannot serve a connection",
 	[SWS_NOTICE_HANDSHAKE] = "a TLS handshake has failed",
+	[SWS_NOTICE_LOG] = "cannot write all of the access log",
 };
 
 void

@@ -38,6 +38,7 @@ struct sws_channel {
 	uint64_t sent;           /* bytes that the socket has taken since the handshake */
 	const char *failure;     /* why the handshake failed, or NULL */
 	const char *protocol;    /* as ALPN names it; NULL: the client did not say */
+	const char *version;     /* of its protocol, as "TLSv1.3"; NULL: not known yet */
 	bool begun;              /* the client has begun the handshake */
 	bool open;               /* the handshake is over */
 	bool pending;

@@ -312,6 +312,7 @@ opened(struct channel *s)
 	SSL_get0_alpn_selected(s->ssl, &name, &len);
 	if (len > 0)
 		s->base.protocol = len == 2 && memcmp(name, "h2", 2) == 0 ? "h2" : "http/1.1";
+	s->base.version = SSL_get_version(s->ssl);
 	s->base.open = true;
 	sws_tls_certs_unref(s->certs);
 	s->certs = NULL;

@@ -13,6 +13,7 @@
 #include "base/assertion.h"
 #include "net/endpoint.h"
 #include "ops/config.h"
+#include "ops/log.h"
 #include "ops/options.h"
 
 static const char help[] =
@@ -74,6 +75,9 @@ static const char help[] =
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
+    "  --access-log FILE     write a line for each answer; - for standard output (off)\n"
+    "  --log-format common|combined|extended|json\n"
+    "                        what a line says (combined)\n"
     "  --user USER[:GROUP]   become this user after listening; for root only\n"
     "  --chroot DIR          all paths are beneath DIR; for root only\n"
     "  --sandbox MODE        auto: keep sws from files and system calls that it does not need,\n"
@@ -132,6 +136,8 @@ set_defaults(struct sws_options *o)
 		},
 		.http2 = 1, .http2_streams = 128, .http2_resets = 1000, .http2_frames = 10000,
 		.min_rate = 256,
+		.access_log = "off",
+		.log_format = SWS_LOG_COMBINED,
 		.header_timeout_ns = UINT64_C(10000000000),
 		.idle_timeout_ns = UINT64_C(60000000000),
 		.drain_timeout_ns = UINT64_C(30000000000),

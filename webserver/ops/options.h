@@ -52,6 +52,8 @@ struct sws_options {
 	const char *chroot;       /**< the new root of all paths, or NULL */
 	int sandbox;              /**< enum sws_sandbox */
 	struct sws_texts sandbox_read;
+	const char *access_log;   /**< a path, "-" for standard output, or "off" */
+	int log_format;           /**< enum sws_log_format */
 	bool only_check;
 	struct sws_arena arena;   /**< holds all that the file says */
 };

@@ -17,6 +17,7 @@
 #include "net/endpoint.h"
 #include "ops/filter.h"
 #include "ops/landlock.h"
+#include "ops/log.h"
 #include "ops/sandbox.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -88,7 +89,8 @@ allow_path(struct plan *plan, const char *path, enum sws_setting_path kind)
 		return;
 	}
 	if (kind == SWS_PATH_LOG) {
-		allow_beside(plan, path, SWS_LANDLOCK_WRITE, false);
+		if (!sws_log_is_off(path) && !sws_log_is_stdout(path))
+			allow_beside(plan, path, SWS_LANDLOCK_WRITE, false);
 		return;
 	}
 	if (kind == SWS_PATH_PAIR) {

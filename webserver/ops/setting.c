@@ -16,6 +16,7 @@
 #include "base/policy.h"
 #include "http/lines.h"
 #include "net/endpoint.h"
+#include "ops/log.h"
 #include "ops/options.h"
 #include "ops/setting.h"
 #include "site/rules.h"
@@ -72,6 +73,8 @@ const struct sws_setting sws_settings[] = {
 	{"chroot", SWS_SETTING_TEXT, SERVER(chroot)},
 	{"sandbox", SWS_SETTING_CHOICE, SERVER(sandbox), .choices = "auto|require|off"},
 	{"sandbox-read", SWS_SETTING_TEXTS, SERVER(sandbox_read), .path = SWS_PATH_READ},
+	{"access-log", SWS_SETTING_TEXT, SERVER(access_log), .path = SWS_PATH_LOG},
+	{"log-format", SWS_SETTING_CHOICE, SERVER(log_format), .choices = SWS_LOG_FORMATS},
 	{.name = NULL}
 };
 

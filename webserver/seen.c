@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seen.c: what is made of the end of an answer when it is to be seen: a line of the log.
+ */
+#include <time.h>
+
+#include "conn.h"
+#include "ended.h"
+#include "ops/log.h"
+
+/* The fields of a request that the log has. */
+static void
+add_fields(struct sws_log_entry *e, const struct sws_end *end)
+{
+	struct {
+		const char *name;
+		struct http_text *to;
+	} fields[] = {{"host", &e->host}, {"referer", &e->referer}, {"user-agent", &e->agent}};
+
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		size_t at = 0;
+
+		(void)http_find_field(end->head, end->head_room, fields[i].name, &at,
+		    fields[i].to);
+	}
+	if (end->req->authority.len > 0)
+		e->host = (struct http_text){end->head + end->req->authority.at,
+			end->req->authority.len};
+}
+
+static void
+log_answer(struct sws_core *core, const struct sws_answer *a, const struct sws_end *end,
+    uint64_t now)
+{
+	const struct sws_channel *channel = end->conn->transport.channel;
+	const char *client = end->conn->client;
+	struct sws_log_entry e = {
+		.protocol = end->protocol,
+		.tls = channel != NULL ? channel->version : NULL,
+		.body_bytes = end->body_sent,
+		.bytes = end->head_sent + end->body_sent,
+		.status = sws_answer_status(a),
+		.complete = end->complete
+	};
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	e.wall_us = (uint64_t)wall.tv_sec * 1000000 + (uint64_t)wall.tv_nsec / 1000;
+	e.duration_us = now > end->since_ns ? (now - end->since_ns) / 1000 : 0;
+	e.range = e.status == 206;
+	if (client != NULL)
+		e.client = (struct http_text){client, strlen(client)};
+	if (end->head != NULL)
+		e.line = http_find_request_line(end->head, end->head_room);
+	if (end->head != NULL && end->req != NULL)
+		add_fields(&e, end);
+	sws_log_add(core->log, &e, now);
+}
+
+void
+sws_answer_see(struct sws_core *core, const struct sws_answer *a, const struct sws_end *end)
+{
+	uint64_t now = mely_now_ns();
+
+	SWS_ASSERT(core->sees);
+	if (core->log != NULL)
+		log_answer(core, a, end, now);
+}

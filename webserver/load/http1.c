@@ -48,6 +48,14 @@ next(struct load_conn *conn, uint64_t now)
 	return load_conn_target(conn, f);
 }
 
+/* Open loop: let the core give it a request, if it can take one. */
+static void
+wait_for_due(struct load_conn *conn, uint64_t now)
+{
+	if (conn->core->timer >= 0 && conn->in_flight < conn->capacity && conn->left > 0)
+		load_core_ready(conn->core, conn, now);
+}
+
 static bool
 send_requests(struct load_conn *conn, uint64_t now)
 {
@@ -61,8 +69,7 @@ send_requests(struct load_conn *conn, uint64_t now)
 		return true;
 	t = next(conn, now);
 	if (t == NULL) {
-		if (core->timer >= 0 && conn->left > 0)
-			load_core_ready(core, conn, now);
+		wait_for_due(conn, now);
 		return true;
 	}
 	more = next(conn, now);
@@ -82,8 +89,7 @@ send_requests(struct load_conn *conn, uint64_t now)
 		if (!load_conn_write(conn, core->out, len))
 			return false;
 	}
-	if (core->timer >= 0 && conn->in_flight < conn->capacity && conn->left > 0)
-		load_core_ready(core, conn, now);
+	wait_for_due(conn, now);
 	return true;
 }
 

@@ -217,8 +217,12 @@ collect(struct load_run *run, struct load_result *result)
 
 	if (end == 0 || end > run->end_ns)
 		end = run->end_ns;
-	if (end < run->begin_ns)
+	if (end <= run->begin_ns)
 		end = run->begin_ns;
+	/* A row for each second, if nothing was answered in the last ones, too. */
+	else if (load_result_second(result, (uint32_t)((end - 1 - run->begin_ns) / SECOND_NS))
+	    == NULL)
+		return report("result", -ENOMEM);
 	for (uint32_t i = 0; i < run->options->cores; i++) {
 		struct load_core *core = &run->cores[i];
 

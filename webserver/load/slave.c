@@ -106,11 +106,22 @@ run(struct job *job)
 	return ok;
 }
 
+/* A master sends its job at once; after that, it may wait for other slaves. */
+static bool
+receive_job(struct job *job)
+{
+	struct timeval limit = {10, 0}, none = {0, 0};
+
+	return setsockopt(job->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0
+	    && load_message_expect(job->fd, "job", &job->text)
+	    && load_message_expect(job->fd, "list", &job->list)
+	    && setsockopt(job->fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none) == 0;
+}
+
 static void
 serve(struct job *job)
 {
-	if (!load_message_expect(job->fd, "job", &job->text)
-	    || !load_message_expect(job->fd, "list", &job->list))
+	if (!receive_job(job))
 		return;
 	if (!parse_job(job)) {
 		fail(job, "a job that this version does not know");

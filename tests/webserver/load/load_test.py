@@ -238,8 +238,8 @@ def verify(server, root):
     os.makedirs(other)
     with open(os.path.join(root, "k"), "rb") as f:
         text = f.read()
-    changed = bytes([text[0] ^ 1])
-    for name, content in (("first byte", changed + text[1:]), ("last byte", text[:-1] + b"\0"),
+    first, last = bytes([text[0] ^ 1]), bytes([text[-1] ^ 128])
+    for name, content in (("first byte", first + text[1:]), ("last byte", text[:-1] + last),
                           ("shorter", text[:-1]), ("longer", text + b"x"), ("empty", b"")):
         with open(os.path.join(other, "k"), "wb") as f:
             f.write(content)

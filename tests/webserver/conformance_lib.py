@@ -28,6 +28,8 @@ import re
 import socket
 import time
 
+from sws_lib import TLS, secure
+
 PROBE = "/probe.txt"
 PROBE_BODY = b"probe\n"
 PROBE_REQUEST = b"GET /probe.txt HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -179,6 +181,8 @@ class Wire:
     def __init__(self, port, patience):
         self.s = socket.create_connection(("127.0.0.1", port))
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if TLS:
+            self.s = secure(self.s)
         self.s.settimeout(patience)
         self.data = b""
         self.ended = self.waits = False

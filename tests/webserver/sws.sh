@@ -41,6 +41,15 @@ begin h2 python3 "$python/h2_test.py" "$sws"
 begin h2-frames python3 "$python/h2_frames_test.py" "$sws"
 begin h2-floods python3 "$python/h2_floods_test.py" "$sws"
 begin content python3 "$python/sws_content_test.py" "$sws"
+# The same requests with TLS.
+if command -v openssl >/dev/null; then
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost \
+	    -keyout "$output/key" -out "$output/cert" 2>/dev/null || exit 1
+	for test in sws_http conformance; do
+		begin "$test-tls" env SWS_TLS="$output/cert,$output/key" \
+		    python3 "$python/${test}_test.py" "$sws"
+	done
+fi
 for coloring in paper file; do
 	begin "coloring-$coloring" env SWS_ARGS="--coloring $coloring" \
 	    python3 "$python/sws_http_test.py" "$sws"

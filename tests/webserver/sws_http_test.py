@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from sws_lib import Checks, Server, make_root, read, remove_root
+from sws_lib import TLS, Checks, Server, make_root, read, remove_root
 
 check = Checks()
 HOST = b"Host: a\r\n"
@@ -562,22 +562,22 @@ def quick_edits(server, root):
 
 def curl(server, root):
     """A client that is not ours."""
-    url = "http://127.0.0.1:%d" % server.port
-    out = subprocess.run(["curl", "-sS", "--max-time", "60", url + "/large.bin"],
+    url = "%s://127.0.0.1:%d" % ("https" if TLS else "http", server.port)
+    out = subprocess.run(["curl", "-ksS", "--max-time", "60", url + "/large.bin"],
                          capture_output=True)
     check(out.returncode == 0 and out.stdout == read(root, "large.bin"), "curl: a large file",
           out.stderr)
-    out = subprocess.run(["curl", "-sS", "--max-time", "60", "-L", "-o", "/dev/null", "-w",
+    out = subprocess.run(["curl", "-ksS", "--max-time", "60", "-L", "-o", "/dev/null", "-w",
                           "%{http_code} %{num_redirects}", url + "/sub"], capture_output=True)
     check.equal(out.stdout, b"200 1", "curl: follows the redirect")
-    out = subprocess.run(["curl", "-sS", "--max-time", "60", "-o", "/dev/null", "-w",
+    out = subprocess.run(["curl", "-ksS", "--max-time", "60", "-o", "/dev/null", "-w",
                           "%{http_code}", "--compressed", "-z", server.get("/")["last-modified"],
                           url + "/"], capture_output=True)
     check.equal(out.stdout, b"304", "curl: -z")
     part = os.path.join(root, "part")
     with open(part, "wb") as f:
         f.write(read(root, "large.bin")[:1234567])
-    out = subprocess.run(["curl", "-sS", "--max-time", "60", "-C", "-", "-o", part,
+    out = subprocess.run(["curl", "-ksS", "--max-time", "60", "-C", "-", "-o", part,
                           url + "/large.bin"], capture_output=True)
     with open(part, "rb") as f:
         check(out.returncode == 0 and f.read() == read(root, "large.bin"),

@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 import socket
+import ssl
 import sys
 import tempfile
 import time
@@ -12,12 +13,35 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from client import PATIENCE, Checks, Program, parse_head, short  # noqa: E402,F401
 
 
+# SWS_TLS=CERT,KEY: the servers and clients of a test speak TLS.
+TLS = os.environ.get("SWS_TLS")
+
+
+class SecureSocket(ssl.SSLSocket):
+    """A socket whose shutdown is that of TCP beneath."""
+
+    def shutdown(self, how):
+        socket.socket.shutdown(self, how)
+
+
+def secure(s):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.sslsocket_class = SecureSocket
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context.wrap_socket(s)
+
+
 class Server(Program):
     """An sws that serves root on a free port."""
 
     def __init__(self, program, root, *args, nofile=None, bind=None):
         # More options for all servers of a test: SWS_ARGS="--coloring file" python3 ...
-        command = [program, "--port", "0", *os.environ.get("SWS_ARGS", "").split(), *args]
+        command = [program, *os.environ.get("SWS_ARGS", "").split(), *args]
+        if TLS:
+            command += ["--listen", "127.0.0.1:0 tls", "--tls-certificate", TLS]
+        else:
+            command += ["--port", "0"]
         if bind:
             command += ["--bind", bind]
 
@@ -25,7 +49,7 @@ class Server(Program):
             if nofile:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
 
-        super().__init__(command + [root], r"at http://.*:(\d+)/$", preexec_fn=limit)
+        super().__init__(command + [root], r"at https?://.*:(\d+)/$", preexec_fn=limit)
         self.port = int(self.ready.group(1))
 
     def connect(self, host="127.0.0.1", rcvbuf=None):
@@ -57,6 +81,8 @@ class Client:
         self.s.settimeout(PATIENCE)
         self.s.connect((host, port))
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if TLS:
+            self.s = secure(self.s)
         self.data = b""
 
     def __enter__(self):

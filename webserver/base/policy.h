@@ -73,8 +73,8 @@ sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
 #define SWS_NOT_FOUND(f) SWS_HANDLER(f, "404", 200)
 #define SWS_WRITE_RESPONSE(f) SWS_HANDLER(f, "WriteResponse", 5000)
 /*
- * TLSHandshake has two parts: keys and a signature (200 us with P-256, 450 us with RSA-2048), and the
- * client's answer.
+ * TLSHandshake has two parts: keys and a signature (200 us with P-256, 450 us with RSA-2048), and
+ * the client's answer.
  */
 #define SWS_TLS_HANDSHAKE(f) SWS_HANDLER(f, "TLSHandshake", 250000)
 #define SWS_TLS_ANSWER_NS 50000

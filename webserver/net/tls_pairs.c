@@ -193,7 +193,9 @@ new_context(const struct sws_tls_options *options)
 		SSL_CTX_free(c);
 		return NULL;
 	}
-	SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	/* A client that ends TCP without TLS has ended: half a request gets no answer anyway. */
+	SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION
+	    | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
 	    | SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_default_passwd_cb(c, no_password);

@@ -27,6 +27,7 @@
 #include "handover.h"
 #include "net/inherit.h"
 #include "server.h"
+#include "setup.h"
 
 static void report_fn(void *arg);
 
@@ -43,7 +44,8 @@ sws_handover_watch(struct sws_server *server)
 {
 	struct sws_handover *h = &server->handover;
 
-	return mely_fd_watch(server->control, h->launcher.fd, MELY_FD_READ, &report_handler, server,
+	return h->launcher.fd < 0 ? 0
+	    : mely_fd_watch(server->control, h->launcher.fd, MELY_FD_READ, &report_handler, server,
 	    &h->reports);
 }
 
@@ -91,6 +93,8 @@ sws_handover_begin(struct sws_server *server)
 	SWS_ASSERT(mely_current_color() == server->control);
 	if (status == 0)
 		h->running = true;
+	else if (!server->reload.setup->options.hand_over)
+		fputs("sws: SIGUSR2: --hand-over is off\n", stderr);
 	else if (h->running)
 		fputs("sws: SIGUSR2: another process is taking over already\n", stderr);
 	else

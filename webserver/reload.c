@@ -52,6 +52,7 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 {
 	return !sws_texts_equal(&before->listens, &now->listens) ? "listen, bind or port"
 	    : before->cores != now->cores ? "cores"
+	    : before->hand_over != now->hand_over ? "hand-over"
 	    : before->accepting != now->accepting ? "accept"
 	    : before->coloring != now->coloring ? "coloring"
 	    : before->clients_max != now->clients_max ? "max-clients"

@@ -297,7 +297,7 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 		return -1;
 	}
 	/* Its process has the rights, and the view of files, that this one has now. */
-	status = sws_handover_init(&server->handover, argv);
+	status = options->hand_over ? sws_handover_init(&server->handover, argv) : 0;
 	if (status == 0)
 		status = sws_store_init(&server->store, options->cache_size);
 	if (status == 0)

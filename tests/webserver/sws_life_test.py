@@ -236,6 +236,14 @@ def launcher(www):
         wait_until(lambda: "SIGUSR2: cannot ask" in server.stderr(), "... and what that means")
         check.equal(server.get("/").status, 200, "serves without it")
         check.equal(server.stop(), 0, "exit status")
+    with Server(SWS, www, "--hand-over=off") as server:
+        pid = server.process.pid
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            check.equal(f.read(), "", "no process beside it with --hand-over=off")
+        server.signal(signal.SIGUSR2)
+        wait_until(lambda: "SIGUSR2: --hand-over is off" in server.stderr(), "it says so")
+        check.equal(server.get("/").status, 200, "and serves")
+        check.equal(server.stop(), 0, "exit status")
 
 
 def server_sockets(pid):

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/assertion.h"
+#include "net/inherit.h"
 #include "ops/launcher.h"
 
 /* The kernel takes at most 253. */
@@ -98,8 +98,14 @@ wait_for_request(struct launcher *l)
 	char ignored[VARIABLE_MAX];
 
 	l->count = 0;
-	if (n < 0 || wanted < 0)
-		return n >= 0 && wait_for_request(l); /* a cancellation that came too late */
+	/* A cancellation that came too late. */
+	while (n >= 0 && wanted == CANCEL)
+		n = receive_part(l->server, &wanted, l->variable, part);
+	/* This process may have rights that the server has given up, which is to win nothing by
+	 * what it asks for: another variable could change what the program is. */
+	if (n < 0 || wanted < 0 || strncmp(l->variable, SWS_HANDOVER "=",
+	    sizeof SWS_HANDOVER) != 0)
+		return false;
 	l->fds = calloc((size_t)wanted + 1, sizeof *l->fds);
 	while (l->fds != NULL && n >= 0 && n <= wanted - l->count) {
 		/* Above the numbers that the new process has. */

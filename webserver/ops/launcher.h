@@ -4,7 +4,8 @@
  * comes to be before the server gives up the right to do so (ops/sandbox.h), and ends with it.
  *
  * All it can do is to start the program of this name, with these arguments and this environment,
- * and with descriptors that it is sent.
+ * and with descriptors that it is sent, of which the one variable SWS_HANDOVER says what they are
+ * (net/inherit.h).
  */
 #ifndef SWS_OPS_LAUNCHER_H
 #define SWS_OPS_LAUNCHER_H
@@ -37,7 +38,7 @@ struct sws_launcher_report {
 int sws_launcher_start(struct sws_launcher *launcher, char **argv);
 
 /**
- * Ask for a process with count descriptors and one environment variable more, NAME=VALUE. Not
+ * Ask for a process with count descriptors and the variable SWS_HANDOVER=VALUE. Not
  * again before a report that it has failed or ended. Does not block. 0 or a negative errno.
  */
 int sws_launcher_ask(const struct sws_launcher *launcher, const char *variable, const int *fds,

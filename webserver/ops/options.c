@@ -31,6 +31,7 @@ static const char help[] =
     "                        ADDRESS:PORT, unix:PATH, or fd:NAME for a socket\n"
     "                        of LISTEN_FDS; can be given many times\n"
     "  --cores N             number of cores (all that this process may use)\n"
+    "  --hand-over=on|off    whether SIGUSR2 starts a process that takes over (on)\n"
     "  --accept core|single|least\n"
     "                        which core accepts, and has, a connection (core)\n"
     "  --coloring connection|paper|file\n"
@@ -124,6 +125,7 @@ set_defaults(struct sws_options *o)
 {
 	*o = (struct sws_options){
 		.port = -1,
+		.hand_over = true,
 		.cache_size = (size_t)64 << 20,
 		.site = {
 			.cache_file_size = (size_t)64 << 10,

@@ -26,6 +26,7 @@ struct sws_options {
 	struct sws_texts listens; /**< the endpoints, in the end with that of bind and port */
 	bool listens_by_default;  /**< none of these was said */
 	int cores;                /**< 0: the runtime's default */
+	bool hand_over;           /**< SIGUSR2 does something */
 	int accepting;            /**< enum sws_accepting */
 	int coloring;             /**< enum sws_coloring */
 	int http2;                /**< 1: on */

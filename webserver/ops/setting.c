@@ -33,6 +33,7 @@ const struct sws_setting sws_settings[] = {
 	{"listen", SWS_SETTING_TEXTS, SERVER(listens), .check = sws_endpoint_check,
 	    .path = SWS_PATH_ENDPOINT},
 	{"cores", SWS_SETTING_NUMBER, SERVER(cores), .min = 1, .max = MELY_CORES_MAX},
+	{"hand-over", SWS_SETTING_SWITCH, SERVER(hand_over)},
 	{"accept", SWS_SETTING_CHOICE, SERVER(accepting), .choices = SWS_ACCEPTINGS},
 	{"coloring", SWS_SETTING_CHOICE, SERVER(coloring), .choices = SWS_COLORINGS},
 	{"max-clients", SWS_SETTING_COUNT, SERVER(clients_max), .min = 1, .max = 100000000},

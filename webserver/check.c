@@ -15,6 +15,7 @@
 #include "http/coding.h"
 #include "http/path.h"
 #include "apply.h"
+#include "compress.h"
 #include "conn.h"
 #include "disk.h"
 #include "list.h"
@@ -222,7 +223,10 @@ preferred(const struct sws_site *site, const struct http_request *req, const cha
 	size_t at = 0;
 
 	for (const uint8_t *c = site->options.codings; *c != HTTP_IDENTITY; c++)
-		if (page->codings >> *c & 1)
+		if (page->codings >> *c & 1 & ~(page->makes >> *c))
+			order[n++] = *c;
+	for (const uint8_t *c = site->options.compress; *c != HTTP_IDENTITY; c++)
+		if (page->makes >> *c & 1)
 			order[n++] = *c;
 	order[n] = HTTP_IDENTITY;
 	http_accepted_init(&accepted);
@@ -257,8 +261,13 @@ negotiate(const struct look *look, struct sws_answer *a)
 	sws_site_hash(look->site, &path);
 	a->fd = -1;
 	status = resolve(look, &path, a);
-	if (status < 0) {
-		*a = plain; /* that file has gone: this one is as good */
+	if (status < 0 || (status == 0 && a->page->vain)) {
+		/* That file has gone, or is still to be made: this one is as good. */
+		if (status == 0)
+			sws_answer_release(a, look->core->number);
+		else if (plain.page->makes >> coding & 1)
+			sws_compress(look->core, look->site, &path, plain.page);
+		*a = plain;
 		return 0;
 	}
 	sws_answer_release(&plain, look->core->number);

@@ -22,6 +22,7 @@
 
 #include "base/assertion.h"
 #include "base/policy.h"
+#include "compress.h"
 #include "conn.h"
 #include "core.h"
 #include "net/listen.h"
@@ -288,6 +289,7 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 	int status, pollers;
 
 	memset(server, 0, sizeof *server);
+	pthread_mutex_init(&server->compressing.lock, NULL);
 	atomic_init(&server->grace_ns, GRACE_NS);
 	server->handover.launcher.fd = -1;
 	sws_notify_init(&server->notify);
@@ -375,6 +377,7 @@ sws_server_fini(struct sws_server *server)
 	SWS_ASSERT(mely_current_core() < 0);
 	/* The runtime first: its events are parts of the connections. */
 	mely_runtime_free(server->rt);
+	sws_compress_fini(server);
 	sws_net_fini(&server->net);
 	sws_handover_fini(&server->handover);
 	sws_inherited_close(&server->inherited);

@@ -25,6 +25,15 @@
 struct sws_core;
 struct sws_log;
 
+struct sws_compress_job;
+
+/** Pages that helpers encode (compress.h). */
+struct sws_compressing {
+	pthread_mutex_t lock;
+	struct sws_compress_job *jobs;
+	int count;
+};
+
 struct sws_server {
 	struct mely_runtime *rt;
 	struct sws_store store;
@@ -49,6 +58,7 @@ struct sws_server {
 
 	_Atomic(bool) draining;
 	_Atomic(uint64_t) grace_ns;      /* of idle connections, in a drain */
+	struct sws_compressing compressing;
 	_Atomic(int) listings;           /* that are being made or sent */
 	struct sws_net net;
 };

@@ -415,10 +415,33 @@ threads(void **state)
 	assert_int_equal(atomic_load(&store.bytes), 0);
 }
 
+/* An addition finds the place taken, and leaves it as it is. */
+static void
+add_only(void **state)
+{
+	struct sws_store store;
+	struct sws_page *first = test_page("/a", 1, 0), *second = test_page("/a", 1, 0);
+
+	(void)state;
+	assert_int_equal(sws_store_init(&store, 1 << 20), 0);
+	assert_true(sws_store_add(&store, first));
+	assert_false(sws_store_add(&store, second));
+	assert_false(atomic_load(&first->dead));
+	assert_null(second->account);
+	assert_int_equal(store.pages, 1);
+	assert_int_equal(test_refs(first), 2);
+	sws_store_remove(&store, first);
+	assert_true(sws_store_add(&store, second));
+	sws_page_unref(first);
+	sws_page_unref(second);
+	sws_store_fini(&store);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(add_only),
 		cmocka_unit_test(buckets),
 		cmocka_unit_test(look_up),
 		cmocka_unit_test(sites),

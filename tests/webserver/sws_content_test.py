@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What sws makes of a directory: indexes, links, dot names: sws_content_test.py SWS"""
+import gzip
 import json
 import os
 import re
@@ -443,8 +444,105 @@ def large_listing(place):
         check.equal(s.wait(), 0, "exit in the middle")
 
 
+def coded(server, path, coding, plain):
+    """The answer in a coding that sws makes, which it does after the first request; until then the
+    plain one comes."""
+    while True:
+        r = server.get(path, accept_encoding=coding)
+        if r["content-encoding"] is not None:
+            return r
+        check.equal((r.status, r.body), (200, plain), "the plain one, while it is made")
+        check.equal(r["vary"], "Accept-Encoding", "Vary, while it is made")
+
+
+def compressing(place):
+    text = b"".join(b"line %d of a text\n" % i for i in range(3000))
+    noise = os.urandom(5000)
+    for name in ("page.html", "app.js", "data.json", "index.html", "beside.css"):
+        place.put(name, text)
+    large = place.put("large.txt", text * 30)
+    place.put("small.txt", b"a" * 1023)
+    place.put("noise.txt", noise)
+    place.put("photo.jpg", text)
+    place.put("beside.css.gz", gzip.compress(b"beside"))
+    place.put("404.html", text)
+    with Server(SWS, place.www) as s:
+        check.equal(s.get("/page.html", accept_encoding="gzip")["vary"], None, "off by default")
+    if b"built without" in subprocess.run([SWS, "--compress", "gz", "--port", "x", "/"],
+                                          capture_output=True, timeout=PATIENCE).stderr:
+        print("this sws is built without zlib")
+        return
+    with Server(SWS, place.www, "--compress", "gz", "--error-page", "404 /404.html") as s:
+        for path in ("/page.html", "/app.js", "/data.json", "/", "/beside.css"):
+            plain = tagged(s, path)
+            check.equal((plain.body, plain["content-encoding"], plain["vary"]),
+                        (text, None, "Accept-Encoding"), path + ": not asked for")
+            r = coded(s, path, "gzip", text)
+            while r["etag"] is None:
+                r = s.get(path, accept_encoding="gzip")
+            check.equal(r["content-encoding"], "gzip", path)
+            check.equal(gzip.decompress(r.body), b"beside" if "beside" in path else text, path)
+            check.equal((r["vary"], r["content-type"]), ("Accept-Encoding", plain["content-type"]),
+                        path + ": fields")
+            check(r["etag"] and r["etag"] != plain["etag"], path + ": tags", r["etag"])
+            same = s.get(path, accept_encoding="gzip", if_none_match=r["etag"])
+            check.equal((same.status, same["etag"], same["vary"]),
+                        (304, r["etag"], "Accept-Encoding"), path + ": 304")
+            part = s.get(path, accept_encoding="gzip", range="bytes=5-9", if_range=r["etag"])
+            check.equal((part.status, part.body, part["content-range"]),
+                        (206, r.body[5:10], "bytes 5-9/%d" % len(r.body)), path + ": 206")
+            check.equal(s.get(path, accept_encoding="gzip, *;q=0.1").body, r.body, path + ": kept")
+            check.equal(s.get(path, accept_encoding="gzip;q=0").body, text, path + ": refused")
+            head = s.get(path, method="HEAD", accept_encoding="gzip")
+            check.equal(head["content-length"], str(len(r.body)), path + ": HEAD")
+        check.equal(gzip.decompress(coded(s, "/large.txt", "gzip", large).body), large, "large")
+        check.equal(s.get("/large.txt").body, large, "large, not asked for")
+        for path, body, varies in (("/small.txt", b"a" * 1023, False), ("/photo.jpg", text, False),
+                                   ("/noise.txt", noise, True)):
+            for _ in range(50):
+                r = s.get(path, accept_encoding="gzip")
+                check.equal((r.body, r["content-encoding"], r["vary"] is not None),
+                            (body, None, varies), path + ": not worth it")
+        missing = s.get("/missing", accept_encoding="gzip")
+        while missing["content-encoding"] is None:
+            missing = s.get("/missing", accept_encoding="gzip")
+        check.equal((missing.status, gzip.decompress(missing.body)), (404, text), "an error page")
+        # The file changes: what was made of it is not sent any more once the plain one is new.
+        place.put("page.html", text[::-1], OLD + 5)
+        while s.get("/page.html").body == text:
+            pass
+        r = s.get("/page.html", accept_encoding="gzip")
+        while r["content-encoding"] is None:
+            check.equal(r.body, text[::-1], "changed")
+            r = s.get("/page.html", accept_encoding="gzip")
+        while gzip.decompress(r.body) == text:
+            r = s.get("/page.html", accept_encoding="gzip")
+        while r["content-encoding"] is None:
+            r = s.get("/page.html", accept_encoding="gzip")
+        check.equal(gzip.decompress(r.body), text[::-1], "changed, and made again")
+        # A file in the coding appears: it counts more than the one that sws makes.
+        place.put("app.js.gz", gzip.compress(b"from the file"))
+        while gzip.decompress(s.get("/app.js", accept_encoding="gzip").body
+                              if s.get("/app.js", accept_encoding="gzip")["content-encoding"]
+                              else gzip.compress(b"")) != b"from the file":
+            pass
+        check.equal(s.stop(), 0, "exit")
+    # Many at once, some of which end the server in the middle.
+    for i in range(200):
+        place.put("many/%d.txt" % i, text * 20)
+    with Server(SWS, place.www, "--compress", "gz", "--cache-size", "2m") as s:
+        for i in range(400):
+            check.equal(s.get("/many/%d.txt" % (i % 200), accept_encoding="gzip").status, 200, "many")
+        s.signal(signal.SIGHUP)
+        for i in range(200):
+            check.equal(s.get("/many/%d.txt" % i, accept_encoding="gzip").status, 200, "reloaded")
+        check.equal(s.stop(), 0, "exit while pages are made")
+    check("is neither off nor a list" in refused("--compress", "lz4"), "unknown coding")
+
+
 def main():
-    for test in (indexes, links, dots, types, sidecars, ranges, listings, large_listing):
+    for test in (indexes, links, dots, types, sidecars, ranges, listings, large_listing,
+                 compressing):
         with Place() as place:
             test(place)
     check.finish()

@@ -48,6 +48,7 @@ static const char help[] =
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
     "  --sendfile=on|off     off copies them, for files that are rewritten in place (on)\n"
     "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
+    "  --compress LIST       make these codings of files that have none, once each (off)\n"
     "  --field 'NAME: VALUE'  add a field to answers with a file, or replace one of these:\n"
     "                        (Cache-Control: no-cache; X-Content-Type-Options: nosniff;\n"
     "                        Referrer-Policy: strict-origin-when-cross-origin)\n"

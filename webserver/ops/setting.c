@@ -19,6 +19,7 @@
 #include "ops/log.h"
 #include "ops/options.h"
 #include "ops/setting.h"
+#include "site/encode.h"
 #include "site/rules.h"
 
 /* A longer one is cut. */
@@ -67,6 +68,7 @@ const struct sws_setting sws_settings[] = {
 	{"index", SWS_SETTING_TEXT, SITE(index), .check = sws_index_check},
 	{"symlinks", SWS_SETTING_CHOICE, SITE(symlinks), .choices = "beneath|none|follow"},
 	{"dotfiles", SWS_SETTING_CHOICE, SITE(dotfiles), .choices = "hide|serve"},
+	{"compress", SWS_SETTING_CODINGS, SITE(compress), .check = sws_encode_check},
 	{"listing", SWS_SETTING_CHOICE, SITE(listing), .choices = "off|html|json|auto"},
 	{"list-dotfiles", SWS_SETTING_SWITCH, SITE(list_dotfiles)},
 	{"mime-types", SWS_SETTING_TEXT, SITE(mime_types), .path = SWS_PATH_READ},
@@ -236,6 +238,8 @@ codings(const struct given *g, uint8_t list[HTTP_CODINGS])
 	unsigned n = 0, seen = 0;
 
 	memset(list, HTTP_IDENTITY, HTTP_CODINGS);
+	if (!is_sound(g))
+		return false;
 	if (strcmp(g->text, "off") == 0)
 		return true;
 	for (;;) {

@@ -68,6 +68,18 @@ sws_key_make(char *to, const char *path, size_t len, enum http_coding coding, in
 	return len + SWS_KEY_MORE;
 }
 
+/** Make the key of the same in no coding, in `to`, which has room for three bytes more. */
+static inline size_t
+sws_key_plain(char *to, const char *key, size_t len)
+{
+	struct sws_key parts = sws_key_parts(key, len);
+
+	if (parts.role != SWS_ROLE_ITSELF)
+		return sws_key_make(to, key, parts.path_len, HTTP_IDENTITY, parts.role);
+	memcpy(to, key, parts.path_len);
+	return parts.path_len;
+}
+
 /** Which symbolic links are followed. */
 enum sws_symlinks {
 	SWS_SYMLINKS_BENEATH,    /**< those that stay beneath the root */

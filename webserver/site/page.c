@@ -247,11 +247,70 @@ sws_page_matches(const struct sws_page *page, const struct stat *st)
 	/* A page of an error has no file that it could match. */
 	SWS_ASSERT(page->validators_at != 0);
 	return page->dev == st->st_dev && page->ino == st->st_ino
-	    && page->file_size == (uint64_t)st->st_size
+	    && (page->made ? page->source_size : page->file_size) == (uint64_t)st->st_size
 	    && page->mtime.tv_sec == st->st_mtim.tv_sec
 	    && page->mtime.tv_nsec == st->st_mtim.tv_nsec
 	    && page->ctime.tv_sec == st->st_ctim.tv_sec
 	    && page->ctime.tv_nsec == st->st_ctim.tv_nsec;
+}
+
+/* The media type of a path. */
+static const char *
+type_of(const struct sws_page_style *style, const char *path, size_t len)
+{
+	return path[len - 1] == '/' ? mime_type(style->mime, style->index, strlen(style->index))
+	    : mime_type(style->mime, path, len);
+}
+
+static void
+fill(struct sws_page *page, const struct sws_page_style *style, const struct head_text *h,
+    uint64_t hash, const struct stat *st)
+{
+	memcpy((char *)page->head, h->text, h->len);
+	page->hash = hash;
+	page->site = style->site;
+	page->status = (uint16_t)SWS_ROLE_STATUS(h->key.role);
+	page->date_at = h->date_at;
+	page->length_at = h->length_at;
+	page->validators_at = h->validators_at;
+	page->etag_at = h->etag_at;
+	page->etag_len = h->etag_len;
+	page->file_size = (uint64_t)st->st_size;
+	page->modified_s = st->st_mtim.tv_sec;
+	page->dev = st->st_dev;
+	page->ino = st->st_ino;
+	page->mtime = st->st_mtim;
+	page->ctime = st->st_ctim;
+	page->dated = h->dated;
+	page->young = h->young;
+	page->coding = (uint8_t)h->key.coding;
+	page->codings = h->codings;
+}
+
+int
+sws_page_encoded(struct sws_page **out, const struct sws_page_style *style, const char *key,
+    size_t key_len, uint64_t hash, const struct stat *st, const char *bytes, size_t len)
+{
+	struct head_text h = {.key = sws_key_parts(key, key_len)};
+	struct stat coded = *st;
+	char lines[SWS_FIELDS_MAX];
+	struct sws_page *page;
+
+	SWS_ASSERT(h.key.coding != HTTP_IDENTITY && (bytes != NULL) == (len > 0));
+	/* The length is that of the bytes, and a part of the tag, too. */
+	coded.st_size = (off_t)len;
+	write_head(&h, type_of(style, key, h.key.path_len),
+	    further_fields(&h, style, key, lines), &coded);
+	page = page_new(key, key_len, h.len, len);
+	if (page == NULL)
+		return -ENOMEM;
+	fill(page, style, &h, hash, &coded);
+	if (len > 0)
+		memcpy((char *)page->body, bytes, len);
+	page->made = true;
+	page->vain = bytes == NULL;
+	page->source_size = (uint64_t)st->st_size;
+	return hand_out(page, out);
 }
 
 int
@@ -259,18 +318,15 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
     size_t key_len, uint64_t hash, int fd, const struct stat *first, uint8_t codings,
     enum sws_body body)
 {
-	const char *named = key, *type, *fields;
+	const char *type, *fields;
 	char lines[SWS_FIELDS_MAX];
 	struct stat st = *first, after;
 	struct head_text h = {.key = sws_key_parts(key, key_len), .codings = codings};
-	size_t path_len = h.key.path_len;
 	struct sws_page *page;
 	int tries = 0, status = 0;
 
 	SWS_ASSERT(key_len > 0 && key[0] == '/');
-	if (key[path_len - 1] == '/')
-		named = style->index;
-	type = mime_type(style->mime, named, named == key ? path_len : strlen(named));
+	type = type_of(style, key, h.key.path_len);
 	fields = further_fields(&h, style, key, lines);
 	do {
 		size_t body_len = body != SWS_BODY_NONE ? (size_t)st.st_size : 0;
@@ -279,7 +335,6 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 		page = page_new(key, key_len, h.len, body_len);
 		if (page == NULL)
 			return -ENOMEM;
-		memcpy((char *)page->head, h.text, h.len);
 		if (body == SWS_BODY_NONE)
 			break;
 		/* The bytes are of one version only if the file is the same before and after. */
@@ -294,27 +349,10 @@ sws_page_build(struct sws_page **out, const struct sws_page_style *style, const 
 	} while (++tries < READ_TRIES && st.st_size == first->st_size && status == -ESTALE);
 	if (status != 0)
 		return status;
-	page->hash = hash;
-	page->site = style->site;
-	page->status = (uint16_t)SWS_ROLE_STATUS(h.key.role);
-	page->date_at = h.date_at;
-	page->length_at = h.length_at;
-	page->validators_at = h.validators_at;
-	page->etag_at = h.etag_at;
-	page->etag_len = h.etag_len;
-	page->file_size = (uint64_t)st.st_size;
-	page->modified_s = st.st_mtim.tv_sec;
-	page->dev = st.st_dev;
-	page->ino = st.st_ino;
-	page->mtime = st.st_mtim;
-	page->ctime = st.st_ctim;
-	page->dated = h.dated;
-	page->young = h.young;
+	fill(page, style, &h, hash, &st);
 	/* sendfile lends the kernel the pages of the file itself, and a write to them changes what
 	 * is still on its way. So a file that has changed of late, and may again, is copied. */
 	page->copy = h.young || style->copy;
-	page->coding = (uint8_t)h.key.coding;
-	page->codings = codings;
 	return hand_out(page, out);
 }
 

@@ -70,7 +70,11 @@ struct sws_page {
 	bool young;                  /* of a file that had just changed */
 	bool copy;                   /* a body that is sent from the file is copied */
 	uint8_t codings;             /* bit i: it is also there in coding i, in a file of its own */
+	uint8_t makes;               /* ... of these, in no file: made, as compress.h says */
 	uint8_t coding;              /* enum http_coding */
+	bool made;                   /* of the bytes of a file, whose size is source_size */
+	bool vain;                   /* only says that the page of this key is of no use, or made */
+	uint64_t source_size;
 	char bytes[];
 };
 
@@ -101,6 +105,13 @@ sws_page_has_content(const struct sws_page *page, const struct stat *st)
 	    && page->mtime.tv_sec == st->st_mtim.tv_sec
 	    && page->mtime.tv_nsec == st->st_mtim.tv_nsec;
 }
+
+/**
+ * The page of a file in a coding of which these are the bytes; NULL: a vain page, which holds the
+ * place of one. 0 or -ENOMEM.
+ */
+int sws_page_encoded(struct sws_page **page, const struct sws_page_style *style, const char *key,
+    size_t key_len, uint64_t hash, const struct stat *st, const char *bytes, size_t len);
 
 /** Does st describe the version of the file that page was built from? */
 bool sws_page_matches(const struct sws_page *page, const struct stat *st);

@@ -11,9 +11,14 @@
 
 #include "base/assertion.h"
 #include "http/parse.h"
+#include "site/encode.h"
 #include "site/mime.h"
 #include "site/rules.h"
 #include "site/site.h"
+
+/* Files of other sizes are not encoded: there is little to save, or it takes too long. */
+#define ENCODE_MIN 1024
+#define ENCODE_MAX (8 << 20)
 
 static const int statuses[SWS_ERRORS] = {
 	[SWS_400] = 400, [SWS_403] = 403, [SWS_404] = 404, [SWS_405] = 405, [SWS_408] = 408,
@@ -151,17 +156,35 @@ has_same_codings(const struct sws_site *site, const struct sws_page *page, const
 {
 	int codings = codings_of(site, page->key, page->key_len, st);
 
-	return codings < 0 || codings == page->codings;
+	return codings < 0 || codings == (page->codings & ~page->makes);
 }
 
 bool
 sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 {
+	char plain[HTTP_TARGET_MAX + SWS_KEY_MORE];
+	const char *key = page->key;
+	size_t len = page->key_len;
 	struct stat st;
-	int fd, kind = sws_file_open(&site->root, page->key, page->key_len, &fd, &st);
+	bool same;
+	int fd, kind;
+
+	/* One that is made is of the plain file, until there is a file in its coding. */
+	if (page->made) {
+		kind = sws_file_open(&site->root, key, len, &fd, &st);
+		if (kind >= 0 && fd >= 0)
+			close(fd);
+		if (kind >= 0) {
+			sws_store_remove(site->store, page);
+			return false;
+		}
+		len = sws_key_plain(plain, key, len);
+		key = plain;
+	}
+	kind = sws_file_open(&site->root, key, len, &fd, &st);
 	/* Without descriptors or memory for the comparison, the page is still the best there is:
 	 * compare again in a second. */
-	bool same = kind == -503
+	same = kind == -503
 	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st)
 	    && has_same_codings(site, page, &st));
 
@@ -180,19 +203,72 @@ sws_site_body_of(const struct sws_site *site, uint64_t size)
 	    || size >= site->store->cap ? SWS_BODY_NONE : SWS_BODY_CACHED;
 }
 
+/* The codings that sws makes itself of a file, besides those that there are. */
+static uint8_t
+makes_of(const struct sws_site *site, const struct sws_page_style *style, const char *path,
+    size_t len, const struct stat *st)
+{
+	uint8_t makes = 0;
+
+	if (site->options.compress[0] == HTTP_IDENTITY || st->st_size < ENCODE_MIN
+	    || st->st_size > ENCODE_MAX)
+		return 0;
+	if (path[len - 1] == '/')
+		path = style->index, len = strlen(path);
+	if (!sws_is_compressible(mime_type(site->style.mime, path, len)))
+		return 0;
+	for (const uint8_t *c = site->options.compress; *c != HTTP_IDENTITY; c++)
+		makes |= (uint8_t)(1 << *c);
+	return makes;
+}
+
+/* The style of the site, for a path whose file st describes. */
+static struct sws_page_style
+style_for(const struct sws_site *site, const char *path, size_t len, const struct stat *st,
+    char name[NAME_MAX + 1])
+{
+	struct sws_page_style style = site->style;
+
+	if (path[len - 1] == '/')
+		style.index = sws_index_name(&site->root, path, len, st, name);
+	return style;
+}
+
+int
+sws_site_encoded(const struct sws_site *site, const struct sws_path *path,
+    const struct stat *st, const char *bytes, size_t len, struct sws_page **page)
+{
+	char name[NAME_MAX + 1];
+	struct sws_page_style style = style_for(site, path->text,
+	    sws_key_parts(path->text, path->len).path_len, st, name);
+
+	return sws_page_encoded(page, &style, path->text, path->len, path->hash, st, bytes, len);
+}
+
+int
+sws_site_vain(const struct sws_site *site, const struct sws_path *path,
+    const struct sws_page *plain, struct sws_page **page)
+{
+	struct stat st = {.st_dev = plain->dev, .st_ino = plain->ino, .st_mtim = plain->mtime,
+		.st_ctim = plain->ctime, .st_size = (off_t)plain->file_size};
+
+	return sws_site_encoded(site, path, &st, NULL, 0, page);
+}
+
 int
 sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, struct stat *st,
     enum sws_body body, struct sws_page **page)
 {
 	int codings = codings_of(site, path->text, path->len, st);
-	uint8_t known = codings > 0 ? (uint8_t)codings : 0;
-	struct sws_page_style style = site->style;
-	size_t len = sws_key_parts(path->text, path->len).path_len;
+	uint8_t known = codings > 0 ? (uint8_t)codings : 0, makes = 0;
+	struct sws_key key = sws_key_parts(path->text, path->len);
 	char name[NAME_MAX + 1];
+	struct sws_page_style style = style_for(site, path->text, key.path_len, st, name);
 	int status;
 
-	if (path->text[len - 1] == '/')
-		style.index = sws_index_name(&site->root, path->text, len, st, name);
+	if (key.coding == HTTP_IDENTITY)
+		makes = makes_of(site, &style, path->text, key.path_len, st) & (uint8_t)~known;
+	known |= makes;
 	status = sws_page_build(page, &style, path->text, path->len, path->hash, *fd, st,
 	    known, body);
 	if (status == -EAGAIN)
@@ -203,6 +279,8 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 		status = sws_page_build(page, &style, path->text, path->len, path->hash, *fd, st,
 		    known, body);
 	}
+	if (status == 0)
+		(*page)->makes = makes;
 	if (status != 0 || body != SWS_BODY_NONE) {
 		close(*fd);
 		*fd = -1;

@@ -43,6 +43,8 @@ struct sws_site_options {
 	const char *index;            /**< names of the files for a directory */
 	int symlinks;                 /**< enum sws_symlinks */
 	int dotfiles;                 /**< enum sws_dotfiles */
+	/** Codings that sws makes itself, as above. */
+	uint8_t compress[HTTP_CODINGS];
 	int listing;                  /**< enum sws_listing_mode */
 	bool list_dotfiles;
 	/** Codings of sidecars, the favorite first; HTTP_IDENTITY at the end. */
@@ -107,5 +109,13 @@ enum sws_body sws_site_body_of(const struct sws_site *site, uint64_t size);
  */
 int sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, struct stat *st,
     enum sws_body body, struct sws_page **page);
+
+/** The page of a file in a coding of which these are the bytes. 0 or -ENOMEM. */
+int sws_site_encoded(const struct sws_site *site, const struct sws_path *path,
+    const struct stat *st, const char *bytes, size_t len, struct sws_page **page);
+
+/** The vain page that holds the place of one, of the file of a plain page. 0 or -ENOMEM. */
+int sws_site_vain(const struct sws_site *site, const struct sws_path *path,
+    const struct sws_page *plain, struct sws_page **page);
 
 #endif

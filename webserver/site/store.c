@@ -131,8 +131,8 @@ make_room(struct sws_store *store, size_t need)
 	return false;
 }
 
-bool
-sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
+static bool
+put_page(struct sws_store *store, struct sws_page *page, bool replace, bool *crowded)
 {
 	struct sws_page **link;
 	size_t before;
@@ -147,6 +147,10 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 		return false;
 	pthread_mutex_lock(&store->lock);
 	link = find_page(store, page);
+	if (*link != NULL && !replace) {
+		pthread_mutex_unlock(&store->lock);
+		return false;
+	}
 	if (*link != NULL)
 		take_out(store, link);
 	room = make_room(store, page->size);
@@ -175,6 +179,20 @@ sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
 	pthread_mutex_unlock(&store->lock);
 	*crowded = !room;
 	return room;
+}
+
+bool
+sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded)
+{
+	return put_page(store, page, true, crowded);
+}
+
+bool
+sws_store_add(struct sws_store *store, struct sws_page *page)
+{
+	bool crowded;
+
+	return put_page(store, page, false, &crowded);
 }
 
 void

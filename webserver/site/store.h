@@ -35,6 +35,9 @@ struct sws_page *sws_store_get(struct sws_store *store, uint32_t site, uint64_t 
  */
 bool sws_store_put(struct sws_store *store, struct sws_page *page, bool *crowded);
 
+/** Add a page unless there is one with the same key. True: it is added. */
+bool sws_store_add(struct sws_store *store, struct sws_page *page);
+
 /** Remove a page, unless it has left the store already; it is dead afterwards. */
 void sws_store_remove(struct sws_store *store, struct sws_page *page);
 

@@ -200,8 +200,12 @@ def resumption(root, pairs):
 class Pump:
     """A TLS client whose records we see: what it sends goes where and when we want."""
 
-    def __init__(self, port, wants=None):
-        self.s = socket.create_connection(("127.0.0.1", port), PATIENCE)
+    def __init__(self, port, wants=None, rcvbuf=None):
+        self.s = socket.socket()
+        if rcvbuf:
+            self.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf)
+        self.s.settimeout(PATIENCE)
+        self.s.connect(("127.0.0.1", port))
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = (wants or context()).wrap_bio(self.incoming, self.outgoing)
@@ -409,6 +413,47 @@ def deadlines(root, pairs):
         server.stop()
 
 
+def long_chain(root, keys, rsa):
+    """The handshake does not fit into the socket of a client that does not read."""
+    chain = os.path.join(keys, "chain.pem")
+    with open(rsa[0], "rb") as f:
+        cert = f.read()
+    with open(chain, "wb") as f:
+        f.write(cert * 110)
+    with Secure(root + "/www", [(chain, rsa[1])], "--header-timeout", "3") as server:
+        for wants in (V12, V13):
+            pumps = [Pump(server.port, context(**wants), rcvbuf=2048) for _ in range(4)]
+            for p in pumps:
+                try:
+                    p.tls.do_handshake()
+                except ssl.SSLWantReadError:
+                    p.s.sendall(p.records())
+            time.sleep(0.2)
+            for p in pumps[:3]:
+                p.handshake(p.s.sendall)
+                p.tls.write(b"GET /page.html HTTP/1.0\r\n\r\n")
+                p.s.sendall(p.records())
+                data, ended = p.read_all()
+                check(ended and data.endswith(b"x" * 1024), "a page after a long chain", len(data))
+                p.s.close()
+            # One that never reads is cut.
+            wait_for(lambda: not is_open(server, pumps[3].s), "a handshake that is not read")
+            pumps[3].s.close()
+        check.equal(server.stop(), 0, "exit status")
+
+
+def is_open(server, s):
+    """Has the server this connection?"""
+    ours = s.getsockname()[1]
+    with open("/proc/net/tcp") as f:
+        for line in f.readlines()[1:]:
+            _, local, remote, state = line.split()[:4]
+            if int(local.split(":")[1], 16) == server.port \
+                    and int(remote.split(":")[1], 16) == ours and state == "01":
+                return True
+    return False
+
+
 class OpenSSLClient:
     """The openssl command as a client, whose standard input we write."""
 
@@ -602,6 +647,7 @@ def main():
             ends(root, [one])
             strangers(root, [one])
             deadlines(root, [one])
+            long_chain(root, keys, three)
             openssl_client(root, [one])
             renewal(root, keys, one, two, three)
             configuration(root, keys, one, three)

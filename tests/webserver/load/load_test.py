@@ -438,8 +438,6 @@ def http2_nginx(root, certificate):
 
 
 def http2(root, certificate):
-    with Server(SWS, root) as server:
-        ask_http2("sws h2c", url(server, ""), root)
     with Secure(root, certificate) as server:
         ask_http2("sws h2", server.url, root)
     http2_nginx(root, certificate)
@@ -483,10 +481,14 @@ def secure(root):
     certificate = make_certificate()
     with socket.create_server(("127.0.0.1", 0)) as s:
         nothing = "127.0.0.1:%d/" % s.getsockname()[1]
+    has_http2 = not lacks("--timeout", "0.1", "--http2", "http://" + nothing)
+    if has_http2:
+        with Server(SWS, root) as server:
+            ask_http2("sws h2c", url(server, ""), root)
     if certificate and not lacks("--timeout", "0.1", "https://" + nothing):
         tls(certificate)
         tls_sws(root, certificate)
-        if not lacks("--timeout", "0.1", "--http2", "http://" + nothing):
+        if has_http2:
             http2(root, certificate)
 
 

@@ -40,6 +40,7 @@ begin life python3 "$python/sws_life_test.py" "$sws"
 begin h2 python3 "$python/h2_test.py" "$sws"
 begin h2-frames python3 "$python/h2_frames_test.py" "$sws"
 begin h2-floods python3 "$python/h2_floods_test.py" "$sws"
+begin many python3 "$python/sws_many_test.py" "$sws"
 begin content python3 "$python/sws_content_test.py" "$sws"
 # The same requests with TLS.
 if command -v openssl >/dev/null; then

@@ -9,6 +9,8 @@ import select
 import shutil
 import signal
 import socket
+import ssl
+import subprocess
 import sys
 import time
 
@@ -82,12 +84,26 @@ OUTCOMES = "answered", "refused", "reset", "cut", "other"
 
 def load(address, body, keep, counts, stop):
     """Connect, ask, compare, again; with keep, up to 20 times on a connection."""
-    ask = b"GET /page.html HTTP/1.1\r\nHost: a\r\n%s\r\n" % (b"" if keep else b"Connection: close\r\n")
+    ask = b"GET /page.html HTTP/1.1\r\nHost: a\r\n%s\r\n" % (
+        b"" if keep else b"Connection: close\r\n")
+    tls = None
+    if address[0] == "tls":
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        tls.check_hostname = False
+        tls.verify_mode = ssl.CERT_NONE
+
+    def connect():
+        s = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
+        try:
+            s.settimeout(PATIENCE)
+            s.connect(address[1] if tls else address)
+            return tls.wrap_socket(s) if tls else s
+        except OSError:
+            s.close()
+            raise
 
     def one():
-        with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as s:
-            s.settimeout(PATIENCE)
-            s.connect(address)
+        with connect() as s:
             data = b""
             for _ in range(20 if keep else 1):
                 s.sendall(ask)
@@ -178,6 +194,33 @@ def hand_over_under_load(www, top):
             said = server.stderr().replace("has taken over\n", "")
             check(re.fullmatch(r"(sws: process \d+ )*", said), "nothing else on stderr", said)
             check(not os.path.exists(path), "... until the last one ends")
+
+
+def hand_over_tls(www, top):
+    """The same with TLS: a handshake that the old process has begun, it ends."""
+    pair = [os.path.join(top, n) for n in ("tls.key", "tls.crt")]
+    if shutil.which("openssl") is None:
+        print("openssl not found: no hand-over with TLS")
+        return
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-keyout", pair[0], "-out", pair[1],
+                    "-subj", "/CN=localhost"], check=True, stderr=subprocess.DEVNULL)
+    command = [SWS, "--listen", "127.0.0.1:0 tls", "--tls-certificate",
+               ",".join(reversed(pair)), "--cores", "2", www]
+    if "has no TLS" in subprocess.run([*command, "--check", "/dev/null"], capture_output=True,
+                                      check=False).stderr.decode():
+        return
+    with Program(command, r"at https://.*:(\d+)/$") as server, Family(server) as family:
+        port = int(server.ready.group(1))
+        clients = Load([("tls", ("127.0.0.1", port))], b"x" * 1024, 4)
+        for i in range(5):
+            least = clients.least() + 3
+            wait_until(lambda: clients.least() >= least, "every client goes on")
+            family.hand_over()
+        least = clients.least() + 3
+        wait_until(lambda: clients.least() >= least, "every client goes on")
+        check.equal(clients.end()[1:], [0] * 4, "none failed, with TLS")
+        family.end()
 
 
 def hand_over_keeps(www, root):
@@ -504,6 +547,7 @@ def main():
         activation(www, top)
         drain_at_limit(www)
         no_reset(www)
+        hand_over_tls(www, top)
         hand_over_under_load(www, top)
     finally:
         remove_root(top)

@@ -130,6 +130,7 @@ read_handover(struct sws_inherited *in, const char *text)
 		status = -1;
 	for (int group = 0; status == 0 && (key = strsep(&rest, " ")) != NULL; group++) {
 		fds = strsep(&rest, " ");
+		status = fds != NULL && key[0] != '\0' ? 0 : -1;
 		while (status == 0 && fds != NULL) {
 			long fd = number(strsep(&fds, ","), INT32_MAX);
 

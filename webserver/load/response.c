@@ -42,10 +42,12 @@ is_token(const char *s, size_t len)
 		['~'] = 1, ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1
 	};
 
+	bool ok = len > 0;
+
+	/* Without a branch for each character, as nearly all names are right. */
 	for (size_t i = 0; i < len; i++)
-		if (!token[(unsigned char)s[i]])
-			return false;
-	return len > 0;
+		ok &= token[(unsigned char)s[i]];
+	return ok;
 }
 
 /* "HTTP/1.1 200 OK"; some servers send no reason and no blank before it. */
@@ -199,11 +201,11 @@ parse_head(struct load_response *r, const char *in, size_t len, size_t *used)
 
 		if (line_len > 0 && at[line_len - 1] == '\r')
 			line_len--;
-		if (memchr(at, '\r', line_len) != NULL || memchr(at, '\0', line_len) != NULL)
+		if (memchr(at, '\r', line_len) != NULL)
 			return LOAD_PARSE_BAD;
 		if (line_len == 0 && !first) {
 			*used = (size_t)(lf + 1 - in);
-			return end_of_head(r);
+			return memchr(in, '\0', *used) == NULL ? end_of_head(r) : LOAD_PARSE_BAD;
 		}
 		if (first ? !parse_status(r, at, line_len) : !parse_field(r, at, line_len))
 			return LOAD_PARSE_BAD;

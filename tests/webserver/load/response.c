@@ -194,6 +194,19 @@ several(void **state)
 }
 
 static void
+zero_byte(void **state)
+{
+	static const char text[] = OK "A: b\0c\r\nContent-Length: 0\r\n\r\n";
+	struct load_response r;
+	char body[16] = "";
+
+	(void)state;
+	load_response_init(&r, false);
+	assert_int_equal(feed(&r, text, sizeof text - 1, body), LOAD_PARSE_BAD);
+	load_response_fini(&r);
+}
+
+static void
 long_head(void **state)
 {
 	char *text = malloc(LOAD_HEAD_MAX + 100);
@@ -222,6 +235,7 @@ main(void)
 		cmocka_unit_test(table),
 		cmocka_unit_test(cut_short),
 		cmocka_unit_test(several),
+		cmocka_unit_test(zero_byte),
 		cmocka_unit_test(long_head),
 	};
 

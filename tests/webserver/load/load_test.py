@@ -3,8 +3,10 @@
 what they count does not depend on time."""
 import csv
 import json
+import math
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -99,6 +101,24 @@ def timed(server):
     check.equal(sum(s["responses"] for s in run.json["seconds"]), run.json["responses"],
                 "by time: seconds")
     check.equal(run.json["latency_us"]["count"], run.json["responses"], "by time: latencies")
+
+
+def interrupted(server):
+    """A signal ends a run, which reports what it has. The progress line says when to send it."""
+    path = os.path.join(scratch, "interrupted.json")
+    p = subprocess.Popen([LOAD, "--duration", "1000", "--clients", "3", "--json", path,
+                          url(server)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                         text=True)
+    with p:
+        line = p.stderr.readline()
+        check("responses/s" in line and "0 errors" in line, "a progress line", line)
+        p.send_signal(signal.SIGINT)
+        check.equal(p.wait(PATIENCE), 0, "interrupted: status")
+    with open(path) as f:
+        j = json.load(f)
+    check(0 < j["duration_s"] < 1000, "interrupted: the duration", j["duration_s"])
+    check.equal(j["latency_us"]["count"], j["responses"], "interrupted: latencies")
+    check.equal(len(j["seconds"]), math.ceil(j["duration_s"]), "interrupted: a row a second")
 
 
 def opened(server):
@@ -519,6 +539,7 @@ def main():
     with Server(SWS, root) as server:
         closed(server)
         timed(server)
+        interrupted(server)
         opened(server)
         verify(server, root)
         files(server)

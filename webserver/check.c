@@ -85,12 +85,17 @@ look_of(struct sws_conn *conn, struct sws_core *core)
 
 /* Add a new page to the store, unless its body is sent from a file. */
 static void
-store(struct sws_core *core, struct sws_page *page, int body_fd)
+store(const struct look *look, struct sws_page *page, int body_fd)
 {
+	struct sws_server *server = look->core->server;
 	bool crowded = false;
 
-	if (body_fd < 0 && !sws_store_put(&core->server->store, page, &crowded) && crowded)
-		sws_cores_sweep(core->server);
+	if (body_fd >= 0)
+		return;
+	if (sws_store_put(&server->store, page, &crowded))
+		sws_watches_add(&server->watches, look->site, page);
+	else if (crowded)
+		sws_cores_sweep(server);
 }
 
 /* The answer is this page, whose reference it takes over. */
@@ -145,7 +150,7 @@ resolve_file(const struct look *look, const struct sws_path *path, struct sws_an
 	if (status != 0)
 		return status < 0 ? -503 : status;
 	atomic_init(&page->checked_s, look->core->now_s);
-	store(look->core, page, a->fd);
+	store(look, page, a->fd);
 	answer_with(look->core, page, a);
 	return 0;
 }
@@ -477,7 +482,7 @@ store_late(const struct look *look, struct sws_page *page, int *body_fd)
 	if (other == NULL || !is_fresh(look->core, look->site, other)) {
 		if (other != NULL)
 			sws_page_unref(other);
-		store(look->core, page, *body_fd);
+		store(look, page, *body_fd);
 		return page;
 	}
 	sws_page_unref(page);

@@ -59,6 +59,7 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	    : before->address_clients_max != now->address_clients_max
 	    ? "max-clients-per-address"
 	    : (before->rate_address > 0) != (now->rate_address > 0) ? "rate-per-address"
+	    : before->inotify != now->inotify ? "inotify"
 	    : before->cache_size != now->cache_size ? "cache-size"
 	    : differ(before->access_log, now->access_log) ? "access-log"
 	    : before->log_format != now->log_format ? "log-format"

@@ -30,6 +30,7 @@
 #include "ops/user.h"
 #include "seeing.h"
 #include "server.h"
+#include "watching.h"
 
 /* Descriptors kept for other uses than clients. A client may need a second one, for a file. */
 #define OTHER_DESCRIPTORS 64
@@ -328,6 +329,9 @@ sws_server_init(struct sws_server *server, struct sws_options *options, int argc
 		status = sws_handover_watch(server);
 	if (status == 0) {
 		sws_renew_start(server);
+		status = sws_watching_init(server);
+	}
+	if (status == 0) {
 		mely_event_init(&server->started, &started_handler, server);
 		status = mely_event_post(server->control, &server->started);
 	}
@@ -378,6 +382,8 @@ sws_server_fini(struct sws_server *server)
 	/* The runtime first: its events are parts of the connections. */
 	mely_runtime_free(server->rt);
 	sws_compress_fini(server);
+	if (server->watches.by_path != NULL || server->watches.by_wd != NULL)
+		sws_watches_fini(&server->watches);
 	sws_net_fini(&server->net);
 	sws_handover_fini(&server->handover);
 	sws_inherited_close(&server->inherited);

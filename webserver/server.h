@@ -18,6 +18,7 @@
 #include "ops/options.h"
 #include "ops/sandbox.h"
 #include "site/store.h"
+#include "site/watch.h"
 #include "handover.h"
 #include "reload.h"
 #include "renew.h"
@@ -59,6 +60,8 @@ struct sws_server {
 	_Atomic(bool) draining;
 	_Atomic(uint64_t) grace_ns;      /* of idle connections, in a drain */
 	struct sws_compressing compressing;
+	struct sws_watches watches;      /* of directories */
+	struct mely_color watching;
 	_Atomic(int) listings;           /* that are being made or sent */
 	struct sws_net net;
 };

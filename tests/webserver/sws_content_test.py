@@ -540,9 +540,46 @@ def compressing(place):
     check("is neither off nor a list" in refused("--compress", "lz4"), "unknown coding")
 
 
+def freshness(place):
+    """A change is seen, with inotify and without; the kernel's report only makes it sooner."""
+    for how in ("on", "off"):
+        stale = 0
+        with Server(SWS, place.www, "--inotify=" + how) as s:
+            def becomes(path, status, body, what, **fields):
+                nonlocal stale
+                while True:
+                    r = s.get(path, **fields)
+                    if (r.status, r.body) == (status, body):
+                        return
+                    stale += 1
+
+            place.put("f/page.html", b"0")
+            place.put("f/index.html", b"index 0")
+            becomes("/f/page.html", 200, b"0", "at first")
+            becomes("/f/", 200, b"index 0", "at first")
+            for i in range(1, 4):
+                place.put("f/page.html", b"%d" % i, OLD + i)
+                becomes("/f/page.html", 200, b"%d" % i, "written")
+                place.put("f/new.html", b"renamed %d" % i, OLD + i)
+                os.rename(os.path.join(place.www, "f/new.html"),
+                          os.path.join(place.www, "f/page.html"))
+                becomes("/f/page.html", 200, b"renamed %d" % i, "replaced")
+                place.put("f/index.html", b"index %d" % i, OLD + i)
+                becomes("/f/", 200, b"index %d" % i, "an index")
+            place.put("f/page.html.gz", b"coded", OLD + 10)
+            becomes("/f/page.html", 200, b"coded", "a coding", accept_encoding="gzip")
+            os.unlink(os.path.join(place.www, "f/page.html"))
+            becomes("/f/page.html", 404, s.get("/none").body, "removed")
+            os.rename(os.path.join(place.www, "f"), os.path.join(place.www, "g" + how))
+            becomes("/f/", 404, s.get("/none").body, "a directory is renamed")
+            check.equal(s.stop(), 0, "exit")
+        print("inotify %s: 12 changes, %d answers were old" % (how, stale))
+    check("is none of" in refused("--inotify=perhaps"), "neither on nor off")
+
+
 def main():
     for test in (indexes, links, dots, types, sidecars, ranges, listings, large_listing,
-                 compressing):
+                 compressing, freshness):
         with Place() as place:
             test(place)
     check.finish()

@@ -9,6 +9,7 @@
  *   of a file          CheckInCache, with --coloring file
  *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
  *   sweep, one a core  Sweep, Adopt. Pinned: they use the data of their core
+ *   inotify            Changed
  *   0                  Signal, Reload, Renew, DrainDeadline
  *
  * Times are in ns, of one event for a burst of one request. No handler has a penalty: what a stage
@@ -100,6 +101,7 @@ sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
 #define SWS_HAND_OVER(f) SWS_HANDLER(f, "HandOver", 0)
 #define SWS_STARTED(f) SWS_HANDLER(f, "Started", 0)
 #define SWS_WATCHDOG(f) SWS_HANDLER(f, "Watchdog", 0)
+#define SWS_CHANGED(f) SWS_HANDLER(f, "Changed", 5000)
 #define SWS_COMPRESSED(f) SWS_HANDLER(f, "Compressed", 0)
 #define SWS_DRAIN_DEADLINE(f) SWS_HANDLER(f, "DrainDeadline", 0)
 

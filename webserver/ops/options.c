@@ -47,6 +47,7 @@ static const char help[] =
     "  --cache-file-size BYTES\n"
     "                        maximum size of a file to prebuild; others use sendfile (64k)\n"
     "  --sendfile=on|off     off copies them, for files that are rewritten in place (on)\n"
+    "  --inotify=off         do not have the kernel report changes: they are seen in 1 s (on)\n"
     "  --precompressed LIST  serve FILE.zst, .br, .gz for FILE, best first, or off (zst,br,gz)\n"
     "  --compress LIST       make these codings of files that have none, once each (off)\n"
     "  --field 'NAME: VALUE'  add a field to answers with a file, or replace one of these:\n"
@@ -127,6 +128,7 @@ set_defaults(struct sws_options *o)
 	*o = (struct sws_options){
 		.port = -1,
 		.hand_over = true,
+		.inotify = true,
 		.cache_size = (size_t)64 << 20,
 		.site = {
 			.cache_file_size = (size_t)64 << 10,

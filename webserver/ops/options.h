@@ -55,6 +55,7 @@ struct sws_options {
 	struct sws_texts sandbox_read;
 	const char *access_log;   /**< a path, "-" for standard output, or "off" */
 	int log_format;           /**< enum sws_log_format */
+	bool inotify;             /**< watch the directories of pages */
 	bool only_check;
 	struct sws_arena arena;   /**< holds all that the file says */
 };

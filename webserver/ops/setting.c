@@ -55,6 +55,7 @@ const struct sws_setting sws_settings[] = {
 	{"tls-certificate", SWS_SETTING_TEXTS, SERVER(tls.certificates),
 	    .check = sws_tls_pair_check, .path = SWS_PATH_PAIR},
 	{"tls-min-version", SWS_SETTING_CHOICE, SERVER(tls.min_version), .choices = "1.2|1.3"},
+	{"inotify", SWS_SETTING_SWITCH, SERVER(inotify)},
 	{"cache-file-size", SWS_SETTING_BYTES, SITE(cache_file_size)},
 	{"sendfile", SWS_SETTING_SWITCH, SITE(sendfile)},
 	{"root", SWS_SETTING_TEXT, SITE(root), .path = SWS_PATH_READ},

@@ -287,3 +287,23 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 	}
 	return status;
 }
+
+void
+sws_site_forget(struct sws_site *site, const char *path, size_t len, enum http_coding coding,
+    int role)
+{
+	char key[HTTP_TARGET_MAX + SWS_KEY_MORE];
+	struct sws_path of = {.text = key, .len = len};
+	struct sws_page *page;
+
+	SWS_ASSERT(len <= HTTP_TARGET_MAX);
+	memcpy(key, path, len);
+	if (coding != HTTP_IDENTITY || role != SWS_ROLE_ITSELF)
+		of.len = sws_key_make(key, key, len, coding, role);
+	sws_site_hash(site, &of);
+	page = sws_store_get(site->store, site->number, of.hash, key, of.len);
+	if (page == NULL)
+		return;
+	sws_store_remove(site->store, page);
+	sws_page_unref(page);
+}

@@ -118,4 +118,8 @@ int sws_site_encoded(const struct sws_site *site, const struct sws_path *path,
 int sws_site_vain(const struct sws_site *site, const struct sws_path *path,
     const struct sws_page *plain, struct sws_page **page);
 
+/** Remove the page of a path from the store, if there is one. */
+void sws_site_forget(struct sws_site *site, const char *path, size_t len, enum http_coding coding,
+    int role);
+
 #endif

@@ -210,19 +210,26 @@ sws_store_remove(struct sws_store *store, struct sws_page *page)
 }
 
 void
-sws_store_remove_site(struct sws_store *store, uint32_t site)
+sws_store_remove_beneath(struct sws_store *store, uint32_t site, const char *path, size_t len)
 {
 	pthread_mutex_lock(&store->lock);
 	for (size_t i = 0; i <= store->buckets_mask; i++) {
 		struct sws_page **link = &store->buckets[i];
 
 		while (*link != NULL)
-			if ((*link)->site == site)
+			if ((*link)->site == site && (*link)->key_len >= len
+			    && memcmp((*link)->key, path, len) == 0)
 				take_out(store, link);
 			else
 				link = &(*link)->next;
 	}
 	pthread_mutex_unlock(&store->lock);
+}
+
+void
+sws_store_remove_site(struct sws_store *store, uint32_t site)
+{
+	sws_store_remove_beneath(store, site, "", 0);
 }
 
 void

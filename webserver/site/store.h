@@ -41,7 +41,10 @@ bool sws_store_add(struct sws_store *store, struct sws_page *page);
 /** Remove a page, unless it has left the store already; it is dead afterwards. */
 void sws_store_remove(struct sws_store *store, struct sws_page *page);
 
-/** Remove all pages of a site, which has ended. */
+/** Remove the pages of a site whose keys begin like this. */
+void sws_store_remove_beneath(struct sws_store *store, uint32_t site, const char *path, size_t len);
+
+/** Remove all pages of a site. */
 void sws_store_remove_site(struct sws_store *store, uint32_t site);
 
 #endif

@@ -4,7 +4,7 @@
  * Blocking calls, on the main thread.
  *
  *     master      slave
- *     job                      the version and the options, each with a terminating zero
+ *     job                      load_options_encode
  *     list                     the text of the file of paths, or nothing
  *                 ready
  *     go                       to all slaves, when all are ready

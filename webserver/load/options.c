@@ -360,7 +360,7 @@ load_options_encode(const struct load_options *o, uint32_t index, uint32_t count
 	SWS_ASSERT(index < count && count <= o->clients);
 	if (out == NULL)
 		return NULL;
-	fprintf(out, "%s%c", mely_version(), 0);
+	fprintf(out, "%s %u/%u%c", mely_version(), index, count, 0);
 	part.clients = (uint32_t)load_share(o->clients, index, count);
 	part.requests = load_share(o->requests, index, count);
 	part.rate = o->rate / count;

@@ -39,6 +39,8 @@ struct load_options {
 	uint32_t specweb_dirs;  /* 0: none */
 	const char *verify;     /* directory */
 
+	double phase;           /* open loop: a slave is later by this part of 1 / rate */
+
 	/* Of the master alone. */
 	bool quiet;
 	const char *json, *csv, *svg;
@@ -57,9 +59,9 @@ enum load_options_result {
 enum load_options_result load_options_parse(struct load_options *o, int argc, char **argv);
 
 /**
- * What a master sends to slave number index of count: the version and arguments, each with a
- * terminating zero. The clients, the rate and the requests are this slave's part. For free; NULL
- * when memory has run out.
+ * What a master sends to slave number index of count: "VERSION INDEX/COUNT" and the arguments, each
+ * with a terminating zero. The clients, the rate and the requests are this slave's part. For free;
+ * NULL when memory has run out.
  */
 char *load_options_encode(const struct load_options *o, uint32_t index, uint32_t count,
     size_t *len);

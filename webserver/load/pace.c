@@ -139,9 +139,10 @@ load_pace_start(struct load_core *core)
 
 	if (run->options->rate <= 0)
 		return 0;
-	/* The requests of the cores take turns. */
+	/* The requests of the cores take turns, and between them those of the slaves. */
 	core->interval_ns = 1e9 / run->options->rate * run->options->cores;
-	core->first_ns = (double)run->start_ns + 1e9 / run->options->rate * core->number;
+	core->first_ns = (double)run->start_ns
+	    + 1e9 / run->options->rate * (core->number + run->options->phase);
 	core->next_ns = due_ns(core, 0);
 	core->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (core->timer < 0)

@@ -29,20 +29,23 @@ struct job {
 static bool
 parse_job(struct job *job)
 {
-	char *argv[ARGUMENTS_MAX + 1];
+	char *argv[ARGUMENTS_MAX + 1], version[32];
+	unsigned index, count;
 	int argc = 0;
 
-	/* The version comes first, where a program has its name. */
+	/* The version and the number come first, where a program has its name. */
 	for (size_t at = 0; at < job->text.len; at += strlen(job->text.text + at) + 1) {
 		if (argc == ARGUMENTS_MAX)
 			return false;
 		argv[argc++] = job->text.text + at;
 	}
-	if (argc < 2 || strcmp(argv[0], mely_version()) != 0)
+	if (argc < 2 || sscanf(argv[0], "%31s %u/%u", version, &index, &count) != 3
+	    || strcmp(version, mely_version()) != 0 || index >= count)
 		return false;
 	argv[argc] = NULL;
 	if (load_options_parse(&job->options, argc, argv) != LOAD_OPTIONS_RUN)
 		return false;
+	job->options.phase = (double)index / count;
 	return job->options.slave == NULL && job->options.master == NULL
 	    && job->options.make_specweb == NULL;
 }

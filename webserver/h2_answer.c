@@ -102,10 +102,12 @@ submit(struct sws_h2 *h2, struct sws_h2_stream *stream, struct fields *f)
 {
 	const struct sws_answer *a = &stream->answer;
 	nghttp2_data_provider body = {.source.ptr = stream, .read_callback = read_body};
-	char status[8], range[96], length[24];
+	unsigned number = sws_answer_status(a);
+	const char status[3] = {(char)('0' + number / 100), (char)('0' + number / 10 % 10),
+		(char)('0' + number % 10)};
+	char range[96], length[24];
 
-	snprintf(status, sizeof status, "%u", sws_answer_status(a));
-	add_text(f, ":status", status, 3);
+	add_text(f, ":status", status, sizeof status);
 	add_text(f, "date", h2->core->date, HTTP_DATE_LEN);
 	if (a->flags & SWS_NOT_MODIFIED) {
 		add_text(f, "server", "sws", 3);
@@ -268,6 +270,15 @@ put(struct sws_h2_out *out, const struct sws_answer *a, const struct sws_piece *
 	return true;
 }
 
+/* All of the answer is gathered. */
+static void
+done(struct sws_h2 *h2, struct sws_h2_stream *stream)
+{
+	SWS_ASSERT(!(stream->flags & SWS_H2_DONE) && h2->unsent > 0);
+	stream->flags |= SWS_H2_DONE;
+	h2->unsent--;
+}
+
 /* nghttp2 wants a frame to be sent: gather it. */
 static int
 send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *frame_head, size_t len,
@@ -279,7 +290,7 @@ send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *frame_h
 	struct sws_h2_out *out = h2->out;
 	struct sws_piece piece;
 
-	(void)session, (void)frame;
+	(void)session;
 	if (out->total >= h2->turn || SWS_SCRATCH - out->used < SWS_H2_FRAME_MAX
 	    || out->pieces >= SWS_H2_PIECES - 2) {
 		out->full = true;
@@ -292,6 +303,9 @@ send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *frame_h
 		a->stream->ops->took(a->stream, len);
 	else
 		a->from += len;
+	stream->body_sent += len;
+	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+		done(h2, stream);
 	return 0;
 }
 
@@ -464,19 +478,16 @@ on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user_d
 		h2->calm = true;
 	if (frame->hd.type == NGHTTP2_RST_STREAM)
 		h2->has_reset = true;
-	if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS)
+	/* Of a body with bytes send_data knows. */
+	if (frame->hd.type != NGHTTP2_HEADERS
+	    && (frame->hd.type != NGHTTP2_DATA || frame->hd.length > 0))
 		return 0;
 	stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	if (stream == NULL)
 		return 0;
-	if (frame->hd.type == NGHTTP2_HEADERS)
-		stream->head_sent += frame->hd.length;
-	else
-		stream->body_sent += frame->hd.length;
-	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM && !(stream->flags & SWS_H2_DONE)) {
-		stream->flags |= SWS_H2_DONE;
-		h2->unsent--;
-	}
+	stream->head_sent += frame->hd.length;
+	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+		done(h2, stream);
 	return 0;
 }
 

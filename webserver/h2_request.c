@@ -230,6 +230,7 @@ on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *use
 	nghttp2_session_set_stream_user_data(session, stream->id, stream);
 	sws_h2_head_drop(&h2->head);
 	h2->head.id = stream->id;
+	h2->head.stream = stream;
 	h2->conn->burst->in_len = 0;
 	h2->conn->head_ns = h2->core->now_ns;
 	return 0;
@@ -249,8 +250,6 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *n
 {
 	struct sws_h2 *h2 = user_data;
 	struct sws_h2_head *head = &h2->head;
-	struct sws_h2_stream *stream = nghttp2_session_get_stream_user_data(session,
-	    frame->hd.stream_id);
 	nghttp2_vec n = nghttp2_rcbuf_get_buf(name), v = nghttp2_rcbuf_get_buf(value);
 
 	(void)flags;
@@ -258,7 +257,7 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *n
 	if (head->list_size > LIST_FATAL)
 		return fail(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 	/* Of trailers nothing is of use. */
-	if (frame->headers.cat != NGHTTP2_HCAT_REQUEST || stream == NULL)
+	if (frame->headers.cat != NGHTTP2_HCAT_REQUEST || head->stream == NULL)
 		return 0;
 	if (head->list_size > LIST_MAX)
 		head->too_large = true;
@@ -272,7 +271,7 @@ on_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *n
 	if (n.len == 4 && memcmp(n.base, "host", 4) == 0 && head->authority != NULL)
 		return is_same_host(head, &v) ? 0 : malformed(session, frame);
 	if (n.len == 8 && memcmp(n.base, "priority", 8) == 0)
-		stream->flags |= SWS_H2_SIGNAL;
+		head->stream->flags |= SWS_H2_SIGNAL;
 	add(h2, n.base, n.len);
 	add_text(h2, ": ");
 	add(h2, v.base, v.len);
@@ -294,15 +293,14 @@ static int
 on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *user_data)
 {
 	struct sws_h2 *h2 = user_data;
-	struct sws_h2_stream *stream;
 
+	(void)session;
 	if (frame->hd.type == NGHTTP2_RST_STREAM && !sws_h2_may_reset(h2))
 		return fail(h2, NGHTTP2_ENHANCE_YOUR_CALM);
 	if (frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
-	stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
-	if (frame->headers.cat == NGHTTP2_HCAT_REQUEST && stream != NULL)
-		request(h2, stream);
+	if (frame->headers.cat == NGHTTP2_HCAT_REQUEST && h2->head.stream != NULL)
+		request(h2, h2->head.stream);
 	sws_h2_head_drop(&h2->head);
 	h2->conn->head_ns = 0;
 	return 0;

@@ -54,6 +54,7 @@ struct sws_h2_stream {
 
 /* The request whose fields arrive: one at a time. Its text is gathered in the burst. */
 struct sws_h2_head {
+	struct sws_h2_stream *stream;   /* NULL: no fields are awaited, or they are not wanted */
 	nghttp2_rcbuf *path, *authority;
 	char method[16];
 	uint8_t method_len;

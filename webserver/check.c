@@ -18,6 +18,7 @@
 #include "compress.h"
 #include "conn.h"
 #include "disk.h"
+#include "inside.h"
 #include "list.h"
 #include "site/rules.h"
 #include "stages.h"
@@ -303,6 +304,8 @@ check_one(const struct look *look, struct sws_answer *a)
 	struct sws_path path = {look->head + req->path.at, req->path.len, 0, 0};
 	int status;
 
+	if (SWS_UNLIKELY(look->asker->conn->inside))
+		return sws_inside_answer(look->core, req, look->head, answer_flags(req), a);
 	if (!(req->flags & HTTP_PLAIN)) {
 		status = http_path_normal(path.text, path.len, look->core->path, &path.len);
 		if (status == -404 && look->site->options.dotfiles == SWS_DOTFILES_SERVE)

@@ -408,6 +408,10 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	mely_event_init(&conn->event, &sws_read_request, conn);
 	mely_event_init(&conn->drain, &drain_handler, conn);
 	sws_peer_init(&conn->peer, listener);
+	conn->inside = sws_listener_endpoint(listener)->inside;
+	/* relaxed: as for the drain event. */
+	if (conn->inside && atomic_load_explicit(&server->draining, memory_order_relaxed))
+		wait = atomic_load_explicit(&server->grace_ns, memory_order_relaxed);
 	sws_seeing_client(conn);
 	if (sws_listener_endpoint(listener)->tls && !begin_tls(conn))
 		goto fail_free;

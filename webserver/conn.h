@@ -68,6 +68,7 @@ struct sws_conn {
 	mely_watch writable;
 	mely_watch timer;
 
+	bool inside;               /* it asks the server about itself (inside.h) */
 	char *client;              /* its address, for the log; NULL: there is none */
 	struct mely_event drain;
 	struct sws_peer peer;

@@ -36,6 +36,11 @@ sws_answer_count(struct sws_core *core, const struct sws_answer *a, unsigned met
 {
 	unsigned class = sws_answer_status(a) / 100;
 
+	if (SWS_UNLIKELY(a->flags & SWS_INSIDE)) {
+		sws_count(&core->counters.inside, 1);
+		return;
+	}
+
 	SWS_DEBUG_ASSERT(class < SWS_COUNTED_CLASSES);
 	if (method >= SWS_COUNTED_METHODS)
 		method = SWS_COUNTED_METHODS - 1;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/assertion.h"
 #include "base/policy.h"
@@ -37,6 +38,7 @@ sws_reload_init(struct sws_server *server, struct sws_setup *setup, int argc, ch
 	r->setup = setup;
 	r->argc = argc;
 	r->argv = argv;
+	atomic_init(&r->at_s, (uint64_t)time(NULL));
 	mely_event_init(&r->adopted, &adopted_handler, server);
 }
 
@@ -61,6 +63,7 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	    : (before->rate_address > 0) != (now->rate_address > 0) ? "rate-per-address"
 	    : before->inotify != now->inotify ? "inotify"
 	    : before->cache_size != now->cache_size ? "cache-size"
+	    : differ(before->metrics_listen, now->metrics_listen) ? "metrics-listen"
 	    : differ(before->access_log, now->access_log) ? "access-log"
 	    : before->log_format != now->log_format ? "log-format"
 	    : differ(before->user, now->user) ? "user"
@@ -140,6 +143,8 @@ made_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == server->control && r->running);
 	if (r->made == NULL) {
+		/* relaxed: for metrics. */
+		atomic_fetch_add_explicit(&r->failed, 1, memory_order_relaxed);
 		fputs("sws: the configuration has an error: the one before it stays\n", stderr);
 		finish(server);
 		return;
@@ -177,6 +182,9 @@ adopted_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == server->control);
 	fputs("sws: reloaded\n", stderr);
+	/* relaxed: for metrics. */
+	atomic_fetch_add_explicit(&server->reload.succeeded, 1, memory_order_relaxed);
+	atomic_store_explicit(&server->reload.at_s, (uint64_t)time(NULL), memory_order_relaxed);
 	finish(server);
 }
 

@@ -5,7 +5,9 @@
 #ifndef SWS_RELOAD_H
 #define SWS_RELOAD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <mely/mely.h>
 
@@ -18,6 +20,9 @@ struct sws_reload {
 	struct sws_setup *setup;  /* the newest that cores have, or adopt; with a reference */
 	struct sws_setup *made;   /* by the helper; NULL: it failed */
 	_Atomic(int) adopting;    /* cores that have not adopted the newest yet */
+	/* For metrics; written in the control color. */
+	_Atomic(uint64_t) succeeded, failed;
+	_Atomic(uint64_t) at_s;   /* when the newest was made, since 1970 */
 	bool running;             /* control: from the signal until the last core has adopted */
 	bool again;               /* control: another signal arrived meanwhile */
 	struct mely_event adopted;

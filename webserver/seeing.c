@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/assertion.h"
 #include "conn.h"
@@ -13,12 +14,26 @@
 #include "seeing.h"
 #include "server.h"
 
+static bool
+has_metrics(const struct sws_texts *listens)
+{
+	struct sws_endpoint e;
+
+	for (int i = 0; i < listens->count; i++)
+		if (sws_endpoint_parse(&e, listens->text[i]) == NULL && e.inside)
+			return true;
+	return false;
+}
+
 int
 sws_seeing_open(struct sws_server *server)
 {
 	const struct sws_options *o = &server->reload.setup->options;
 
 	SWS_ASSERT(server->cores_count > 0 && server->log == NULL);
+	server->began_s = (uint64_t)time(NULL);
+	for (int i = 0; i < server->cores_count; i++)
+		server->cores[i]->sees = has_metrics(&o->listens);
 	if (sws_log_is_off(o->access_log))
 		return 0;
 	server->log = sws_log_open(o->access_log, (enum sws_log_format)o->log_format,

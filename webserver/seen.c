@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seen.c: what is made of the end of an answer when it is to be seen: a line of the log.
+ * seen.c: what is made of the end of an answer when it is to be seen: a line of the
+ * log, and its time for the metrics.
  */
 #include <time.h>
 
@@ -57,12 +58,28 @@ log_answer(struct sws_core *core, const struct sws_answer *a, const struct sws_e
 	sws_log_add(core->log, &e, now);
 }
 
+static void
+count_duration(struct sws_core *core, uint64_t ns)
+{
+	static const double bounds[SWS_DURATIONS_COUNT] = SWS_DURATIONS;
+	double seconds = (double)ns / 1e9;
+	unsigned i = 0;
+
+	while (i < SWS_DURATIONS_COUNT && seconds > bounds[i])
+		i++;
+	sws_count(&core->counters.durations[i], 1);
+	sws_count(&core->counters.durations_ns, ns);
+}
+
 void
 sws_answer_see(struct sws_core *core, const struct sws_answer *a, const struct sws_end *end)
 {
 	uint64_t now = mely_now_ns();
 
 	SWS_ASSERT(core->sees);
+	if (a->flags & SWS_INSIDE)
+		return;
+	count_duration(core, now > end->since_ns ? now - end->since_ns : 0);
 	if (core->log != NULL)
 		log_answer(core, a, end, now);
 }

@@ -47,6 +47,7 @@ struct sws_server {
 	char sandbox[SWS_SANDBOX_TEXT];  /* what it is made of */
 	struct mely_color *control;      /* signals and the drain deadline */
 	mely_watch deadline;
+	uint64_t began_s;                /* since 1970 */
 	struct sws_log *log;             /* NULL: off */
 	struct sws_tls *tls;             /* NULL: no setup has had certificates */
 	struct sws_renew renew;

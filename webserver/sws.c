@@ -20,7 +20,8 @@ print_ready(const struct sws_server *server)
 
 	SWS_ASSERT(server->net.endpoints_count > 0);
 	for (int i = 0; i < server->net.endpoints_count; i++)
-		printf("sws: serving %s at %s\n", options->sites[0].root,
+		printf("sws: serving %s at %s\n", server->net.endpoints[i].inside ? "metrics"
+		    : options->sites[0].root,
 		    sws_endpoint_url(&server->net.endpoints[i], url));
 	printf("sws: sandbox: %s%s\n", server->sandbox, geteuid() == 0 ? "; it runs as root" : "");
 	fflush(stdout);

@@ -150,6 +150,8 @@ read_flag(struct sws_endpoint *e, const char *word, size_t len)
 
 	if (len == 3 && memcmp(word, "tls", 3) == 0 && !e->tls)
 		e->tls = true;
+	else if (len == 7 && memcmp(word, "metrics", 7) == 0 && !e->inside)
+		e->inside = true;
 	else if (len == 5 && memcmp(word, "proxy", 5) == 0 && !e->proxy)
 		e->proxy = true;
 	else if (len > 5 && memcmp(word, "mode=", 5) == 0 && e->mode < 0
@@ -198,6 +200,15 @@ sws_endpoint_check(const char *text)
 	if (wrong == NULL && e.proxy)
 		wrong = "this sws has no PROXY protocol";
 	return wrong;
+}
+
+const char *
+sws_endpoint_inside_check(const char *text)
+{
+	struct sws_endpoint e;
+	const char *wrong = sws_endpoint_parse(&e, text);
+
+	return wrong == NULL && (e.proxy || e.inside) ? no_endpoint : wrong;
 }
 
 /* ---- for people ---------------------------------------------------------------------------- */

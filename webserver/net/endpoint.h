@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * endpoint.h: where clients connect, as an operator writes it: 'ENDPOINT [tls] [proxy]
- * [mode=OCTAL]', with one of these in place of ENDPOINT:
+ * [metrics] [mode=OCTAL]', with one of these in place of ENDPOINT:
  *
  *   HOST:PORT   an IPv4 address, an IPv6 address in brackets, '*' for all addresses of both kinds,
  *               or localhost for 127.0.0.1 and ::1; port 0 is any free one
@@ -40,6 +40,7 @@ union sws_address {
 struct sws_endpoint {
 	enum sws_endpoint_kind kind;
 	bool tls;                   /**< clients speak TLS */
+	bool inside;                /**< for what the server says about itself */
 	bool proxy;                 /**< clients begin with a header of the PROXY protocol */
 	bool everywhere;            /**< '*', and so IPv4 alone where there is no IPv6 */
 	int mode;                   /**< of the file of a Unix socket; -1: by the umask */
@@ -60,6 +61,9 @@ const char *sws_endpoint_parse(struct sws_endpoint *endpoint, const char *text);
 
 /** What is wrong with a text, or with what it asks for; NULL: nothing. */
 const char *sws_endpoint_check(const char *text);
+
+/** The same for one that gets the flag "metrics". */
+const char *sws_endpoint_inside_check(const char *text);
 
 /** What is wrong with an address without a port; NULL: nothing. */
 const char *sws_host_check(const char *host);

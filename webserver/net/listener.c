@@ -149,8 +149,9 @@ sws_listener_new(struct sws_net *net, int i, int fd, const struct sws_endpoint *
 		status = mely_fd_watch(l->color, fd, MELY_FD_READ, &accept_handler, l, &l->watch);
 	if (status != 0)
 		goto fail;
-	/* relaxed: the runtime does not run yet. */
-	atomic_fetch_add_explicit(&net->listeners_open, 1, memory_order_relaxed);
+	/* relaxed: the runtime does not run yet. A drain leaves metrics open. */
+	if (!endpoint->inside)
+		atomic_fetch_add_explicit(&net->listeners_open, 1, memory_order_relaxed);
 	net->listeners[i] = l;
 	return 0;
 
@@ -294,7 +295,7 @@ accept_failed(struct sws_listener *l, int error)
 static void
 stop_listening(struct sws_listener *l)
 {
-	int before;
+	int counts = !l->endpoint->inside, before;
 
 	SWS_ASSERT(l->draining && l->fd >= 0);
 	/* Not mely_fd_close: another process may have the socket, too, and then only the stop takes
@@ -305,8 +306,8 @@ stop_listening(struct sws_listener *l)
 	/* seq_cst: NOTE(client limit). One that finds the flag cleared has a Resume to come. */
 	atomic_store_explicit(&l->waiting, false, memory_order_seq_cst);
 	/* release pairs with sws_net_is_empty. */
-	before = atomic_fetch_sub_explicit(&l->net->listeners_open, 1, memory_order_release);
-	SWS_ASSERT(before > 0);
+	before = atomic_fetch_sub_explicit(&l->net->listeners_open, counts, memory_order_release);
+	SWS_ASSERT(before >= counts);
 	l->net->ops->check_empty(l->net->server);
 }
 
@@ -319,7 +320,7 @@ accept_one(struct sws_listener *l)
 	int fd, status;
 
 	/* The address of a proxy is not that of its client. */
-	if (l->net->origins == NULL || l->endpoint->proxy)
+	if (l->net->origins == NULL || l->endpoint->proxy || l->endpoint->inside)
 		return accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	fd = accept4(l->fd, (struct sockaddr *)&client, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
@@ -475,8 +476,9 @@ drain_fn(void *arg)
 	struct sws_listener *l = arg;
 	bool again = l->draining;
 
-	l->draining = true;
-	if (l->fd >= 0 && !again) {
+	/* The endpoint of the metrics stays, and says that the server drains. */
+	l->draining = again || !l->endpoint->inside || l->net->handed_over;
+	if (l->fd >= 0 && l->draining && !again) {
 		if (!l->net->handed_over)
 			sws_local_remove(l->endpoint);
 		l->left = l->net->handed_over || l->endpoint->kind == SWS_ENDPOINT_FD ? 0

@@ -78,6 +78,8 @@ static const char help[] =
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
+    "  --metrics-listen ENDPOINT\n"
+    "                        where to answer /metrics and /health (nowhere)\n"
     "  --access-log FILE     write a line for each answer; - for standard output (off)\n"
     "  --log-format common|combined|extended|json\n"
     "                        what a line says (combined)\n"
@@ -242,6 +244,26 @@ add_listen(struct sws_options *o)
 	return fine;
 }
 
+/* Add the endpoint of the metrics behind the others. */
+static bool
+add_metrics(struct sws_options *o)
+{
+	char text[SWS_ENDPOINT_TEXT + 32];
+	const char *copy;
+	int n;
+
+	if (o->metrics_listen == NULL)
+		return true;
+	n = snprintf(text, sizeof text, "%s metrics", o->metrics_listen);
+	SWS_ASSERT(n > 0 && (size_t)n < sizeof text);
+	copy = sws_arena_copy(&o->arena, text, (size_t)n);
+	/* The owner is that of the texts there are: they stay. */
+	if (copy != NULL && sws_texts_add(&o->listens, copy, o->listens.owner, &o->arena))
+		return true;
+	fputs("sws: no memory\n", stderr);
+	return false;
+}
+
 /* Make the sites: that of DIR, if it is given, and those of the file. */
 static bool
 make_sites(struct sws_options *o, const struct sws_config *config, int sites_max, const char *dir)
@@ -288,7 +310,8 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 			return SWS_OPTIONS_USAGE;
 	}
 	fine = (config == NULL || sws_config_top(config, o)) && apply(o, &given)
-	    && add_listen(o) && make_sites(o, config, 1 + sws_config_sites_count(config),
+	    && add_listen(o) && add_metrics(o)
+	    && make_sites(o, config, 1 + sws_config_sites_count(config),
 	    optind < argc ? argv[optind] : NULL);
 	sws_config_close(config);
 	return fine ? SWS_OPTIONS_RUN : SWS_OPTIONS_USAGE;

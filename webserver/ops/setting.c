@@ -77,6 +77,9 @@ const struct sws_setting sws_settings[] = {
 	{"chroot", SWS_SETTING_TEXT, SERVER(chroot)},
 	{"sandbox", SWS_SETTING_CHOICE, SERVER(sandbox), .choices = "auto|require|off"},
 	{"sandbox-read", SWS_SETTING_TEXTS, SERVER(sandbox_read), .path = SWS_PATH_READ},
+	{"metrics-listen", SWS_SETTING_TEXT, SERVER(metrics_listen),
+	    .check = sws_endpoint_inside_check,
+	    .path = SWS_PATH_ENDPOINT},
 	{"access-log", SWS_SETTING_TEXT, SERVER(access_log), .path = SWS_PATH_LOG},
 	{"log-format", SWS_SETTING_CHOICE, SERVER(log_format), .choices = SWS_LOG_FORMATS},
 	{.name = NULL}

@@ -400,11 +400,9 @@ sws_page_multipart(struct sws_page **out, const struct sws_page *of, const char 
 		page->date_at = (uint16_t)date;
 		page->status = 206;
 		page->file_size = len;
-		free(head);
-		return hand_out(page, out);
 	}
 	free(head);
-	return -ENOMEM;
+	return page != NULL ? hand_out(page, out) : -ENOMEM;
 }
 
 /* ---- what is not a file ---------------------------------------------------------------------- */
@@ -488,26 +486,21 @@ reason(int status)
 	}
 }
 
-/* A page with a short text; extra is further field lines. */
-static int
-text_page(struct sws_page **out, int status, const char *extra)
+int
+sws_page_text(struct sws_page **out, int status, const char *type, const char *fields,
+    const char *body, size_t body_len)
 {
-	char body[256];
-	size_t body_len, room = 512 + strlen(extra);
+	size_t room = 512 + strlen(fields) + strlen(type);
 	char *head = malloc(room);
 	struct sws_page *page;
 	int n, date_at;
 
 	if (head == NULL)
 		return -ENOMEM;
-	body_len = (size_t)snprintf(body, sizeof body, "<!DOCTYPE html>\n<title>%d %s</title>\n"
-	    "<h1>%d %s</h1>\n", status, reason(status), status, reason(status));
-	n = snprintf(head, room, "HTTP/1.1 %d %s\r\nDate: ", status, reason(status));
-	date_at = n;
+	date_at = n = snprintf(head, room, "HTTP/1.1 %d %s\r\nDate: ", status, reason(status));
 	n += snprintf(head + n, room - (size_t)n, DATE_ROOM "\r\nServer: sws\r\n%s"
-	    "Content-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n\r\n", extra,
-	    body_len);
-	SWS_ASSERT((size_t)n < room && body_len < sizeof body);
+	    "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n", fields, type, body_len);
+	SWS_ASSERT((size_t)n < room);
 	page = page_new("", 0, (size_t)n, body_len);
 	if (page != NULL) {
 		memcpy((char *)page->head, head, (size_t)n);
@@ -519,6 +512,18 @@ text_page(struct sws_page **out, int status, const char *extra)
 	}
 	free(head);
 	return -ENOMEM;
+}
+
+/* A page that says what its status means, with further fields. */
+static int
+text_page(struct sws_page **out, int status, const char *extra)
+{
+	char body[256];
+	int n = snprintf(body, sizeof body, "<!DOCTYPE html>\n<title>%d %s</title>\n"
+	    "<h1>%d %s</h1>\n", status, reason(status), status, reason(status));
+
+	SWS_ASSERT(n > 0 && (size_t)n < sizeof body);
+	return sws_page_text(out, status, "text/html; charset=utf-8", extra, body, (size_t)n);
 }
 
 int

@@ -116,6 +116,10 @@ int sws_page_encoded(struct sws_page **page, const struct sws_page_style *style,
 /** Does st describe the version of the file that page was built from? */
 bool sws_page_matches(const struct sws_page *page, const struct stat *st);
 
+/** A page with this body of a type; fields are further lines. 0 or -ENOMEM. */
+int sws_page_text(struct sws_page **page, int status, const char *type, const char *fields,
+    const char *body, size_t body_len);
+
 /** The page of an error status, with a short text. 0 or -ENOMEM. */
 int sws_page_error(struct sws_page **page, int status);
 

@@ -83,6 +83,17 @@ take_out(struct sws_store *store, struct sws_page **link)
 	sws_page_unref(page);
 }
 
+size_t
+sws_store_pages(struct sws_store *store)
+{
+	size_t pages;
+
+	pthread_mutex_lock(&store->lock);
+	pages = store->pages;
+	pthread_mutex_unlock(&store->lock);
+	return pages;
+}
+
 struct sws_page *
 sws_store_get(struct sws_store *store, uint32_t site, uint64_t hash, const char *key,
     size_t key_len)

@@ -21,6 +21,9 @@ struct sws_store {
 	size_t pages;
 };
 
+/** How many pages it has. Any thread. */
+size_t sws_store_pages(struct sws_store *store);
+
 int sws_store_init(struct sws_store *store, size_t cap);
 void sws_store_fini(struct sws_store *store);
 

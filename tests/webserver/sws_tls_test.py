@@ -648,6 +648,10 @@ def main():
     if shutil.which("openssl") is None:
         print("openssl not found: install openssl")
         sys.exit(77)
+    p = subprocess.run([SWS, "--tls-certificate", "none", "/"], capture_output=True, text=True)
+    if "without OpenSSL" in p.stderr:
+        print("sws is built without OpenSSL")
+        sys.exit(77)
     root = make_root()
     with tempfile.TemporaryDirectory(prefix="mely-tls-") as keys:
         one = make_pair(keys, "one", ["one.test", "localhost", "exact.wild.test"])

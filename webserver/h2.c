@@ -375,7 +375,8 @@ sws_h2_free(struct sws_conn *conn, int core)
 		sws_h2_stream_release(h2, h2->streams, core);
 	}
 	sws_h2_head_drop(&h2->head);
-	nghttp2_session_del(h2->session);
+	if (!h2->lost)
+		nghttp2_session_del(h2->session);
 	free(h2->rest);
 	free(h2);
 	conn->h2 = NULL;

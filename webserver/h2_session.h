@@ -90,6 +90,8 @@ struct sws_h2 {
 	unsigned helpers;        /* streams that a helper works for */
 	uint64_t requests;
 	bool doomed;             /* to be closed when no helper is left */
+	bool lost;               /* nghttp2 had no memory for a frame. It would free a part of the
+	                          * session twice (1.52), so the session is not freed at all */
 	bool told;               /* the client knows that this is the end */
 	bool calm;               /* ... or is to know that it asks too much */
 	bool noticed;            /* the drain has begun: a second GOAWAY follows */

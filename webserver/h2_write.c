@@ -51,6 +51,8 @@ gather(struct sws_h2 *h2, struct sws_h2_out *out)
 		out->total += (size_t)n;
 	}
 	h2->out = NULL;
+	if (n == NGHTTP2_ERR_NOMEM)
+		h2->lost = true;
 	if (n > 0)
 		out->full = true;
 	if (out->used > out->piece_from)

@@ -15,6 +15,7 @@
 #include "../../webserver/http/date.h"
 #include "../../webserver/http/host.h"
 #include "../../webserver/http/path.h"
+#include "../../webserver/http/query.h"
 #include "../../webserver/http/range.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -136,6 +137,20 @@ try_path(const char *text, size_t len)
 	free(out);
 }
 
+/* A parameter has one value. */
+static void
+try_query(const char *text, size_t len)
+{
+	REQUIRE(http_query_is(text, len, "sort", "size") + http_query_is(text, len, "sort", "time")
+	    + http_query_is(text, len, "sort", "") <= 1);
+}
+
+static void
+try_accept(const char *text, size_t len)
+{
+	REQUIRE(!http_accept_json(text, len) || len >= strlen("application/json"));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -146,6 +161,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	switch (data[0]) {
 	case 'r': parser = try_range; break;
+	case 'q': parser = try_query; break;
+	case 'a': parser = try_accept; break;
 	case 'c': parser = try_coding; break;
 	case 'd': parser = try_date; break;
 	case 'e': parser = try_tags; break;

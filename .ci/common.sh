@@ -12,7 +12,7 @@ packages_serve="autoconf automake libtool make gcc libc6-dev libhwloc-dev libev-
 packages_build="$packages_serve g++ libjson-c-dev libncurses-dev libpcre2-dev systemtap-sdt-dev"
 # The tests. The peers of the benchmarks are not here: see microbench/install-peers.
 packages_check="clang lld libclang-rt-14-dev llvm libcmocka-dev libglib2.0-dev pkgconf curl python3
-	man-db git xz-utils file spin tmux nginx-light openssl"
+	man-db git xz-utils file spin tmux openssl"
 packages_full="lcov valgrind"
 
 # install_missing PACKAGE...: install the missing ones; fast if none is missing.

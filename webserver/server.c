@@ -359,9 +359,9 @@ started_fn(void *arg)
 static void
 watchdog_fn(void *arg)
 {
-	const struct sws_server *server = arg;
+	struct sws_server *server = arg;
 
-	sws_notify(&server->notify, "WATCHDOG=1");
+	sws_notify_alive(&server->notify);
 }
 
 int

@@ -358,10 +358,13 @@ class Manager:
         return dict(l.split("=", 1) for l in self.s.recv(4096).decode().split("\n"))
 
     def wait_for(self, key):
-        while True:
+        """The next message with this key. Signs of life come all the time, so they do not count."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             said = self.next()
             if key in said:
                 return said
+        raise TimeoutError("no " + key)
 
     def close(self):
         self.s.close()
@@ -392,6 +395,19 @@ def notifications(www, top):
             check.equal(manager.wait_for("STOPPING")["STOPPING"], "1", "stopping")
             family.end()
         manager.close()
+    # One that has no room for a while misses signs of life, and nothing else.
+    name = os.path.join(top, "busy.sock")
+    manager = Manager(name)
+    with Program([SWS, "--port", "0", www], r"at http://.*:(\d+)/$",
+                 env={"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "2000"}) as server:
+        for i in range(3):
+            server.signal(signal.SIGHUP)
+            wait_until(lambda: server.stderr().count("sws: reloaded") > i, "a reload")
+        for i in range(3):
+            check.equal(manager.wait_for("RELOADING")["RELOADING"], "1", "reloading, late")
+            check.equal(manager.wait_for("READY")["READY"], "1", "... and ready again")
+        check.equal(server.stop(), 0, "after a busy service manager")
+    manager.close()
     # A service manager that is not there is no reason not to start.
     with Program([SWS, "--port", "0", www], r"at http://.*:(\d+)/$",
                  env={"NOTIFY_SOCKET": "/nonexistent"}) as server:

@@ -101,6 +101,7 @@ sws_policy_conn_color(enum sws_coloring coloring, struct mely_color *color,
 #define SWS_HAND_OVER(f) SWS_HANDLER(f, "HandOver", 0)
 #define SWS_STARTED(f) SWS_HANDLER(f, "Started", 0)
 #define SWS_WATCHDOG(f) SWS_HANDLER(f, "Watchdog", 0)
+#define SWS_NOTIFY(f) SWS_HANDLER(f, "Notify", 0)
 #define SWS_CHANGED(f) SWS_HANDLER(f, "Changed", 5000)
 #define SWS_COMPRESSED(f) SWS_HANDLER(f, "Compressed", 0)
 #define SWS_DRAIN_DEADLINE(f) SWS_HANDLER(f, "DrainDeadline", 0)

@@ -20,7 +20,7 @@ static const char help[] =
     "usage: sws [options] DIR\n"
     "       sws [options] --config FILE [DIR]\n"
     "       sws --check FILE\n"
-    "Serve the files below DIR over HTTP/1.1. Defaults are in parentheses.\n"
+    "Serve the files below DIR over HTTP. Defaults are in parentheses.\n"
     "\n"
     "  --config FILE         read settings and sites from FILE; SIGHUP reads it again\n"
     "  --check FILE          say whether FILE is a sound configuration, and exit\n"

@@ -196,6 +196,22 @@ def user():
         remove_root(root)
 
 
+def hand_over(root, *args):
+    """The next process begins with the rights that this one began with, and gives them up, too."""
+    with Server(SWS, os.path.join(root, "www"), *args) as server:
+        before = status_of(server)
+        server.signal(signal.SIGUSR2)
+        wait_for(server, "has taken over")
+        pid = int(re.search(r"process (\d+) has taken over", server.stderr()).group(1))
+        with open("/proc/%d/status" % pid) as f:
+            after = dict(line.rstrip("\n").split(":\t", 1) for line in f if ":\t" in line)
+        for name in ("Uid", "Gid", "Groups", "Seccomp", "NoNewPrivs", "CapEff"):
+            check.equal(after[name], before[name], "%s after a hand-over" % name)
+        serves(server, root, "after a hand-over")
+        os.kill(pid, signal.SIGTERM)
+        check.equal(server.wait(), 0, "exit status of the first")
+
+
 def not_root(root):
     """The options that only root can have."""
     www = os.path.join(root, "www")
@@ -239,9 +255,11 @@ try:
         modes(top)
         links(top)
         reload(top)
+        hand_over(top, "--sandbox=require")
     not_root(top)
     if os.geteuid() == 0:
         user()
+        hand_over(top, "--user", "daemon")
         low_port(top)
     else:
         print("not tested, for want of root: --user, --chroot")

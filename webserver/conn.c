@@ -17,6 +17,7 @@
 #include "disk.h"
 #include "ended.h"
 #include "h2.h"
+#include "net/proxy.h"
 #include "net/tls.h"
 #include "pace.h"
 #include "seeing.h"
@@ -376,9 +377,8 @@ free_conn(void *arg)
 	free(conn);
 }
 
-/* False: no memory. */
-static bool
-begin_tls(struct sws_conn *conn)
+bool
+sws_conn_begin_tls(struct sws_conn *conn)
 {
 	struct sws_core *core = sws_core_here(conn->server);
 	struct sws_tls_pairs *pairs = sws_core_setup(core)->tls;
@@ -388,6 +388,38 @@ begin_tls(struct sws_conn *conn)
 	conn->transport.channel = sws_tls_channel_new(pairs, conn->transport.fd);
 	sws_core_leave_setup(core);
 	return conn->transport.channel != NULL;
+}
+
+/* May the other end say whose connection it is? A Unix socket has let it in by its mode. */
+static bool
+is_trusted(struct sws_conn *conn)
+{
+	union sws_address address = {.any = {.sa_family = AF_UNSPEC}};
+	socklen_t len = sizeof address;
+	struct sws_core *core = sws_core_here(conn->server);
+	bool trusted;
+
+	if (getpeername(conn->transport.fd, &address.any, &len) != 0)
+		return false;
+	trusted = address.any.sa_family == AF_UNIX
+	    || sws_networks_have(&sws_core_setup(core)->options.trusted, &address);
+	sws_core_leave_setup(core);
+	if (!trusted)
+		sws_count(&core->counters.proxies_refused, 1);
+	return trusted;
+}
+
+/* What is between the socket and the requests, for now. 0 or a negative errno. */
+static int
+begin_channel(struct sws_conn *conn, const struct sws_endpoint *endpoint)
+{
+	if (!endpoint->proxy)
+		return endpoint->tls && !sws_conn_begin_tls(conn) ? -ENOMEM : 0;
+	if (!is_trusted(conn))
+		return -EACCES;
+	conn->proxied = true;
+	conn->transport.channel = sws_proxy_channel_new(conn->transport.fd);
+	return conn->transport.channel != NULL ? 0 : -ENOMEM;
 }
 
 static struct sws_peer *
@@ -413,7 +445,8 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	if (conn->inside && atomic_load_explicit(&server->draining, memory_order_relaxed))
 		wait = atomic_load_explicit(&server->grace_ns, memory_order_relaxed);
 	sws_seeing_client(conn);
-	if (sws_listener_endpoint(listener)->tls && !begin_tls(conn))
+	status = begin_channel(conn, sws_listener_endpoint(listener));
+	if (status != 0)
 		goto fail_free;
 	status = sws_policy_conn_color(server->coloring, &conn->color, server->rt, fd,
 	    conn->peer.core);

@@ -68,6 +68,7 @@ struct sws_conn {
 	mely_watch writable;
 	mely_watch timer;
 
+	bool proxied;              /* it begins with a header of the PROXY protocol */
 	bool inside;               /* it asks the server about itself (inside.h) */
 	char *client;              /* its address, for the log; NULL: there is none */
 	struct mely_event drain;
@@ -110,6 +111,9 @@ sws_conn_assert(const struct sws_conn *conn)
 
 /** How listeners begin and end connections. */
 extern const struct sws_peer_ops sws_conn_ops;
+
+/** Begin TLS on the socket. False: no memory. */
+bool sws_conn_begin_tls(struct sws_conn *conn);
 
 /** Queue Close. In its color; no stage may be queued. */
 void sws_conn_close(struct sws_conn *conn);

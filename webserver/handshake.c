@@ -13,6 +13,8 @@
 #include "base/policy.h"
 #include "conn.h"
 #include "h2.h"
+#include "net/proxy.h"
+#include "seeing.h"
 #include "stages.h"
 
 static void handshake_fn(void *arg);
@@ -50,6 +52,34 @@ give_up(struct sws_conn *conn)
 	sws_conn_linger(conn);
 }
 
+/* A header of the PROXY protocol; TLS or requests follow on the same socket. */
+static void
+read_proxy(struct sws_conn *conn)
+{
+	struct sws_channel *channel = conn->transport.channel;
+	int status = channel->ops->open(channel);
+
+	if (status < 0) {
+		conn->state = SWS_CONN_IDLE;
+		return;
+	}
+	if (status > 0)
+		sws_seeing_proxied(conn, sws_proxy_channel_found(channel)->client);
+	else
+		sws_count(&sws_core_here(conn->server)->counters.proxies_refused, 1);
+	conn->proxied = false;
+	channel->ops->free(channel);
+	conn->transport.channel = NULL;
+	conn->closing = status == 0;
+	conn->unread = true;
+	if (status == 0 || (sws_listener_endpoint(conn->peer.listener)->tls
+	    && !sws_conn_begin_tls(conn)))
+		sws_conn_close(conn);
+	else
+		sws_conn_stage(conn, conn->transport.channel != NULL ? &sws_tls_handshake
+		    : &sws_read_request);
+}
+
 static void
 handshake_fn(void *arg)
 {
@@ -58,6 +88,10 @@ handshake_fn(void *arg)
 
 	SWS_ASSERT(mely_current_color() == &conn->color);
 	SWS_ASSERT(conn->state == SWS_CONN_BUSY && conn->burst == NULL);
+	if (conn->proxied) {
+		read_proxy(conn);
+		return;
+	}
 	switch (channel->ops->open(channel)) {
 	case 1:
 		begin_requests(conn);

@@ -99,3 +99,17 @@ sws_seeing_client(struct sws_conn *conn)
 	if (getpeername(conn->transport.fd, &address.any, &len) == 0)
 		conn->client = address_text(&address);
 }
+
+void
+sws_seeing_proxied(struct sws_conn *conn, const char *client)
+{
+	char *copy;
+
+	if (conn->server->log == NULL || client[0] == '\0')
+		return;
+	copy = strdup(client);
+	if (copy == NULL)
+		return;
+	free(conn->client);
+	conn->client = copy;
+}

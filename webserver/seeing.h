@@ -19,5 +19,7 @@ void sws_seeing_reopen(struct sws_server *server);
 
 /** A connection begins: note its address for the log. */
 void sws_seeing_client(struct sws_conn *conn);
+/** A proxy says whose connection it is; "": its own. */
+void sws_seeing_proxied(struct sws_conn *conn, const char *client);
 
 #endif

@@ -195,11 +195,8 @@ const char *
 sws_endpoint_check(const char *text)
 {
 	struct sws_endpoint e;
-	const char *wrong = sws_endpoint_parse(&e, text);
 
-	if (wrong == NULL && e.proxy)
-		wrong = "this sws has no PROXY protocol";
-	return wrong;
+	return sws_endpoint_parse(&e, text);
 }
 
 const char *

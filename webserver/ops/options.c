@@ -78,6 +78,8 @@ static const char help[] =
     "  --header-timeout S    seconds to receive a request head (10)\n"
     "  --idle-timeout S      seconds between two requests (60)\n"
     "  --drain-timeout S     seconds to finish answers after SIGTERM (30)\n"
+    "  --trusted NETWORK     proxies that may name their clients, as 10.0.0.0/8; for\n"
+    "                        endpoints with the flag proxy\n"
     "  --metrics-listen ENDPOINT\n"
     "                        where to answer /metrics and /health (nowhere)\n"
     "  --access-log FILE     write a line for each answer; - for standard output (off)\n"
@@ -244,6 +246,22 @@ add_listen(struct sws_options *o)
 	return fine;
 }
 
+/* With no proxy that is trusted, an endpoint for proxies would refuse all. */
+static bool
+has_trusted(const struct sws_options *o)
+{
+	struct sws_endpoint e;
+
+	for (int i = 0; i < o->listens.count; i++)
+		if (sws_endpoint_parse(&e, o->listens.text[i]) == NULL && e.proxy
+		    && e.kind == SWS_ENDPOINT_INET && o->trusted.count == 0) {
+			fprintf(stderr, "sws: '%s' needs the networks of its proxies: trusted\n",
+			    o->listens.text[i]);
+			return false;
+		}
+	return true;
+}
+
 /* Add the endpoint of the metrics behind the others. */
 static bool
 add_metrics(struct sws_options *o)
@@ -310,7 +328,7 @@ sws_options_parse(struct sws_options *o, int argc, char **argv)
 			return SWS_OPTIONS_USAGE;
 	}
 	fine = (config == NULL || sws_config_top(config, o)) && apply(o, &given)
-	    && add_listen(o) && add_metrics(o)
+	    && add_listen(o) && has_trusted(o) && add_metrics(o)
 	    && make_sites(o, config, 1 + sws_config_sites_count(config),
 	    optind < argc ? argv[optind] : NULL);
 	sws_config_close(config);

@@ -53,6 +53,7 @@ struct sws_options {
 	const char *chroot;       /**< the new root of all paths, or NULL */
 	int sandbox;              /**< enum sws_sandbox */
 	struct sws_texts sandbox_read;
+	struct sws_texts trusted; /**< networks of proxies */
 	const char *metrics_listen; /**< the endpoint for metrics, or NULL */
 	const char *access_log;   /**< a path, "-" for standard output, or "off" */
 	int log_format;           /**< enum sws_log_format */

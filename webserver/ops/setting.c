@@ -16,6 +16,7 @@
 #include "base/policy.h"
 #include "http/lines.h"
 #include "net/endpoint.h"
+#include "net/proxy.h"
 #include "ops/log.h"
 #include "ops/options.h"
 #include "ops/setting.h"
@@ -77,6 +78,7 @@ const struct sws_setting sws_settings[] = {
 	{"chroot", SWS_SETTING_TEXT, SERVER(chroot)},
 	{"sandbox", SWS_SETTING_CHOICE, SERVER(sandbox), .choices = "auto|require|off"},
 	{"sandbox-read", SWS_SETTING_TEXTS, SERVER(sandbox_read), .path = SWS_PATH_READ},
+	{"trusted", SWS_SETTING_TEXTS, SERVER(trusted), .check = sws_network_check},
 	{"metrics-listen", SWS_SETTING_TEXT, SERVER(metrics_listen),
 	    .check = sws_endpoint_inside_check,
 	    .path = SWS_PATH_ENDPOINT},

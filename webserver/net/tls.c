@@ -40,6 +40,17 @@ struct sws_tls {
 	struct sws_tls_buffers *buffers[MELY_CORES_MAX];
 };
 
+#ifdef SWS_COLOR_CHECK
+/* OpenSSL has random numbers and errors for each thread, so for each core, whatever the color. */
+const char *__tsan_default_suppressions(void);
+
+const char *
+__tsan_default_suppressions(void)
+{
+	return "race:libcrypto.so\nrace:libssl.so\n";
+}
+#endif
+
 struct sws_tls *
 sws_tls_new(void)
 {

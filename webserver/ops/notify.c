@@ -129,7 +129,8 @@ sws_notify(struct sws_notify *n, const char *format, ...)
 	SWS_ASSERT(mely_current_color() != NULL);
 	/* The oldest is the least of what a service manager that does not read would miss. */
 	if (n->unsent_count == SWS_NOTIFY_UNSENT)
-		memmove(n->unsent[0], n->unsent[1], (size_t)--n->unsent_count * sizeof n->unsent[0]);
+		memmove(n->unsent[0], n->unsent[1],
+		    (size_t)--n->unsent_count * sizeof n->unsent[0]);
 	va_start(args, format);
 	len = vsnprintf(n->unsent[n->unsent_count++], SWS_NOTIFY_MAX, format, args);
 	va_end(args);

@@ -27,8 +27,8 @@ void sws_notify_init(struct sws_notify *notify);
 void sws_notify_fini(struct sws_notify *notify);
 
 /**
- * Send lines of the form NAME=VALUE. Never blocks: what finds no room is sent when there is some, in
- * order. In a handler of the color that alone uses notify.
+ * Send lines of the form NAME=VALUE. Never blocks: what finds no room is sent when there is some,
+ * in order. In a handler of the color that alone uses notify.
  */
 void sws_notify(struct sws_notify *notify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -7,7 +7,12 @@
 
 #include "conn.h"
 #include "ended.h"
+#include "http/forwarded.h"
+#include "net/proxy.h"
 #include "ops/log.h"
+
+/* Most lines of X-Forwarded-For. */
+#define LINES_MAX 16
 
 /* The fields of a request that the log has. */
 static void
@@ -27,6 +32,58 @@ add_fields(struct sws_log_entry *e, const struct sws_end *end)
 	if (end->req->authority.len > 0)
 		e->host = (struct http_text){end->head + end->req->authority.at,
 			end->req->authority.len};
+}
+
+/* Is this the address of a proxy that is trusted? */
+static bool
+is_proxy(const struct sws_texts *trusted, struct http_text text)
+{
+	union sws_address address = {.any = {.sa_family = AF_INET}};
+	char copy[INET6_ADDRSTRLEN];
+
+	if (text.len == 0 || text.len >= sizeof copy)
+		return false;
+	memcpy(copy, text.at, text.len);
+	copy[text.len] = '\0';
+	if (inet_pton(AF_INET, copy, &address.in4.sin_addr) == 1)
+		return sws_networks_have(trusted, &address);
+	address.any.sa_family = AF_INET6;
+	return inet_pton(AF_INET6, copy, &address.in6.sin6_addr) == 1
+	    && sws_networks_have(trusted, &address);
+}
+
+static bool
+is_address(struct http_text text)
+{
+	return text.len > 0 && text.len < INET6_ADDRSTRLEN
+	    && strspn(text.at, "0123456789abcdefABCDEF.:") >= text.len;
+}
+
+/*
+ * While the address is that of a proxy that is trusted, the one that it names counts: of
+ * X-Forwarded-For, the last that is none of them. What is before that may be anything.
+ */
+static void
+find_client(struct sws_core *core, struct sws_log_entry *e, const struct sws_end *end)
+{
+	const struct sws_texts *trusted = &sws_core_setup(core)->options.trusted;
+	struct http_text lines[LINES_MAX], address;
+	size_t at = 0, n = 0;
+
+	if (trusted->count > 0 && is_proxy(trusted, e->client)) {
+		while (n < LINES_MAX && http_find_field(end->head, end->head_room,
+		    "x-forwarded-for", &at, &lines[n]))
+			n++;
+		while (n > 0 && is_proxy(trusted, e->client)) {
+			if (!http_forwarded_last(&lines[n - 1], &address))
+				n--;
+			else if (is_address(address))
+				e->client = address;
+			else
+				break;
+		}
+	}
+	sws_core_leave_setup(core);
 }
 
 static void
@@ -53,8 +110,10 @@ log_answer(struct sws_core *core, const struct sws_answer *a, const struct sws_e
 		e.client = (struct http_text){client, strlen(client)};
 	if (end->head != NULL)
 		e.line = http_find_request_line(end->head, end->head_room);
-	if (end->head != NULL && end->req != NULL)
+	if (end->head != NULL && end->req != NULL) {
 		add_fields(&e, end);
+		find_client(core, &e, end);
+	}
 	sws_log_add(core->log, &e, now);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "unit.h"
+#include "http/forwarded.h"
 #include "ops/log_line.h"
 
 static struct http_text
@@ -192,6 +193,20 @@ fields(void **state)
 	assert_false(http_find_field(head, 0, "from", &at, &value));
 }
 
+static void
+forwarded(void **state)
+{
+	struct http_text list = text("a, [::1]:80 ,\t1.2.3.4:5,2001:db8::1,, \"[::2]\""), address;
+	static const char *const wanted[] = {"::2", "", "2001:db8::1", "1.2.3.4", "::1", "a"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+		assert_true(http_forwarded_last(&list, &address));
+		assert_text(address, wanted[i]);
+	}
+	assert_false(http_forwarded_last(&list, &address));
+}
+
 int
 main(void)
 {
@@ -201,6 +216,7 @@ main(void)
 		cmocka_unit_test(longest),
 		cmocka_unit_test(request_lines),
 		cmocka_unit_test(fields),
+		cmocka_unit_test(forwarded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,24 @@ def clients(www, top):
         check.equal(server.stop(), 0, "exit status")
 
 
+def forwarded(www, top):
+    """Of X-Forwarded-For the last address counts that is not a trusted proxy's."""
+    path = os.path.join(top, "forwarded.log")
+    rows = ((V1, "203.0.113.9", "192.0.2.7"),
+            (b"PROXY UNKNOWN\r\n", "203.0.113.9", "203.0.113.9"),
+            (b"PROXY UNKNOWN\r\n", "spoofed, 203.0.113.9:77, 127.0.0.2", "203.0.113.9"),
+            (b"PROXY UNKNOWN\r\n", "1.1.1.1, [2001:db8::5]:1, 127.0.0.2, 127.0.0.3", "2001:db8::5"),
+            (b"PROXY UNKNOWN\r\n", "1.1.1.1\r\nX-Forwarded-For: 127.0.0.9", "1.1.1.1"),
+            (b"PROXY UNKNOWN\r\n", '203.0.113.9, x" 200', "127.0.0.1"),
+            (b"PROXY UNKNOWN\r\n", "127.0.0.4", "127.0.0.4"))
+    with Server(www, "--access-log", path, "--log-format", "json") as server:
+        for n, (header, value, client) in enumerate(rows):
+            with server.connect() as c:
+                c.send(header + b"GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: " + value.encode() + b"\r\n\r\n")
+                check.equal(c.response().status, 200, value)
+            check.equal(line_of(path, n + 1)["client"], client, "the client of %r" % value)
+
+
 def refused(www):
     with Server(www, "--metrics-listen", "127.0.0.1:0", "--header-timeout", "0.5") as server:
         inside = int(re.search(r":(\d+)/$", server.process.stdout.readline().decode().strip()).group(1))
@@ -111,6 +129,7 @@ def main():
     www = os.path.join(root, "www")
     try:
         clients(www, top)
+        forwarded(www, top)
         refused(www)
         usage(www)
     finally:

@@ -13,10 +13,13 @@
 #include "../../webserver/http/coding.h"
 #include "../../webserver/http/cond.h"
 #include "../../webserver/http/date.h"
+#include "../../webserver/http/forwarded.h"
 #include "../../webserver/http/host.h"
 #include "../../webserver/http/path.h"
 #include "../../webserver/http/query.h"
 #include "../../webserver/http/range.h"
+#include "../../webserver/net/proxy.h"
+#include "../../webserver/ops/log_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -151,6 +154,48 @@ try_accept(const char *text, size_t len)
 	REQUIRE(!http_accept_json(text, len) || len >= strlen("application/json"));
 }
 
+/* A header is within its bounds, and its client an address. */
+static void
+try_proxy(const char *text, size_t len)
+{
+	struct sws_proxied p;
+	unsigned char bytes[16];
+	int n = sws_proxy_parse((const unsigned char *)text, len, &p);
+
+	REQUIRE(n >= -1 && n <= (int)len && n <= SWS_PROXY_V2_MAX);
+	if (n > 0 && p.client[0] != '\0' && strcmp(p.client, "unix:") != 0)
+		REQUIRE(inet_pton(AF_INET, p.client, bytes) == 1
+		    || inet_pton(AF_INET6, p.client, bytes) == 1);
+}
+
+static void
+try_forwarded(const char *text, size_t len)
+{
+	struct http_text list = {text, len}, address;
+
+	while (http_forwarded_last(&list, &address))
+		REQUIRE(address.at >= text && address.at + address.len <= text + len);
+}
+
+/* A line of the log ends once, whatever a client sends. */
+static void
+try_log(const char *text, size_t len)
+{
+	static char line[SWS_LOG_LINE_MAX];
+	struct sws_log_entry e = {.line = http_find_request_line(text, len)};
+	size_t at = 0;
+
+	(void)http_find_field(text, len, "user-agent", &at, &e.agent);
+	e.host = e.referer = e.client = (struct http_text){text, len};
+	for (int format = SWS_LOG_COMMON; format <= SWS_LOG_JSON; format++) {
+		size_t n = sws_log_format((enum sws_log_format)format, &e, line);
+
+		REQUIRE(n > 0 && memchr(line, '\n', n) == line + n - 1);
+		for (size_t i = 0; i + 1 < n; i++)
+			REQUIRE((unsigned char)line[i] >= 0x20 && line[i] != 0x7f);
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -168,6 +213,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 'e': parser = try_tags; break;
 	case 'h': parser = try_host; break;
 	case 'p': parser = try_path; break;
+	case 'x': parser = try_proxy; break;
+	case 'f': parser = try_forwarded; break;
+	case 'l': parser = try_log; break;
 	default: return 0;
 	}
 	/* A copy of this length, so that sanitizers detect a read behind it. */

@@ -452,6 +452,9 @@ begin(void *arg, struct sws_listener *listener, int fd)
 	    conn->peer.core);
 	if (status != 0)
 		goto fail_channel;
+	/* For mely-top. Without memory it has none. */
+	if (conn->client != NULL)
+		(void)mely_color_set_name(&conn->color, conn->client);
 	status = mely_timer_start(&conn->color, wait, wait, 0, &timer_handler, conn, &conn->timer);
 	if (status != 0)
 		goto fail_color;

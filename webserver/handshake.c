@@ -63,10 +63,15 @@ read_proxy(struct sws_conn *conn)
 		conn->state = SWS_CONN_IDLE;
 		return;
 	}
-	if (status > 0)
-		sws_seeing_proxied(conn, sws_proxy_channel_found(channel)->client);
-	else
+	if (status > 0) {
+		const char *client = sws_proxy_channel_found(channel)->client;
+
+		sws_seeing_proxied(conn, client);
+		if (sws_peer_name(&conn->peer, client) != 0)
+			status = 0;
+	} else {
 		sws_count(&sws_core_here(conn->server)->counters.proxies_refused, 1);
+	}
 	conn->proxied = false;
 	channel->ops->free(channel);
 	conn->transport.channel = NULL;

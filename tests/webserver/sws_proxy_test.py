@@ -71,6 +71,29 @@ def clients(www, top):
         check.equal(server.stop(), 0, "exit status")
 
 
+def limited(www):
+    """The limits of an address are those of the client, not of its proxy."""
+    other = V1.replace(b"192.0.2.7", b"192.0.2.8")
+    with Server(www, "--max-clients-per-address", "2") as server:
+        def ask(header):
+            c = server.connect()
+            c.send(header + GET)
+            return c, c.response()
+
+        held = [ask(h) for h in (V1, V1, other, other, b"PROXY UNKNOWN\r\n", v2(0, 0, b""))]
+        check.equal([r and r.status for _, r in held], [200] * 6, "two of each, and all of none")
+        for header in (V1, other):
+            check.equal(ask(header)[1], None, "no third one")
+        held.pop(0)[0].close()
+        end = time.monotonic() + PATIENCE
+        while (r := ask(V1)[1]) is None and time.monotonic() < end:
+            time.sleep(0.01)
+        check(r and r.status == 200, "another one when one has ended")
+        for c, _ in held:
+            c.close()
+        check.equal(server.stop(), 0, "exit status")
+
+
 def forwarded(www, top):
     """Of X-Forwarded-For the last address counts that is not a trusted proxy's."""
     path = os.path.join(top, "forwarded.log")
@@ -129,6 +152,7 @@ def main():
     www = os.path.join(root, "www")
     try:
         clients(www, top)
+        limited(www)
         forwarded(www, top)
         refused(www)
         usage(www)

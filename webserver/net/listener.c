@@ -12,6 +12,7 @@
  *   e. searches for a waiting listener (seq_cst), clears its flag and posts Accept to it.
  * One of b and e sees the write of the other, so no listener waits while there is room.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -407,6 +408,27 @@ sws_peer_init(struct sws_peer *peer, struct sws_listener *l)
 	*peer = (struct sws_peer){.listener = l, .origin = l->arriving,
 		.core = l->core < 0 && l->net->placed != NULL ? least_loaded(l) : -1};
 	mely_event_init(&peer->gone, &gone_handler, peer);
+}
+
+int
+sws_peer_name(struct sws_peer *peer, const char *client)
+{
+	struct sws_origins *origins = peer->listener->net->origins;
+	union sws_address address;
+	int status;
+
+	SWS_ASSERT(peer->listener->endpoint->proxy && peer->origin == NULL);
+	memset(&address, 0, sizeof address);
+	if (inet_pton(AF_INET, client, &address.in4.sin_addr) == 1)
+		address.any.sa_family = AF_INET;
+	else if (inet_pton(AF_INET6, client, &address.in6.sin6_addr) == 1)
+		address.any.sa_family = AF_INET6;
+	if (origins == NULL || address.any.sa_family == AF_UNSPEC)
+		return 0;
+	status = sws_origin_enter(origins, &address.room, &peer->origin);
+	if (status != 0)
+		sws_notice(SWS_NOTICE_ADDRESS, -status);
+	return status;
 }
 
 int

@@ -103,6 +103,13 @@ const struct sws_endpoint *sws_listener_endpoint(const struct sws_listener *list
 /** Prepare the peer of a new connection, and place it, before any of its handlers can run. */
 void sws_peer_init(struct sws_peer *peer, struct sws_listener *listener);
 
+/**
+ * A proxy says which address the client has ("" or a name: none): its limits count from here on. In
+ * the connection's color, at most once. 0; -EUSERS: the address has as many connections as it may;
+ * -ENOMEM.
+ */
+int sws_peer_name(struct sws_peer *peer, const char *client);
+
 /** The connection is over; its end follows. In its color, once. 0 or -errno. */
 int sws_peer_leave(struct sws_peer *peer);
 

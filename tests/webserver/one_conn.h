@@ -11,7 +11,9 @@
 #include "../../webserver/ended.h"
 
 static struct sws_server server;
-static struct sws_core core = {.server = &server};
+static struct sws_site only_site;
+static struct sws_setup only_setup = {.sites = &only_site, .sites_count = 1};
+static struct sws_core core = {.server = &server, .setup = &only_setup};
 static struct sws_core *cores[1] = {&core};
 static struct sws_server server = {.cores = cores, .cores_count = 1};
 static struct sws_conn conn;

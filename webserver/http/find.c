@@ -42,12 +42,13 @@ struct http_line_parts
 http_split_request_line(struct http_text line)
 {
 	struct http_line_parts parts = {line, {"", 0}, {"", 0}};
-	const char *end = line.at + line.len;
-	const char *space = line.len > 0 ? memchr(line.at, ' ', line.len) : NULL;
-	const char *last = line.len > 0 ? memrchr(line.at, ' ', line.len) : NULL;
+	const char *space, *last, *end;
 
-	if (space == NULL)
+	/* An empty line may be nowhere. */
+	if (line.len == 0 || (space = memchr(line.at, ' ', line.len)) == NULL)
 		return parts;
+	last = memrchr(line.at, ' ', line.len);
+	end = line.at + line.len;
 	parts.method.len = (size_t)(space - line.at);
 	if (end - last > 5 && memcmp(last + 1, "HTTP/", 5) == 0)
 		parts.protocol = (struct http_text){last + 1, (size_t)(end - last - 1)};

@@ -62,9 +62,13 @@ add_escaped(char *to, unsigned char c, bool json)
 static char *
 add_text(char *to, struct http_text text, size_t most, bool json)
 {
-	const unsigned char *p = (const unsigned char *)text.at, *end = p + text.len;
+	const unsigned char *p = (const unsigned char *)text.at, *end;
 	const char *limit = to + most - 6;
 
+	/* One that is not there is nowhere. */
+	if (text.len == 0)
+		return to;
+	end = p + text.len;
 	while (p < end && to < limit) {
 		size_t n = *p >= 0x80 ? character(p, (size_t)(end - p)) : 1;
 

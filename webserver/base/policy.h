@@ -10,7 +10,8 @@
  *   of a listener      Accept, DecClientAccepted, StopAccepting. Pinned where each core has its own
  *   sweep, one a core  Sweep, Adopt. Pinned: they use the data of their core
  *   inotify            Changed
- *   0                  Signal, Reload, Renew, DrainDeadline
+ *   0                  Signal, Reload, Renew, HandOver, Started, Watchdog, Notify, Compressed,
+ *                      DrainDeadline
  *
  * Times are in ns, of one event for a burst of one request. No handler has a penalty: what a stage
  * touches is the connection's, and moves with it. A stage that has two handlers has one name.

@@ -177,10 +177,12 @@ sws_disk_page(struct sws_asker *asker, struct sws_site *site, const struct sws_p
 		status = sws_site_build(site, path, body_fd, st, body, page);
 	if (status != -EAGAIN)
 		return status;
-	if (start_build(asker, site, path, fd, st)) {
-		*body_fd = -1;
+	/* From the start of the helper on, the answer is that of its end, which may run elsewhere:
+	 * the caller need not be in the connection's color. */
+	*body_fd = -1;
+	if (start_build(asker, site, path, fd, st))
 		return SWS_DISK_AWAY;
-	}
+	*body_fd = fd;
 	return sws_site_build(site, path, body_fd, st, body == SWS_BODY_NONE ? body : SWS_BODY_READ,
 	    page);
 }

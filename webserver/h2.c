@@ -16,8 +16,7 @@
 
 /* Most bytes read in one event. */
 #define READ_MAX 16384
-/* A client that reads its answers more slowly than this, over this time, is disconnected. */
-#define RATE_BYTES_S 256
+/* A client that reads its answers more slowly than it must, over this time, is disconnected. */
 #define RATE_S 30
 /* How long after the first word of the end a client may begin requests that are on their way. */
 #define GRACE_NS (SWS_SECOND_NS / 2)
@@ -263,6 +262,7 @@ is_overdue(struct sws_conn *conn, uint64_t now, uint64_t *left)
 	struct sws_h2 *h2 = conn->h2;
 	const struct sws_options *o = &sws_core_setup(h2->core)->options;
 	uint64_t since = conn->since_ns, limit = o->idle_timeout_ns;
+	uint64_t least_bytes = o->min_rate * RATE_S;
 
 	if (conn->head_ns != 0 || h2->requests == 0) {
 		since = conn->head_ns != 0 ? conn->head_ns : since;
@@ -279,7 +279,7 @@ is_overdue(struct sws_conn *conn, uint64_t now, uint64_t *left)
 		return false;
 	}
 	if (h2->unsent > 0 && conn->head_ns == 0) {
-		bool slow = conn->sent - conn->sent_before < RATE_BYTES_S * RATE_S;
+		bool slow = conn->sent - conn->sent_before < least_bytes;
 
 		conn->sent_before = conn->sent;
 		conn->blocked_ns = now;

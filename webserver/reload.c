@@ -68,7 +68,9 @@ needs_restart(const struct sws_options *before, const struct sws_options *now)
 	    : before->log_format != now->log_format ? "log-format"
 	    : differ(before->user, now->user) ? "user"
 	    : differ(before->chroot, now->chroot) ? "chroot"
-	    : before->sandbox != now->sandbox ? "sandbox" : NULL;
+	    : before->sandbox != now->sandbox ? "sandbox"
+	    : !sws_texts_equal(&before->sandbox_read, &now->sandbox_read) ? "sandbox-read"
+	    : NULL;
 }
 
 /* On a helper thread. */

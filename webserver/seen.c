@@ -34,6 +34,16 @@ add_fields(struct sws_log_entry *e, const struct sws_end *end)
 			end->req->authority.len};
 }
 
+/* Are the clients at Unix sockets proxies that are trusted? */
+static bool
+has_unix(const struct sws_texts *trusted)
+{
+	for (int i = 0; i < trusted->count; i++)
+		if (strcmp(trusted->text[i], SWS_PROXY_UNIX) == 0)
+			return true;
+	return false;
+}
+
 /* Is this the address of a proxy that is trusted? */
 static bool
 is_proxy(const struct sws_texts *trusted, struct http_text text)
@@ -45,6 +55,8 @@ is_proxy(const struct sws_texts *trusted, struct http_text text)
 		return false;
 	memcpy(copy, text.at, text.len);
 	copy[text.len] = '\0';
+	if (strcmp(copy, SWS_PROXY_UNIX) == 0)
+		return has_unix(trusted);
 	if (inet_pton(AF_INET, copy, &address.in4.sin_addr) == 1)
 		return sws_networks_have(trusted, &address);
 	address.any.sa_family = AF_INET6;

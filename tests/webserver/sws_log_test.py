@@ -234,6 +234,17 @@ def other_addresses(www, top):
                 pass
         wait_for_lines(path, 1, "unix")
         check(lines_of(path)[0].startswith("unix: - - ["), "a Unix socket")
+    # A proxy in front of a Unix socket names its clients if it is trusted.
+    os.unlink(path)
+    with Server(SWS, www, "--access-log", path, "--log-format", "common", "--listen",
+                "unix:" + sock, "--trusted", "unix:"):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(sock)
+            s.sendall(b"GET /page.html HTTP/1.0\r\nX-Forwarded-For: 9.9.9.9, 192.0.2.1\r\n\r\n")
+            while s.recv(65536):
+                pass
+        wait_for_lines(path, 1, "a proxy at a Unix socket")
+        check(lines_of(path)[0].startswith("192.0.2.1 - - ["), "its client", lines_of(path))
 
 
 def main():

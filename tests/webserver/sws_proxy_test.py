@@ -141,7 +141,7 @@ def usage(www):
     for args, error in ((("--listen", "127.0.0.1:0 proxy"),
                          "sws: '127.0.0.1:0 proxy' needs the networks of its proxies: trusted\n"),
                         (("--trusted", "10.0.0.0/33"),
-                         "sws: --trusted: '10.0.0.0/33': not ADDRESS or ADDRESS/BITS\n")):
+                         "sws: --trusted: '10.0.0.0/33': not ADDRESS, ADDRESS/BITS or unix:\n")):
         p = subprocess.run([SWS, *args, www], capture_output=True, timeout=PATIENCE)
         check.equal((p.returncode, p.stderr.decode()), (2, error), str(args))
 

@@ -12,7 +12,8 @@
 #include "net/endpoint.h"
 
 static const char no_endpoint[] =
-    "not HOST:PORT, unix:PATH or fd:NAME, perhaps with tls, proxy or mode=OCTAL behind it";
+    "not HOST:PORT, unix:PATH or fd:NAME, perhaps with tls, proxy, metrics or mode=OCTAL"
+    " behind it";
 
 /* ---- addresses ----------------------------------------------------------------------------- */
 

@@ -187,7 +187,8 @@ sws_network_check(const char *text)
 {
 	struct network n;
 
-	return read_network(text, &n) ? NULL : "not ADDRESS or ADDRESS/BITS";
+	return strcmp(text, SWS_PROXY_UNIX) == 0 || read_network(text, &n) ? NULL
+	    : "not ADDRESS, ADDRESS/BITS or unix:";
 }
 
 static bool

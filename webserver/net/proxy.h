@@ -16,6 +16,9 @@
 #define SWS_PROXY_V1_MAX 107
 #define SWS_PROXY_V2_MAX (16 + 1024)
 
+/** The client at a Unix socket, and all of them among the networks. */
+#define SWS_PROXY_UNIX "unix:"
+
 struct sws_proxied {
 	/** The address of the client; "unix:" for one at a Unix socket; "": the proxy's own. */
 	char client[INET6_ADDRSTRLEN];
@@ -27,7 +30,7 @@ struct sws_proxied {
  */
 int sws_proxy_parse(const unsigned char *buf, size_t len, struct sws_proxied *proxied);
 
-/** What is wrong with the text of a network, ADDRESS or ADDRESS/BITS; NULL: nothing. */
+/** What is wrong with the text of a network, ADDRESS, ADDRESS/BITS or "unix:"; NULL: nothing. */
 const char *sws_network_check(const char *text);
 /** Is an address in one of these networks? */
 bool sws_networks_have(const struct sws_texts *networks, const union sws_address *address);

@@ -24,7 +24,7 @@ enum sws_answer_flags {
 	SWS_SAY_KEEP = 8,
 	SWS_PARTIAL = 16,
 	SWS_INSIDE = 32          /* of what the server says about itself */,
-	SWS_TO_END = 32          /**< the body ends where the connection does */
+	SWS_TO_END = 64          /**< the body ends where the connection does */
 };
 
 /** In place of a descriptor: what the body of an answer is sent from. */

@@ -132,12 +132,15 @@ send_elsewhere(const struct look *look, const struct sws_path *path,
 static int
 resolve_file(const struct look *look, const struct sws_path *path, struct sws_answer *a)
 {
+	/* A path of the site itself, as that of an error page, has no redirection. */
+	bool asked = sws_key_parts(path->text, path->len).role == SWS_ROLE_ITSELF;
 	struct sws_redirect redirect;
 	struct sws_page *page;
 	struct stat st;
 	int status, fd;
 
-	if (sws_redirect_find(&look->site->options.redirects, path->text, path->len, &redirect))
+	if (asked && sws_redirect_find(&look->site->options.redirects, path->text, path->len,
+	    &redirect))
 		return send_elsewhere(look, path, &redirect, a);
 	status = sws_file_open(&look->site->root, path->text, path->len, &fd, &st);
 	if (status == -404 && path->text[path->len - 1] == '/'
@@ -146,7 +149,7 @@ resolve_file(const struct look *look, const struct sws_path *path, struct sws_an
 	if (status < 0)
 		return status;
 	if (status == SWS_FILE_DIRECTORY)
-		return send_elsewhere(look, path, NULL, a);
+		return asked ? send_elsewhere(look, path, NULL, a) : -404;
 	status = sws_disk_page(look->asker, look->site, path, fd, &st, &page, &a->fd);
 	if (status != 0)
 		return status < 0 ? -503 : status;
@@ -174,28 +177,57 @@ resolve_slow(const struct look *look, const struct sws_path *path, struct sws_an
 	return resolve_file(look, path, a);
 }
 
-static inline int
-resolve(const struct look *look, const struct sws_path *path, struct sws_answer *a)
+/* The page of a path in the index of this core: true. made: only one that sws makes counts. */
+static inline bool
+resolve_here(const struct look *look, const struct sws_path *path, bool made,
+    struct sws_answer *a)
 {
 	struct sws_core *core = look->core;
 	struct sws_entry *e = sws_index_find(&core->index, path->site, path->hash, path->text,
 	    path->len);
 
-	if (e != NULL) {
-		SWS_ASSERT(e->core == core->number);
-		if (is_fresh(core, look->site, e->page)) {
-			/* relaxed: a hint for the store's make_room; written only while not set. */
-			if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
-				atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
-			sws_count(&core->counters.cache_hits, 1);
-			sws_entry_ref(e);
-			a->entry = e;
-			a->page = e->page;
-			return 0;
-		}
+	if (e == NULL || (made && !e->page->made))
+		return false;
+	SWS_ASSERT(e->core == core->number);
+	if (!is_fresh(core, look->site, e->page)) {
 		sws_index_drop(&core->index, e);
+		return false;
 	}
-	return resolve_slow(look, path, a);
+	/* relaxed: a hint for the store's make_room; written only while not set. */
+	if (!atomic_load_explicit(&e->page->used, memory_order_relaxed))
+		atomic_store_explicit(&e->page->used, true, memory_order_relaxed);
+	sws_count(&core->counters.cache_hits, 1);
+	sws_entry_ref(e);
+	a->entry = e;
+	a->page = e->page;
+	return true;
+}
+
+static inline int
+resolve(const struct look *look, const struct sws_path *path, struct sws_answer *a)
+{
+	return resolve_here(look, path, false, a) ? 0 : resolve_slow(look, path, a);
+}
+
+/* A page that sws makes is in the store, or nowhere: a file beside, too old, is another. */
+static int
+resolve_made(const struct look *look, const struct sws_path *path, struct sws_answer *a)
+{
+	struct sws_page *page;
+
+	if (resolve_here(look, path, true, a))
+		return 0;
+	page = sws_store_get(look->site->store, path->site, path->hash, path->text, path->len);
+	if (page == NULL)
+		return -404;
+	if (page->made && is_fresh(look->core, look->site, page)) {
+		answer_with(look->core, page, a);
+		return 0;
+	}
+	if (!page->made)
+		sws_store_remove(look->site->store, page);
+	sws_page_unref(page);
+	return -404;
 }
 
 /* The answer for a path that ended with an error: what the operator wants instead, if anything. */
@@ -266,7 +298,8 @@ negotiate(const struct look *look, struct sws_answer *a)
 	path.len = sws_key_make(look->core->path, a->page->key, key.path_len, coding, key.role);
 	sws_site_hash(look->site, &path);
 	a->fd = -1;
-	status = resolve(look, &path, a);
+	status = plain.page->makes >> coding & 1 ? resolve_made(look, &path, a)
+	    : resolve(look, &path, a);
 	if (status < 0 || (status == 0 && a->page->vain)) {
 		/* That file has gone, or is still to be made: this one is as good. */
 		if (status == 0)
@@ -362,6 +395,8 @@ to_write(struct sws_conn *conn, struct sws_burst *burst)
 		burst->answers[burst->count - 1].flags &= (uint8_t)~SWS_SAY_KEEP;
 		burst->answers[burst->count - 1].flags |= SWS_SAY_CLOSE;
 		conn->closing = conn->linger = true;
+		/* What follows gets no answer. */
+		burst->bad = 0;
 	}
 	sws_conn_stage(conn, burst->bad != 0 && !conn->closing ? &sws_bad_request
 	    : &sws_write_response);

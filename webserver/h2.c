@@ -279,9 +279,10 @@ is_overdue(struct sws_conn *conn, uint64_t now, uint64_t *left)
 		return false;
 	}
 	if (h2->unsent > 0 && conn->head_ns == 0) {
-		bool slow = conn->sent - conn->sent_before < least_bytes;
+		/* Frames that only answer the client's own do not count. */
+		bool slow = h2->taken - h2->taken_before < least_bytes;
 
-		conn->sent_before = conn->sent;
+		h2->taken_before = h2->taken;
 		conn->blocked_ns = now;
 		/* That of a disk is not the client's fault. */
 		return slow && h2->helpers == 0;
@@ -299,7 +300,13 @@ sws_h2_timer(struct sws_conn *conn, uint64_t now)
 	if (h2->doomed)
 		return;
 	if (h2->told) {
-		/* The client has had time to read the last words. */
+		/* The last words are still to be sent. */
+		if (mely_event_pending(&conn->event)) {
+			mely_timer_again(conn->server->rt, conn->timer, SWS_SECOND_NS / 100,
+			    SWS_SECOND_NS / 100);
+			return;
+		}
+		/* The client has had time to read them. */
 		sws_h2_close(conn);
 		return;
 	}

@@ -24,6 +24,8 @@
 #include "stream.h"
 
 /* Fields that are kept on the stack; more than a page usually has. */
+/* A DATA frame of this length pays for frames of the client. */
+#define PAYING_BYTES 1024
 #define FIELDS_HERE 32
 /* Besides those of the page: status, date, range and length. */
 #define FIELDS_MORE 4
@@ -133,7 +135,7 @@ sws_h2_answer(struct sws_h2 *h2, struct sws_h2_stream *stream)
 	SWS_ASSERT((stream->flags & (SWS_H2_ANSWERED | SWS_H2_OVER)) == SWS_H2_ANSWERED);
 	if (h2->unsent++ == 0) {
 		h2->conn->blocked_ns = h2->core->now_ns;
-		h2->conn->sent_before = h2->conn->sent;
+		h2->taken_before = h2->taken;
 	}
 	if (a->page->fields->count + FIELDS_MORE > FIELDS_HERE) {
 		f.room = a->page->fields->count + FIELDS_MORE;
@@ -299,11 +301,16 @@ send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *frame_h
 	if (next_piece(a, &piece) != SWS_STREAM_PIECE || piece.len < len
 	    || !put(out, a, &piece, frame_head, len))
 		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	if (a->fd == SWS_FD_STREAM)
+	if (a->fd == SWS_FD_STREAM) {
 		a->stream->ops->took(a->stream, len);
-	else
+		/* The next piece may be anywhere in its file. */
+		if (len == piece.len)
+			stream->warm_until = 0;
+	} else {
 		a->from += len;
+	}
 	stream->body_sent += len;
+	h2->taken += len;
 	if (frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
 		done(h2, stream);
 	return 0;
@@ -345,9 +352,12 @@ built_fn(void *arg)
 
 	sws_h2_enter(h2, sws_core_here(conn->server));
 	if (stream->flags & SWS_H2_OVER || h2->doomed || stream->head == NULL) {
-		status = sws_disk_finish(&stream->asker, &stream->answer.page,
-		    &stream->answer.fd);
-		if (status == 0) {
+		struct sws_stream *listing = sws_disk_begun(&stream->asker);
+
+		if (listing != NULL) {
+			listing->ops->free(listing, h2->core->number);
+		} else if (sws_disk_finish(&stream->asker, &stream->answer.page,
+		    &stream->answer.fd) == 0) {
 			stream->answer.entry = NULL;
 			sws_answer_release(&stream->answer, h2->core->number);
 		}
@@ -361,9 +371,12 @@ built_fn(void *arg)
 			return;
 		h2->helpers--;
 	}
+	/* Without memory for its head, it is not known which site it was for. */
+	if (stream->head == NULL)
+		memset(&stream->request, 0, sizeof stream->request);
 	if (status < 0)
-		sws_check_refuse(h2->core, &stream->request, stream->head, -status,
-		    &stream->answer);
+		sws_check_refuse(h2->core, &stream->request, stream->head != NULL ? stream->head
+		    : "", -status, &stream->answer);
 	stream->flags |= SWS_H2_ANSWERED;
 	sws_h2_answer(h2, stream);
 	send_later(conn);
@@ -471,7 +484,10 @@ on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *user_d
 	struct sws_h2 *h2 = user_data;
 	struct sws_h2_stream *stream;
 
-	if (frame->hd.type == NGHTTP2_DATA)
+	if (frame->hd.type == NGHTTP2_HEADERS)
+		h2->taken += frame->hd.length;
+	/* Crumbs, for which a client opens its window by a few bytes, pay for nothing. */
+	if (frame->hd.type == NGHTTP2_DATA && frame->hd.length >= PAYING_BYTES)
 		h2->paid += 2;
 	else if (frame->hd.type == NGHTTP2_RST_STREAM
 	    && frame->rst_stream.error_code != NGHTTP2_NO_ERROR && !sws_h2_may_reset(h2))

@@ -102,6 +102,8 @@ struct sws_h2 {
 	/* h2_limits.c */
 	uint64_t window_ns;
 	unsigned resets, frames, paid;
+	/* Bytes of answers that are sent; and at the time conn->blocked_ns. */
+	uint64_t taken, taken_before;
 };
 
 extern struct mely_handler sws_h2_read;

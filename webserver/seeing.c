@@ -112,4 +112,5 @@ sws_seeing_proxied(struct sws_conn *conn, const char *client)
 		return;
 	free(conn->client);
 	conn->client = copy;
+	(void)mely_color_set_name(&conn->color, copy);
 }

@@ -402,7 +402,8 @@ writable_fn(void *arg)
 	sws_conn_assert(conn);
 	if (conn->state != SWS_CONN_BLOCKED)
 		return;
-	if (sws_transport_is_opening(&conn->transport))
+	/* The handshake may be over but for bytes that were held back: there is no burst. */
+	if (conn->burst == NULL || sws_transport_is_opening(&conn->transport))
 		sws_conn_stage(conn, &sws_tls_handshake);
 	else
 		write_response_fn(conn);

@@ -244,6 +244,26 @@ def drain(root):
         check.equal(server.wait(), 0, "the server ends after its last stream")
 
 
+def listings_given_up(root):
+    """Clients that go away while their listing is made: the server goes on, and loses no place."""
+    folder = os.path.join(root, "www", "many")
+    os.makedirs(folder)
+    for i in range(300):
+        open(os.path.join(folder, "%d.txt" % i), "w").close()
+    with Server(SWS, os.path.join(root, "www"), "--listing", "html", "--http2-resets", "100000") \
+            as server:
+        for _ in range(100):
+            with H2(server.port) as c:
+                c.send(b"".join(headers(i, get_fields("/many/")) + rst(i) for i in (1, 3, 5)))
+        with H2(server.port) as c:
+            # Helpers may still make those that are not wanted: there are places for 64.
+            end = time.monotonic() + PATIENCE
+            while (a := c.get("/many/")).status == 503 and time.monotonic() < end:
+                time.sleep(0.01)
+            check.equal((a.status, b"299.txt" in a.body), (200, True), "a listing after all that")
+        check.equal(server.stop(), 0, "exit status")
+
+
 def end_at_once(root):
     """A second signal ends streams in flight, and leaks nothing (with ASan)."""
     with Server(SWS, os.path.join(root, "www")) as server, H2(server.port) as c:
@@ -340,6 +360,7 @@ def main():
         deadlines(root)
         drain(root)
         end_at_once(root)
+        listings_given_up(root)
     finally:
         remove_root(root)
     check.finish()

@@ -53,7 +53,8 @@ sites = (
     redirect = ["/old/* /new/* 308", "/gone https://b.example/x 302"];
     field-for = ["*.css Cache-Control: max-age=9", "/sub/* X-Sub: yes"];
     field = "X-All: 1"; },
-  { root = "TOP/b"; name = "b.example"; error-page = "404 /404.html"; }
+  { root = "TOP/b"; name = "b.example"; error-page = "404 /404.html";
+    redirect = "/404* /elsewhere"; }
 );
 """
 
@@ -138,7 +139,7 @@ def rules(server):
                 [404, b"nothing here", None, None], "error page")
     check.equal(server.get("/missing", host="b.example", if_none_match="*").status, 404,
                 "an error page has no conditions")
-    check.equal(server.get("/404.html", host="b.example").status, 200, "the file itself")
+    check.equal(server.get("/404.html", host="b.example").status, 301, "the file itself has moved")
 
 
 def wait_for(server, line, count=1):

@@ -72,7 +72,13 @@ def indexes(place):
     place.put("beside/index.htm", b"htm")
     place.put("beside/index.htm.gz", b"coded htm")
     place.put("beside/index.html.gz", b"coded html")
+    # That of a name that comes first has its type.
+    place.put("first/index.html", b"html")
+    place.put("first/index.html.gz", b"coded html")
     with Server(SWS, place.www, "--index", "index.html  index.htm index.txt") as s:
+        r = s.get("/first/", accept_encoding="gzip")
+        check.equal((r.body, r["content-type"]), (b"coded html", "text/html; charset=utf-8"),
+                    "the type of a coded index")
         for path, body, kind in (("/both/", b"html", "text/html"),
                                  ("/second/", b"htm", "text/html"),
                                  ("/text/", b"txt", "text/plain")):
@@ -466,6 +472,9 @@ def compressing(place):
     place.put("photo.jpg", text)
     place.put("beside.css.gz", gzip.compress(b"beside"))
     place.put("404.html", text)
+    # A coded file that is older than the plain one does not count, also where sws makes the coding.
+    place.put("stale.css", text)
+    place.put("stale.css.gz", gzip.compress(b"stale"), OLD - 100)
     with Server(SWS, place.www) as s:
         check.equal(s.get("/page.html", accept_encoding="gzip")["vary"], None, "off by default")
     if b"built without" in subprocess.run([SWS, "--compress", "gz", "--port", "x", "/"],
@@ -473,7 +482,7 @@ def compressing(place):
         print("this sws is built without zlib")
         return
     with Server(SWS, place.www, "--compress", "gz", "--error-page", "404 /404.html") as s:
-        for path in ("/page.html", "/app.js", "/data.json", "/", "/beside.css"):
+        for path in ("/page.html", "/app.js", "/data.json", "/", "/beside.css", "/stale.css"):
             plain = tagged(s, path)
             check.equal((plain.body, plain["content-encoding"], plain["vary"]),
                         (text, None, "Accept-Encoding"), path + ": not asked for")

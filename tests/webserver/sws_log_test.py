@@ -224,6 +224,25 @@ def to_stdout(www, top):
         check.equal(server.stop(), 0, "exit status")
 
 
+def streams(www, top):
+    """A body without a length, which ends with the connection, has a line like any other."""
+    path, folder = os.path.join(top, "stream.log"), os.path.join(www, "many")
+    os.mkdir(folder)
+    for i in range(1500):
+        open(os.path.join(folder, "%d.txt" % i), "w").close()
+    with Server(SWS, www, "--access-log", path, "--log-format", "json", "--listing",
+                "html") as server:
+        with server.connect() as c:
+            c.send(b"GET /many/ HTTP/1.0\r\n\r\n")
+            while c.fill():
+                pass
+            check(b"1499.txt" in c.data, "a large listing", len(c.data))
+        wait_for_lines(path, 1, "a listing")
+        line = json.loads(lines_of(path)[0])
+        check.equal((line["target"], line["status"], line["body_bytes"] > 60000),
+                    ("/many/", 200, True), "the line of a listing")
+
+
 def other_addresses(www, top):
     path, sock = os.path.join(top, "addr.log"), os.path.join(top, "s.sock")
     with Server(SWS, www, "--access-log", path, "--log-format", "common", "--listen", "unix:" + sock) as server:
@@ -260,6 +279,7 @@ def main():
         full(www)
         at_start(www, top)
         to_stdout(www, top)
+        streams(www, top)
         other_addresses(www, top)
     finally:
         remove_root(root)

@@ -531,6 +531,13 @@ def openssl_client(root, pairs):
         check(30 < sent < 3000, "too many key updates end it", sent)
         c.p.kill()
         c.end()
+        # Records that are as small as the client wants them.
+        for length in ("512", "4096"):
+            c = OpenSSLClient(server, "-tls1_2", "-maxfraglen", length)
+            c.wait_for(b"Verify return code")
+            c.say(b"GET /medium.bin HTTP/1.0\r\n\r\n")
+            c.end()
+            check(bytes(range(256)) * 200 in c.said, "records of " + length, len(c.said))
         # A second handshake in TLS 1.2.
         c = OpenSSLClient(server, "-tls1_2")
         c.wait_for(b"Verify return code")

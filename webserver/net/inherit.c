@@ -21,7 +21,7 @@
 static bool
 adopt(int fd)
 {
-	int on = 1, value = 0;
+	int on = 1, unsent = SWS_UNSENT_MAX, value = 0;
 	socklen_t len = sizeof value;
 	int flags = fcntl(fd, F_GETFL);
 
@@ -32,6 +32,7 @@ adopt(int fd)
 		return false;
 	/* Not for a Unix socket. */
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 	return true;
 }
 

@@ -15,6 +15,13 @@
  *  descriptor of a pipe, on which it waits for a byte. A key may come twice. */
 #define SWS_HANDOVER "SWS_HANDOVER"
 
+/**
+ * Most bytes that a listening socket's connections take before they can send them. Without a limit
+ * each client that does not read makes the kernel hold megabytes, and the core spend the time to
+ * hand them over.
+ */
+#define SWS_UNSENT_MAX (256 << 10)
+
 /** The first descriptor of systemd. */
 #define SWS_LISTEN_FDS_START 3
 

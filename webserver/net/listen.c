@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/assertion.h"
+#include "net/inherit.h"
 #include "net/listen.h"
 #include "net/local.h"
 
@@ -55,18 +56,12 @@ close_from(struct opened *all, int first)
 
 /* ---- TCP ----------------------------------------------------------------------------------- */
 
-/*
- * Most bytes that a socket takes before it can send them. Without a limit each client that does not
- * read makes the kernel hold megabytes, and the core spend the time to hand them over.
- */
-#define UNSENT_MAX (256 << 10)
-
 /* A socket that listens on an address. The first of several binds the port exclusively, which
  * detects a port in use, and shares it afterwards. */
 static int
 inet_socket(const union sws_address *address, socklen_t len, bool v6_only, bool first, bool shared)
 {
-	int on = 1, only = v6_only, unsent = UNSENT_MAX;
+	int on = 1, only = v6_only, unsent = SWS_UNSENT_MAX;
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)

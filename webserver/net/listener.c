@@ -306,8 +306,8 @@ stop_listening(struct sws_listener *l)
 	l->fd = -1;
 	/* seq_cst: NOTE(client limit). One that finds the flag cleared has a Resume to come. */
 	atomic_store_explicit(&l->waiting, false, memory_order_seq_cst);
-	/* release pairs with sws_net_is_empty. */
-	before = atomic_fetch_sub_explicit(&l->net->listeners_open, counts, memory_order_release);
+	/* seq_cst pairs with sws_net_is_empty. */
+	before = atomic_fetch_sub_explicit(&l->net->listeners_open, counts, memory_order_seq_cst);
 	SWS_ASSERT(before >= counts);
 	l->net->ops->check_empty(l->net->server);
 }
@@ -368,12 +368,13 @@ accept_fn(void *arg)
 		fd = accept_one(l);
 		error = fd < 0 ? errno : 0;
 		peer = fd >= 0 ? begin(l, fd) : NULL;
+		/* One that is refused has left the queue, too. */
+		if (l->draining && (fd >= 0 || error == EUSERS))
+			l->left--;
 		if (peer != NULL) {
 			link_peer(l, peer);
-			if (l->draining) {
-				l->left--;
+			if (l->draining)
 				l->net->ops->drain(peer);
-			}
 			continue;
 		}
 		give_place(l->net);
@@ -457,10 +458,10 @@ dec_client_accepted_fn(void *arg)
 bool
 sws_net_is_empty(const struct sws_net *net)
 {
-	/* acquire pairs with stop_listening and give_place: the last of them sees the writes of the
-	 * others. */
-	return atomic_load_explicit(&net->listeners_open, memory_order_acquire) == 0
-	    && atomic_load_explicit(&net->clients, memory_order_acquire) == 0;
+	/* seq_cst, both, pair with stop_listening and give_place: of a connection and a listener
+	 * that end at once, one sees that the other has. */
+	return atomic_load_explicit(&net->listeners_open, memory_order_seq_cst) == 0
+	    && atomic_load_explicit(&net->clients, memory_order_seq_cst) == 0;
 }
 
 void

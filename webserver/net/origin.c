@@ -30,6 +30,32 @@ sws_origins_new(long clients_max)
 	return t;
 }
 
+/* Has an address no connections, and has it been sent nothing that still counts? */
+static bool
+is_over(struct sws_origin *a, uint64_t now)
+{
+	return a->clients == 0 && (now == UINT64_MAX
+	    || sws_bucket_when(&a->bucket) + SWS_BUCKET_BURST_NS <= now);
+}
+
+/* Free the addresses of a chain that are over. With the lock of its shard. */
+static void
+forget(struct sws_origin **link, uint64_t now)
+{
+	while (*link != NULL) {
+		struct sws_origin *a = *link;
+
+		if (!is_over(a, now)) {
+			/* At the end nothing has a connection. */
+			SWS_ASSERT(now != UINT64_MAX);
+			link = &a->next;
+			continue;
+		}
+		*link = a->next;
+		free(a);
+	}
+}
+
 void
 sws_origins_free(struct sws_origins *t)
 {
@@ -37,7 +63,7 @@ sws_origins_free(struct sws_origins *t)
 		return;
 	for (int i = 0; i < SWS_ORIGIN_SHARDS; i++) {
 		for (int k = 0; k < SWS_ORIGIN_CHAINS; k++)
-			SWS_ASSERT(t->shards[i].chains[k] == NULL);
+			forget(&t->shards[i].chains[k], UINT64_MAX);
 		pthread_mutex_destroy(&t->shards[i].lock);
 	}
 	free(t);
@@ -99,6 +125,7 @@ sws_origin_enter(struct sws_origins *t, const struct sockaddr_storage *client,
 		return 0;
 	link = chain_of(t, key, &shard);
 	pthread_mutex_lock(&shard->lock);
+	forget(link, mely_now_ns());
 	link = find(link, key);
 	if (*link == NULL) {
 		a = calloc(1, sizeof *a);
@@ -113,7 +140,6 @@ sws_origin_enter(struct sws_origins *t, const struct sockaddr_storage *client,
 		status = -EUSERS;
 	else
 		a->clients++;
-	SWS_ASSERT(a == NULL || a->clients > 0);
 	pthread_mutex_unlock(&shard->lock);
 	if (status == 0)
 		*origin = a;
@@ -132,7 +158,8 @@ sws_origin_leave(struct sws_origins *t, struct sws_origin *a)
 	pthread_mutex_lock(&shard->lock);
 	link = find(link, a->key);
 	SWS_ASSERT(*link == a && a->clients > 0);
-	if (--a->clients == 0) {
+	/* What an address was sent counts for its next connection, too. */
+	if (--a->clients == 0 && is_over(a, mely_now_ns())) {
 		*link = a->next;
 		free(a);
 	}

@@ -128,10 +128,12 @@ sws_tls_take_error(void)
 static bool
 newest_key(struct sws_tls *tls, struct key *key)
 {
-	uint64_t now = mely_now_ns();
+	uint64_t now;
 	bool fine = true;
 
 	pthread_mutex_lock(&tls->lock);
+	/* Not before: a key that another thread has just made would seem to be of the future. */
+	now = mely_now_ns();
 	if (tls->keys[0].made_ns == 0 || now - tls->keys[0].made_ns >= KEY_NS) {
 		struct key made = {.made_ns = now};
 
@@ -153,10 +155,11 @@ newest_key(struct sws_tls *tls, struct key *key)
 static int
 find_key(struct sws_tls *tls, const unsigned char *name, struct key *key)
 {
-	uint64_t now = mely_now_ns();
+	uint64_t now;
 	int found = -1;
 
 	pthread_mutex_lock(&tls->lock);
+	now = mely_now_ns();
 	for (int i = 0; found < 0 && i < KEYS; i++)
 		if (tls->keys[i].made_ns != 0 && now - tls->keys[i].made_ns < KEYS * KEY_NS
 		    && memcmp(tls->keys[i].name, name, NAME_LEN) == 0)

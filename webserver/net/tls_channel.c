@@ -70,10 +70,13 @@ void
 sws_tls_watch_state(const SSL *ssl, int where, int value)
 {
 	struct channel *s = channel_of(ssl);
+	/* Either makes the server answer: nothing else bounds what it owes a client that does not
+	 * read. */
+	bool asks = where == SSL_CB_WRITE_ALERT
+	    ? value >> 8 == SSL3_AL_WARNING && (value & 0xff) == SSL_AD_NO_RENEGOTIATION
+	    : (where & SSL_CB_LOOP) && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE;
 
-	(void)value;
-	if (s->base.open && (where & SSL_CB_LOOP) && s->updates < UPDATES_MAX
-	    && SSL_get_state(ssl) == TLS_ST_SR_KEY_UPDATE)
+	if (s->base.open && asks && s->updates < UPDATES_MAX)
 		s->updates++;
 }
 

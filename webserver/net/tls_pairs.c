@@ -159,8 +159,7 @@ protocol_fn(SSL *ssl, const unsigned char **out, unsigned char *out_len, const u
     unsigned in_len, void *arg)
 {
 	static const unsigned char both[] = "\x02h2\x08http/1.1";
-	const struct sws_tls_options *options = arg;
-	unsigned skip = options->http2 ? 0 : 3;
+	unsigned skip = arg != NULL ? 0 : 3;
 	unsigned char *chosen;
 
 	(void)ssl;
@@ -196,11 +195,12 @@ new_context(const struct sws_tls_options *options)
 	/* A client that ends TCP without TLS has ended: half a request gets no answer anyway. */
 	SSL_CTX_set_options(c, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION
 	    | SSL_OP_IGNORE_UNEXPECTED_EOF);
-	SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
-	    | SSL_MODE_RELEASE_BUFFERS);
+	/* No partial writes: a client may ask for smaller records than the channel makes. */
+	SSL_CTX_set_mode(c, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_default_passwd_cb(c, no_password);
 	SSL_CTX_set_tlsext_servername_callback(c, name_fn);
-	SSL_CTX_set_alpn_select_cb(c, protocol_fn, (void *)options);
+	/* Not the options: a handshake may outlive the setup that has them. */
+	SSL_CTX_set_alpn_select_cb(c, protocol_fn, options->http2 ? c : NULL);
 	SSL_CTX_set_info_callback(c, sws_tls_watch_state);
 	sws_tls_use_tickets(c);
 	return c;

@@ -229,8 +229,8 @@ open_index(const struct sws_root *root, const char *path, size_t len, const char
 }
 
 const char *
-sws_index_name(const struct sws_root *root, const char *path, size_t len, const struct stat *st,
-    char name[NAME_MAX + 1])
+sws_index_name(const struct sws_root *root, const char *path, size_t len, const char *suffix,
+    const struct stat *st, char name[NAME_MAX + 1])
 {
 	const char *names = root->index;
 	struct stat other;
@@ -238,7 +238,7 @@ sws_index_name(const struct sws_root *root, const char *path, size_t len, const 
 	SWS_ASSERT(len > 0 && path[len - 1] == '/');
 	while (next_name(&names, name)) {
 		bool same = names[strspn(names, " ")] == '\0';
-		int fd = same ? -1 : open_parts(root, path + 1, len - 1, name, "");
+		int fd = same ? -1 : open_parts(root, path + 1, len - 1, name, suffix);
 
 		if (fd >= 0) {
 			same = fstat(fd, &other) == 0 && other.st_dev == st->st_dev

@@ -136,8 +136,11 @@ int sws_directory_open(const struct sws_root *root, const char *path, size_t len
 bool sws_file_stat(const struct sws_root *root, const char *path, const char *name,
     struct stat *st);
 
-/** The name of the index whose file st describes, for a path that ends with '/'. */
+/**
+ * The name of the index, for a path that ends with '/': st describes its file, or that with the
+ * suffix of a coding.
+ */
 const char *sws_index_name(const struct sws_root *root, const char *path, size_t len,
-    const struct stat *st, char name[NAME_MAX + 1]);
+    const char *suffix, const struct stat *st, char name[NAME_MAX + 1]);
 
 #endif

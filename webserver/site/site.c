@@ -159,6 +159,16 @@ has_same_codings(const struct sws_site *site, const struct sws_page *page, const
 	return codings < 0 || codings == (page->codings & ~page->makes);
 }
 
+/* Is there a file in this coding that counts? */
+static bool
+is_beside(const struct sws_site *site, const char *key, size_t key_len, const struct stat *st,
+    unsigned coding)
+{
+	int codings = codings_of(site, key, key_len, st);
+
+	return codings >= 0 && (codings >> coding & 1);
+}
+
 bool
 sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 {
@@ -171,13 +181,6 @@ sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 
 	/* One that is made is of the plain file, until there is a file in its coding. */
 	if (page->made) {
-		kind = sws_file_open(&site->root, key, len, &fd, &st);
-		if (kind >= 0 && fd >= 0)
-			close(fd);
-		if (kind >= 0) {
-			sws_store_remove(site->store, page);
-			return false;
-		}
 		len = sws_key_plain(plain, key, len);
 		key = plain;
 	}
@@ -186,7 +189,8 @@ sws_site_revalidate(struct sws_site *site, struct sws_page *page)
 	 * compare again in a second. */
 	same = kind == -503
 	    || (kind == SWS_FILE_REGULAR && !page->young && sws_page_matches(page, &st)
-	    && has_same_codings(site, page, &st));
+	    && (page->made ? !is_beside(site, key, len, &st, page->coding)
+	    : has_same_codings(site, page, &st)));
 
 	SWS_ASSERT((kind == SWS_FILE_REGULAR) == (fd >= 0));
 	if (fd >= 0)
@@ -222,15 +226,15 @@ makes_of(const struct sws_site *site, const struct sws_page_style *style, const 
 	return makes;
 }
 
-/* The style of the site, for a path whose file st describes. */
+/* The style of the site, for a path whose file st describes: the one with this suffix. */
 static struct sws_page_style
-style_for(const struct sws_site *site, const char *path, size_t len, const struct stat *st,
-    char name[NAME_MAX + 1])
+style_for(const struct sws_site *site, const char *path, size_t len, const char *suffix,
+    const struct stat *st, char name[NAME_MAX + 1])
 {
 	struct sws_page_style style = site->style;
 
 	if (path[len - 1] == '/')
-		style.index = sws_index_name(&site->root, path, len, st, name);
+		style.index = sws_index_name(&site->root, path, len, suffix, st, name);
 	return style;
 }
 
@@ -240,7 +244,7 @@ sws_site_encoded(const struct sws_site *site, const struct sws_path *path,
 {
 	char name[NAME_MAX + 1];
 	struct sws_page_style style = style_for(site, path->text,
-	    sws_key_parts(path->text, path->len).path_len, st, name);
+	    sws_key_parts(path->text, path->len).path_len, "", st, name);
 
 	return sws_page_encoded(page, &style, path->text, path->len, path->hash, st, bytes, len);
 }
@@ -263,7 +267,8 @@ sws_site_build(struct sws_site *site, const struct sws_path *path, int *fd, stru
 	uint8_t known = codings > 0 ? (uint8_t)codings : 0, makes = 0;
 	struct sws_key key = sws_key_parts(path->text, path->len);
 	char name[NAME_MAX + 1];
-	struct sws_page_style style = style_for(site, path->text, key.path_len, st, name);
+	struct sws_page_style style = style_for(site, path->text, key.path_len,
+	    http_coding_suffix(key.coding), st, name);
 	int status;
 
 	if (key.coding == HTTP_IDENTITY)

@@ -24,12 +24,10 @@
 #include "stages.h"
 
 static void check_in_cache_fn(void *arg);
-static void check_file_fn(void *arg);
 static void page_built_fn(void *arg);
 static void not_found_fn(void *arg);
 
 struct mely_handler sws_check_in_cache = SWS_CHECK_IN_CACHE(check_in_cache_fn);
-static struct mely_handler check_file = SWS_CHECK_IN_CACHE(check_file_fn);
 struct mely_handler sws_page_built = SWS_READ_FILE(page_built_fn);
 struct mely_handler sws_not_found = SWS_NOT_FOUND(not_found_fn);
 
@@ -402,12 +400,8 @@ to_write(struct sws_conn *conn, struct sws_burst *burst)
 	    : &sws_write_response);
 }
 
-/*
- * Find the answers to all requests of a burst, up to the first that needs a helper, or an error.
- * Returns the stage that follows; NULL: a helper's end.
- */
-static struct mely_handler *
-check_all(struct sws_conn *conn, struct sws_core *core)
+struct mely_handler *
+sws_check_all(struct sws_conn *conn, struct sws_core *core)
 {
 	struct sws_burst *burst = conn->burst;
 
@@ -445,68 +439,12 @@ check_in_cache_fn(void *arg)
 	SWS_DEBUG_ASSERT(burst->out == 0 && burst->count <= SWS_BURST_MAX);
 	/* The input may have been read on another core, or long ago. */
 	sws_core_tick(core);
-	next = check_all(conn, core);
+	next = sws_check_all(conn, core);
 	sws_core_leave_setup(core);
 	if (next == &sws_write_response)
 		to_write(conn, burst);
 	else if (next != NULL)
 		sws_conn_stage(conn, next);
-}
-
-/*
- * The same in the color of a file. Until the next stage begins, the connection is busy: its own
- * color only notes what its watchers report. So this touches the burst, and nothing else of it.
- */
-static void
-check_file_fn(void *arg)
-{
-	struct sws_conn *conn = arg;
-	struct sws_core *core = sws_core_here(conn->server);
-	struct mely_handler *next;
-	int status;
-
-	SWS_DEBUG_ASSERT(mely_current_color() != &conn->color);
-	sws_burst_assert(conn->burst);
-	sws_core_tick(core);
-	next = check_all(conn, core);
-	sws_core_leave_setup(core);
-	if (next == NULL)
-		return;
-	/* CheckInCache finds nothing left to do: how to go on is the connection's. */
-	mely_event_init(&conn->event, next == &sws_write_response ? &sws_check_in_cache : next,
-	    conn);
-	status = mely_event_post(&conn->color, &conn->event);
-	SWS_ASSERT(status == 0);
-}
-
-static void
-check_in_file_color(struct sws_conn *conn)
-{
-	const struct sws_asked *asked = &conn->burst->asked[conn->burst->checked];
-	struct sws_path path = {conn->burst->in + asked->base + asked->request.path.at,
-		asked->request.path.len, 0, 0};
-	struct sws_core *core = sws_core_here(conn->server);
-	struct mely_color *color;
-
-	sws_site_hash(&sws_core_setup(core)->sites[0], &path);
-	sws_core_leave_setup(core);
-	if (mely_color_of_id(conn->server->rt, SWS_FILE_COLOR(path.hash), &color) != 0) {
-		sws_conn_stage(conn, &sws_check_in_cache);
-		return;
-	}
-	conn->state = SWS_CONN_BUSY;
-	mely_event_init(&conn->event, &check_file, conn);
-	if (mely_event_post(color, &conn->event) != 0)
-		sws_conn_stage(conn, &sws_check_in_cache);
-}
-
-void
-sws_conn_check(struct sws_conn *conn)
-{
-	if (__builtin_expect(conn->server->coloring == SWS_COLORING_FILE, 0))
-		check_in_file_color(conn);
-	else
-		sws_conn_stage(conn, &sws_check_in_cache);
 }
 
 /* A page that a helper has built, of the file at the time of the request. A page that the store has

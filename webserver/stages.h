@@ -22,6 +22,12 @@ int sws_check_built(struct sws_asker *asker, struct sws_core *core, const struct
 void sws_check_refuse(struct sws_core *core, const struct http_request *req, const char *head,
     int status, struct sws_answer *a);
 
+/**
+ * Find the answers to all requests of a burst, up to the first that needs a helper, or an error.
+ * Returns the stage that follows; NULL: a helper's end. In the color that CheckInCache has.
+ */
+struct mely_handler *sws_check_all(struct sws_conn *conn, struct sws_core *core);
+
 /** The burst has requests without answers: queue CheckInCache, in the color that it has. */
 void sws_conn_check(struct sws_conn *conn);
 

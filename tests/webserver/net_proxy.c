@@ -123,11 +123,12 @@ networks(void **state)
 {
 	static const char *const wrong[] = {"", "/", "10", "10.0.0.0/", "10.0.0.0/33",
 		"10.0.0.0/-1",
-		"10.0.0.0/8/8", "::/129", "::/0x1", "a", "10.0.0.0/1 ", "unix:"};
+		"10.0.0.0/8/8", "::/129", "::/0x1", "a", "10.0.0.0/1 ", "unix", "unix:a"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		assert_non_null(sws_network_check(wrong[i]));
+	assert_null(sws_network_check("unix:"));
 	assert_true(has_one("10.0.0.0/8", "10.255.0.1"));
 	assert_false(has_one("10.0.0.0/8", "11.0.0.1"));
 	assert_true(has_one("10.0.0.0/9", "10.127.0.1"));
